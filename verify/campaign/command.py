@@ -85,8 +85,11 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
         known, end = _known(parts, target, kept, options)
     done = sum(one.done for one in known)
     if done or end is None:
-        text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
-        output.write(report.as_json(known, target.name) if options.format == "json" else text, options.output)
+        if options.format == "json":
+            text = report.as_json(known, target.name)
+        else:
+            text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
+        output.write(text, options.output)
     if end is not None:
         return ending.complain(f"lanecheck: {end} ({done} chunks are kept in {file})", end.code)
     found = report.code(known, options.allow_unchecked)

@@ -8,7 +8,7 @@ case in plain Python, which also decides the smallest counterexample and one con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product as grid
 from typing import Any
@@ -22,13 +22,15 @@ from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair
 from verify.campaign.found import Found, Wrong
-from verify.campaign.laws import LAWS, Rows
+from verify.campaign.laws import LAWS, Decided, Rows
 from verify.core.errors import Exit, UsageError
 
 POINTS = 1 << 20  # of all cases that are decided at once
 LARGEST = 1 << 31  # stride of a result: products with indices fit in 64 bits
 
 Second = Pair | int | None
+Place = tuple[int, int]  # of the arguments
+Case = tuple[Any, ...]  # the arguments
 
 
 class DisagreementError(UsageError):
@@ -39,10 +41,9 @@ class DisagreementError(UsageError):
 
 @dataclass(slots=True)
 class _Group:
-    """The cases of one group: places of their arguments, and the strides of their results."""
+    """The cases of one group, as places of their arguments, and the strides of their results."""
 
-    firsts: list[int] = field(default_factory=list)
-    seconds: list[int] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
     strides: list[Any] = field(default_factory=list)
 
 
@@ -51,62 +52,54 @@ class _Called:
     """What came back: results by (shape of the first, second argument's shape or number, shape of the result)."""
 
     groups: dict[tuple[Any, Any, Any], _Group] = field(default_factory=dict)
-    rejected: list[tuple[int, int]] = field(default_factory=list)
-    odd: list[tuple[int, int]] = field(default_factory=list)
+    rejected: list[Place] = field(default_factory=list)
+    odd: list[Place] = field(default_factory=list)
 
 
 def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Found:
     """What a law's cases are: each first argument with each second one; None where it has no second one."""
+
+    def case(place: Place) -> Case:
+        first, second = firsts[place[0]], seconds[place[1]]
+        return (first,) if second is None else (first, second)
+
     called = _called(target, law, firsts, seconds)
     if called is None:  # an argument was changed, so that other calls may have been made with wrong ones
-        return _one_by_one(target, law, list(grid(firsts, seconds)))
-    odd = [(firsts[i], seconds[j]) for i, j in called.odd]
-    rejected = [(firsts[i], seconds[j]) for i, j in called.rejected]
-    due = [case for case in rejected if REQUIRED[law].plain(*_arguments(case))]  # simple cases must not be rejected
-    found = _one_by_one(target, law, [*odd, *due])
-    found += Found(cases=len(rejected) - len(due), rejected=len(rejected) - len(due))
-    sample: tuple[Pair, Second] | None = None
-    wrong: list[tuple[Pair, Second]] = []
+        return _one_by_one(target, law, map(case, grid(range(len(firsts)), range(len(seconds)))))
+    due = [place for place in called.rejected if REQUIRED[law].plain(*case(place))]  # simple: not to be rejected
+    odd = [*called.odd, *due]
+    right: list[Place] = []  # the first of each group
+    wrong: list[Place] = []
+    confirmed = unmet = 0
     for (a, b, result), group in called.groups.items():
-        for part in _parts(law, a, b, result, group, firsts, seconds):
-            if part is None:
-                cases = [(firsts[i], seconds[j]) for i, j in zip(group.firsts, group.seconds, strict=True)]
-                found += _one_by_one(target, law, cases)
-                break
-            places, broken, unmet = part
-            right = ~(broken | unmet)
-            counts = len(broken), int(right.sum()), int(broken.sum()), 0, int((unmet & ~broken).sum())
-            wrong += [(firsts[group.firsts[n]], seconds[group.seconds[n]]) for n in places[broken]]
-            if sample is None and right.any():
-                n = places[int(right.argmax())]
-                sample = firsts[group.firsts[n]], seconds[group.seconds[n]]
-            found += Found(*counts, smallest=_PENDING if counts[2] else None)
-    return _again(target, law, found, wrong, sample)
+        decided = _decided(law, a, b, result, group, firsts, seconds)
+        if decided is None:
+            odd += group.places
+            continue
+        broken, outside = decided
+        fine = np.flatnonzero(~(broken | outside))
+        right += [group.places[n] for n in fine[:1]]
+        wrong += [group.places[n] for n in np.flatnonzero(broken)]
+        confirmed += len(fine)
+        unmet += int((outside & ~broken).sum())
+    smallest = _again(target, law, [*map(case, right[:1])], [*map(case, wrong)])
+    rejected = len(called.rejected) - len(due)
+    counts = confirmed + len(wrong) + rejected + unmet, confirmed, len(wrong), rejected, unmet
+    return Found(*counts, smallest) + _one_by_one(target, law, map(case, odd))
 
 
-_PENDING = Wrong(1 << 62, "", "")  # replaced by the smallest counterexample of all groups
-
-
-def _again(
-    target: Target, law: str, found: Found, wrong: Sequence[tuple[Pair, Second]], sample: tuple[Pair, Second] | None
-) -> Found:
-    """The result with its smallest counterexample and a confirmed case computed again; DisagreementError."""
-    if sample is not None and (fault := enumerated.tried(target, law, _arguments(sample))) != "":
-        raise DisagreementError(f"{enumerated.call(law, _arguments(sample))} {fault}: the arrays find nothing wrong")
+def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case]) -> Wrong | None:
+    """The smallest wrong case; it and the right ones are decided again in plain Python. Raises DisagreementError."""
+    for case in right:
+        if (fault := enumerated.tried(target, law, case)) != "":
+            raise DisagreementError(f"{enumerated.call(law, case)} {fault}: the arrays find nothing wrong")
     if not wrong:
-        return found
-    first = min(map(_arguments, wrong), key=lambda case: (enumerated.weight(case), enumerated.call(law, case)))
-    text = enumerated.call(law, first)
+        return None
+    size, text, first = min((enumerated.weight(case), enumerated.call(law, case), case) for case in wrong)
     fault = enumerated.tried(target, law, first)
     if not fault:
         raise DisagreementError(f"{text}: the arrays find it wrong, and plain Python does not")
-    smallest = Wrong(enumerated.weight(first), text, fault)
-    kept = [smallest] if found.smallest in (None, _PENDING) else [smallest, found.smallest]
-    return Found(found.cases, found.confirmed, found.refuted, found.rejected, found.unmet, min(kept))
-
-
-def _arguments(case: tuple[Pair, Second]) -> tuple[Any, ...]:
-    return case[:1] if case[1] is None else case
+    return Wrong(size, text, fault)
 
 
 def _called(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> _Called | None:
@@ -137,35 +130,34 @@ def _called(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[
                 continue
             if group is None:
                 group = groups[key] = _Group()
-            group.firsts.append(i)
-            group.seconds.append(j)
+            group.places.append((i, j))
             group.strides.append(stride)
     changed = any((x.shape, x.stride) != pair for x, pair in zip(left, firsts, strict=True))
     changed |= any(isinstance(p, tuple) and (x.shape, x.stride) != p for x, p in zip(right, seconds, strict=True))
     return None if changed else called
 
 
-def _parts(
+def _decided(
     law: str, a: Any, b: Any, result: Any, group: _Group, firsts: Sequence[Pair], seconds: Sequence[Second]
-) -> Iterator[tuple[Any, Any, Any] | None]:
-    """(places in the group, broken, unmet) of a group, part by part; None if its results fit no array."""
+) -> Decided | None:
+    """(broken, outside the law) of each case of a group; None if its results fit no array."""
     strides = _array(result, group.strides)
     if strides is None:
-        yield None
-        return
-    first = _rows(a, firsts, group.firsts)
-    second = _rows(b, seconds, group.seconds) if isinstance(seconds[0], tuple) else b
-    last = Rows(result, strides, np.arange(len(strides)))
-    rows = [first, last] if b is None else [first, second, last]
-    points = LAWS[law].points(*rows)
-    if last.size > MOST or points > MOST:
-        yield None
-        return
+        return None
+    rows: list[Any] = [_rows(a, firsts, [i for i, _ in group.places])]
+    if b is not None:
+        rows.append(_rows(b, seconds, [j for _, j in group.places]) if isinstance(seconds[0], tuple) else b)
+    points = LAWS[law].points(*rows, Rows(result, strides, np.arange(len(strides))))
+    if points > MOST:
+        return None
+    found = []
     step = max(1, POINTS // points)
     for start in range(0, len(strides), step):
-        places = np.arange(start, min(start + step, len(strides)))
-        part = [Rows(x.shape, x.strides, x.which[places]) if isinstance(x, Rows) else x for x in rows[:-1]]
-        yield places, *LAWS[law].decide(*part, Rows(result, strides[places], np.arange(len(places))))
+        part = [Rows(x.shape, x.strides, x.which[start : start + step]) if isinstance(x, Rows) else x for x in rows]
+        some = strides[start : start + step]
+        found.append(LAWS[law].decide(*part, Rows(result, some, np.arange(len(some)))))
+    broken, outside = zip(*found, strict=True)
+    return np.concatenate(broken), np.concatenate(outside)
 
 
 def _rows(shape: Any, layouts: Sequence[Any], chosen: Sequence[int]) -> Rows:
@@ -186,19 +178,18 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
     return found if found.max(initial=0) < LARGEST else None
 
 
-def _one_by_one(target: Target, law: str, cases: Sequence[tuple[Pair, Second]]) -> Found:
+def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Found:
     """What the cases are, in plain Python alone."""
     found = Found()
     for case in cases:
-        arguments = _arguments(case)
         try:
-            fault = enumerated.tried(target, law, arguments)
+            fault = enumerated.tried(target, law, case)
         except TooLarge:
             fault = None
         if fault is None:
             found += Found(cases=1, rejected=1)
         elif fault:
-            wrong = Wrong(enumerated.weight(arguments), enumerated.call(law, arguments), fault)
+            wrong = Wrong(enumerated.weight(case), enumerated.call(law, case), fault)
             found += Found(cases=1, refuted=1, smallest=wrong)
         elif LAWS[law].partial:
             found += Found(cases=1, unmet=1)
