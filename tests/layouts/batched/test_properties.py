@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -128,6 +129,25 @@ def test_a_fault_beyond_the_first_block_is_found() -> None:
     assert first_difference(wrong, other, budget=1 << 16) == 998_999
     assert first_outside(other, 999_000, budget=1 << 16) == 998_999
     assert first_repeat(ComposedLayout(Layout((998_999, 2), (1, 500_000)), 0, wrong), budget=1 << 20) == 998_999
+
+
+@pytest.mark.parametrize("budget", [1 << 16, 1 << 18])
+def test_a_check_holds_a_few_blocks_of_its_budget(budget: int) -> None:
+    """A domain of 4 MiB of values, in blocks of 64 or 256 KiB: no check holds more than ten blocks."""
+    layout = Layout((512, 1024), (1024, 1))
+    doubled = ComposedLayout(Swizzle(3, 3, 3), 0, layout)
+    one, many = batch(doubled), stacked(np.full((512, 2), 32), np.arange(1024).reshape(512, 2))
+    tracemalloc.start()
+    try:
+        assert first_difference(one, doubled, budget=budget) is None
+        assert first_outside(one, size(layout), budget=budget) is None
+        assert first_not_inverse(right_inverse(layout), layout, budget=budget) is None
+        assert first_repeat(many, budget=budget)[0] == 1  # of stride 0
+        assert first_difference(many, many, budget=budget)[0] == -1
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 10 * budget
 
 
 def test_values_far_apart_are_compared_without_a_table_of_them() -> None:
