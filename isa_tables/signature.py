@@ -182,7 +182,13 @@ def _shipped(mnemonic: str, select: tuple[tuple[str, str | int], ...]) -> tables
     return _found(mnemonic, tables.SHIPPED, dict(select))
 
 
-def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tables.Variant:
+@lru_cache(maxsize=8192)
+def _shipped_variants(mnemonic: str) -> tuple[tables.Variant, ...]:
+    return _variants(mnemonic, tables.SHIPPED)
+
+
+def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
+    """The variants of a table that have a mnemonic; they differ in what the assembly text may choose."""
     key = said(mnemonic)
     read = map(tables.read, tables.files(folder, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]
@@ -192,7 +198,21 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
         raise not_found(mnemonic, key, families(folder), in_part(folder), lambda name: mnemonics(name, folder))
     if len(found) > 1:
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
-    for variant in found[0]:
+    return tuple(found[0])
+
+
+def choices(mnemonic: str, name: str) -> frozenset[str | int]:
+    """The words that the assembly text of an instruction may choose for a name; raises as `signature` does.
+
+    >>> choices("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", "A_space") == {"reg", "smem"}
+    True
+    """
+    return frozenset(word for variant in _shipped_variants(mnemonic) for word in offered(variant, name))
+
+
+def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tables.Variant:
+    variants = _shipped_variants(mnemonic) if folder == tables.SHIPPED else _variants(mnemonic, folder)
+    for variant in variants:
         if all(word in offered(variant, name) for name, word in select.items()):
             listed = {
                 name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
@@ -200,7 +220,7 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
             return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
     from isa_tables.nearest import not_selected
 
-    raise not_selected(found[0], select, offered)
+    raise not_selected(variants, select, offered)
 
 
 def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:

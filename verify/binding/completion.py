@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import isa_tables
-from isa_tables.signature import find, signature
+from isa_tables.signature import choices, signature
 from layouts import from_samples
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.errors import Spot, raised
@@ -207,12 +206,8 @@ def _space(mnemonic: str, operand: str) -> str:
     fragment = fragment_of(signature, operand)
     if fragment is None:
         return ""
-    for other in SPACES:  # that the text of the instruction can choose
-        with suppress(isa_tables.IsaError):
-            if other != fragment.space:
-                find(mnemonic, select={f"{operand}_space": other})
-                return ""
-    return fragment.space
+    chosen = choices(mnemonic, f"{operand}_space") - {fragment.space}
+    return "" if chosen & set(SPACES) else fragment.space
 
 
 def fragment_of(signature: isa_tables.Signature, operand: str) -> isa_tables.Fragment | None:
