@@ -8,7 +8,7 @@ has everything that the evidence depends on, and no names of the instruction, th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import gpu_checks
 from gpu_checks.model import Labels
@@ -17,24 +17,18 @@ from verify.binding.atom import BoundAtom
 Key = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class _Table:
-    """An array that equals only itself; the key keeps it alive, so that no other array gets its address."""
+    """An array that equals only itself."""
 
-    labels: Labels
+    place: Key  # where it is in memory, and its shape
+    owner: Labels = field(compare=False)  # of the memory, kept alive so that no other array gets its address
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Table) and self._owner() is other._owner() and self._part() == other._part()
 
-    def __hash__(self) -> int:
-        return hash((id(self._owner()), self._part()))
-
-    def _owner(self) -> object:
-        return self.labels if self.labels.base is None else self.labels.base
-
-    def _part(self) -> Key:
-        """The part of the owning array that it is."""
-        return self.labels.__array_interface__["data"], self.labels.shape, self.labels.strides
+def _table(labels: Labels) -> _Table:
+    owner = labels if labels.base is None else labels.base
+    place = id(owner), labels.__array_interface__["data"], labels.shape, labels.strides
+    return _Table(place, owner)
 
 
 def atom_key(subject: BoundAtom) -> Key:
@@ -52,10 +46,10 @@ def recording_key(recording: gpu_checks.Recording) -> Key:
 
 def _facts(recording: gpu_checks.Recording) -> Iterator[object]:
     yield recording.sound
-    yield _Table(recording.passthrough)
-    yield from ((name, _Table(labels)) for name, labels in recording.operands.items())
-    yield from ((a.name, a.operand, a.premise, _Table(a.labels)) for a in recording.coordinates)
-    yield from ((i.operand, i.swizzle, i.major, i.lbo, i.sbo, _Table(i.labels)) for i in recording.images)
+    yield _table(recording.passthrough)
+    yield from ((name, _table(labels)) for name, labels in recording.operands.items())
+    yield from ((a.name, a.operand, a.premise, _table(a.labels)) for a in recording.coordinates)
+    yield from ((i.operand, i.swizzle, i.major, i.lbo, i.sbo, _table(i.labels)) for i in recording.images)
     if recording.metadata is not None:
         for tables in (recording.metadata.kept, recording.metadata.rulers):
-            yield from ((key, _Table(labels)) for key, labels in tables.items())
+            yield from ((key, _table(labels)) for key, labels in tables.items())

@@ -228,10 +228,13 @@ class Recorded:
 
     recordings: gpu_checks.Recordings
     stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
+    read: dict[str, tuple[gpu_checks.Recording, ...]] = field(default_factory=dict, compare=False)  # of products
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """The recordings of exactly this instruction."""
-        return self._valid(self.recordings.get(signature.mnemonic, ()), signature)
+        if signature.mnemonic not in self.read:
+            self.read[signature.mnemonic] = self.recordings.get(signature.mnemonic, ())
+        return self._valid(self.read[signature.mnemonic], signature)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """The recordings of exactly this move."""
