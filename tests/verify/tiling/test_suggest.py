@@ -7,12 +7,10 @@ from layouts import Layout, LayoutError, size
 from layouts.tiled import TiledMMA
 from verify.tiling.spec import TilingSpec, atoms_layout, permutation
 from verify.tiling.suggest import (
-    along_one_axis,
     builds,
     compacted,
     nearest_atoms,
     permutations_in_order,
-    straightened,
     tiler_in_place,
 )
 
@@ -45,18 +43,18 @@ def test_strides_keep_their_order_and_leave_no_hole() -> None:
 def test_atoms_with_holes_are_straightened_first() -> None:
     spec = replace(SPEC, atoms_layout=Layout.parse("(3,2,1):(1,8,0)"))
     build = only("(3,2,1):(1,3,0)")
-    assert straightened(spec, build) == Layout((3, 2, 1))  # type: ignore[arg-type]
-    assert nearest_atoms(spec, build) == [Layout((3, 2, 1))]  # type: ignore[arg-type]
+    assert nearest_atoms(spec, build) == (None, [Layout((3, 2, 1))])  # type: ignore[arg-type]
 
 
 def test_else_another_count_along_the_axis_where_it_is_nearest() -> None:
     build = only("(2,2,1):(1,2,0)", "(4,2,1):(1,4,0)", "(3,7,1):(1,3,0)")
-    assert along_one_axis(SPEC, build) == (0, [Layout((2, 2, 1)), Layout((4, 2, 1))])  # type: ignore[arg-type]
+    assert nearest_atoms(SPEC, build) == (0, [Layout((2, 2, 1)), Layout((4, 2, 1))])  # type: ignore[arg-type]
 
 
 def test_else_other_counts_along_several_axes_and_else_none() -> None:
-    assert nearest_atoms(SPEC, only("(2,1,1):(1,0,0)")) == [Layout.parse("(2,1,1):(1,0,0)")]  # type: ignore[arg-type]
-    assert nearest_atoms(SPEC, only()) == []  # type: ignore[arg-type]
+    several = [Layout.parse("(2,1,1):(1,0,0)")]
+    assert nearest_atoms(SPEC, only("(2,1,1):(1,0,0)")) == (None, several)  # type: ignore[arg-type]
+    assert nearest_atoms(SPEC, only()) == (None, [])  # type: ignore[arg-type]
 
 
 def test_more_threads_than_a_cta_has_are_no_suggestion() -> None:
