@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin: the atoms, tilings and movements of your files as tests of your own repository.
+"""The pytest plugin: the atoms, tilings, movements and index maps of your files as tests of your own repository.
 
 pytest imports this module in every repository of an environment that has Lanecheck, so it imports nothing of ours
 before Lanecheck is used: `--lanecheck FILE`, the ini option `lanecheck`, or the fixture `verify_atom`.
@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="verify each atom, tiling or movement of a TOML file as a test; a folder or a glob too; repeatable",
+        help="verify each entry of a TOML file (atom, tiling, movement, index map) as a test; a folder or a glob too; repeatable",
     )
     group.addoption(
         "--lanecheck-require",

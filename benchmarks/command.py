@@ -9,11 +9,14 @@ from benchmarks.paired import Figure, cold
 
 MAP = "((4,8),(2,2)):((32,1),(16,8))"
 TILING = ("--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "--tile", "128,128,32")
+INDEX = ("--lang", "c", "--ptx", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "C")
+INDEX += ("--row", "lane/4 + 8*(i/2)", "--col", "lane%4*2 + i%2")
 
 
 def figures() -> Iterator[Figure]:
     yield cold("verify.atom SM80_16x8x16, cold", ("-m", "verify.atom", "SM80_16x8x16"), 1.5)
     yield cold("verify.layout LAYOUT, cold", ("-m", "verify.layout", MAP, "--onto", "16x8"), 1.0)
+    yield cold("verify.index, one operand, cold", ("-m", "verify.index", *INDEX), 1.0)
     yield cold("verify.tiling, a 128x128x32 tile, cold", ("-m", "verify.tiling", *TILING, "-q"), 2.0)
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "verify", option), 3.0, "pass")

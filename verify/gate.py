@@ -139,7 +139,7 @@ class Suite:
         return Entry(index.name, partial(self._index, index), line)
 
     def _index(self, index: BoundIndex) -> Case:
-        from verify.index.checker import case
+        from verify.index.properties import case
 
         return case(index)
 

@@ -12,6 +12,7 @@ import pytest
 
 from verify.atom import properties as atom
 from verify.core.verdict import Check, Property
+from verify.index import properties as index
 from verify.laws import properties as laws
 from verify.movement import properties as movement
 from verify.tiling import properties as tiling
@@ -23,6 +24,7 @@ PAGES = {  # page of the docs -> the rows and the sort of subject of each of its
     "claims.md": ((atom.PROPERTIES, atom.MMA), (atom.PROPERTIES, atom.COPY)),
     "tiling.md": ((tiling.PROPERTIES, tiling.TILE),),
     "movement.md": ((movement.PROPERTIES, movement.MOVEMENT),),
+    "maps.md": ((index.PROPERTIES, index.MAP),),
     "laws.md": ((laws.LAWS, laws.LAW), (laws.CODE, laws.OPERATION)),
 }
 TABLES = {f"{page} {sort}": (rows, sort) for page, tables in PAGES.items() for rows, sort in tables}

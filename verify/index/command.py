@@ -61,7 +61,7 @@ def _entries(options: argparse.Namespace) -> list[BoundIndex]:
 
 
 def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
-    from verify.index.checker import case
+    from verify.index.properties import case
     from verify.report import Report
 
     if options.files:

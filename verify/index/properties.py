@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The properties of index arithmetic: size, bounds, ownership, equality with the ISA, each by enumeration.
 
-The rows have the names that they have for atoms. An entry with A, B and C is also checked as a whole atom: its product,
-and the relation that a GPU recorded.
+The rows of `PROPERTIES` have the names that they have for atoms. An entry with A, B and C is also checked as a whole
+atom: its product, and the relation that a GPU recorded.
 """
 
 from __future__ import annotations
@@ -10,16 +10,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from verify.core.verdict import Check, Claim, Counterexample, Evidence, Property, Scope, Status, Verdict, join
+from verify.core.verdict import (
+    Check,
+    Claim,
+    Counterexample,
+    Evidence,
+    Property,
+    Scope,
+    Statement,
+    Status,
+    Verdict,
+    finding,
+    join,
+)
 from verify.core.wording import owners
 from verify.index.bind import BoundIndex, IndexOperand
 from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, Point
 from verify.report import Case
 
-Finding = Callable[[], Counterexample | None]
-LANES_AND_VALUES = ("lane", "value")
+Finding = Callable[[], "Counterexample | None"]
+MAP = "map"  # the sort of subject
+LANE_AND_VALUE = ("lane", "value")
 
 
 def case(subject: BoundIndex) -> Case:
@@ -34,38 +48,25 @@ def case(subject: BoundIndex) -> Case:
 
 def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
     """The verdicts on one operand, in the order of the table."""
-    return [
-        join(Claim(subject.name, part.name, row, states(part), provenance), evidence(part))
-        for row, states, provenance, evidence in (
-            (SIZE, _says_size, "", lambda one: [_enumerated(one, lambda: _size(one))]),
-            (IN_BOUNDS, _says_bounds, "", lambda one: [_enumerated(one, lambda: findings.in_bounds(one.found))]),
-            (OWNERSHIP, _says_owners, "", _ownership),
-            (EQUALS, _says_equal, part.operand.provenance, lambda one: _equal(subject, one)),
-        )
-    ]
-
-
-def _of_operand(key: str, says: str, required: bool = False) -> Property:
-    return Property(
-        key,
-        Scope.OPERAND,
-        says={"index": says},
-        how=("by enumeration", "", ""),
-        required=frozenset({Check.ISA}) if required else frozenset(),
-    )
-
-
-SIZE = _of_operand("size", "each lane and value of the instruction's fragment has one element")
-IN_BOUNDS = _of_operand("in_bounds", "no value outside the tile")
-OWNERSHIP = _of_operand("ownership", "each element has as many owners as the ISA tables state")
-EQUALS = _of_operand("equals_isa", "for every lane and value: the element is the ISA's", required=True)
-PROPERTIES = (SIZE, IN_BOUNDS, OWNERSHIP, EQUALS)
+    found = []
+    for row in PROPERTIES:
+        claimed = row.states(subject, part)
+        claim = Claim(subject.name, part.name, row, claimed.text, claimed.provenance)
+        found.append(join(claim, row.isa(None, subject, part) if row.isa else []))
+    return found
 
 
 def _tile(part: IndexOperand) -> str:
     """The ranges of the outputs, as printed."""
     extents, names = zip(*((str(axis.extent), axis.name) for axis in part.found.outputs), strict=True)
     return f"{'x'.join(extents)} ({','.join(names)})"
+
+
+def _of(words: Callable[[IndexOperand], str]) -> Callable[[BoundIndex, IndexOperand], Statement]:
+    """What states a claim about an operand; equality rests on the ISA's formula."""
+    return lambda subject, part: Statement(
+        part.name, words(part), part.operand.provenance if words is _says_equal else ""
+    )
 
 
 def _says_size(part: IndexOperand) -> str:
@@ -106,18 +107,25 @@ def _compared(part: IndexOperand) -> FragmentMap:
 
 
 def _size(part: IndexOperand) -> Counterexample | None:
-    return findings.size(part.found, _inputs(part))
+    """Whether each input has one image; of lanes that do not contribute none is needed."""
+    found, wanted = _compared(part), part.wanted
+    if part.inverse or wanted is None or wanted.total:
+        return findings.size(found, _inputs(part))
+    wrong = next((point for point in wanted.domain if len(found.at(*point)) != 1), None)
+    if wrong is None:
+        return None
+    return Counterexample(
+        dict(zip(LANE_AND_VALUE, wrong, strict=True)),
+        f"{found.show_input(wrong)} has {len(found.at(*wrong))} images, one wanted",
+    )
 
 
 def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
-    """A finding as evidence, with the formula of the ISA beside a counterexample."""
+    """A finding at every point that is compared, as evidence."""
     started = time.perf_counter()
-    wrong = find()
-    status = Status.PROVED if wrong is None else Status.REFUTED
+    wrong, points = find(), len(_compared(part))
     seconds = time.perf_counter() - started
-    return Evidence(
-        Check.ISA, status, findings.METHOD, len(part.found), "plain integers", seconds=seconds, counterexample=wrong
-    )
+    return finding(Check.ISA, wrong, findings.METHOD, points, "plain integers", seconds=seconds)
 
 
 def _ownership(part: IndexOperand) -> list[Evidence]:
@@ -175,3 +183,35 @@ def _reproduced(part: IndexOperand, point: Point) -> bool:
     if part.function is None:
         return True
     return part.function.recomputed(point, part.spec.lang, part.spec.type) == part.found(*point)
+
+
+# The table
+
+_of_operand = partial(Property, scope=Scope.OPERAND, how=("by enumeration", "", ""))
+
+SIZE = _of_operand(
+    "size",
+    says={MAP: "each lane and value of the instruction's fragment has one element"},
+    states=_of(_says_size),
+    isa=lambda _, subject, part: [_enumerated(part, lambda: _size(part))],
+)
+IN_BOUNDS = _of_operand(
+    "in_bounds",
+    says={MAP: "no value outside the tile"},
+    states=_of(_says_bounds),
+    isa=lambda _, subject, part: [_enumerated(part, lambda: findings.in_bounds(_compared(part)))],
+)
+OWNERSHIP = _of_operand(
+    "ownership",
+    says={MAP: "each element has as many owners as the ISA tables have"},
+    states=_of(_says_owners),
+    isa=lambda _, subject, part: _ownership(part),
+)
+EQUALS = _of_operand(
+    "equals_isa",
+    says={MAP: "for every lane and value the element is the ISA's; inversely, for every element lane and value are"},
+    states=_of(_says_equal),
+    isa=lambda _, subject, part: _equal(subject, part),
+    required=frozenset({Check.ISA}),
+)
+PROPERTIES = (SIZE, IN_BOUNDS, OWNERSHIP, EQUALS)
