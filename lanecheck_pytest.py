@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="verify each entry of a TOML file (atom, tiling, movement, index map) as a test; a folder or a glob too; repeatable",
+        help="verify each atom, tiling, movement or map of a TOML file as a test; a folder or a glob too; repeatable",
     )
     group.addoption(
         "--lanecheck-require",

@@ -8,7 +8,7 @@ tiling that cannot exist, each with the line that the command would print. A ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from verify.report import Report
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.maps.fragment_map import FragmentMap
     from verify.movement.bind import Movement
     from verify.tiling.spec import TilingSpec
 
@@ -126,11 +125,16 @@ def verify_index(index: str | Path | None = None, file: str | Path | None = None
     return _report([_suite().of_index(bind(of_options(given)))], (), False)
 
 
-def verify_map(found: FragmentMap | Callable[[int, int], Any], ptx: str, operand: str, **select: str | int) -> Report:
-    """The verdicts on a map of an operand: a FragmentMap, or a function of lane and value that returns (row, col).
+def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Report:
+    """The verdicts on a map of an operand: a FragmentMap, a function of lane and value, or a (lane, value) layout.
 
-    >>> verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2),
-    ...            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "C").exit().name
+    A function returns (row, col), as the ISA counts them. A layout is a text in any spelling, or an object of ours, of
+    the CuTe DSL, of pycute or of tensor-layouts.
+
+    >>> mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    >>> verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2), mma, "C").exit().name
+    'OK'
+    >>> verify_map("Layout(((4,8),(2,2)),((16,1),(8,64)))", mma, "B").exit().name
     'OK'
     """
     from verify.index.bind import of_map

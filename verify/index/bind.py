@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,29 +83,41 @@ def bind(spec: IndexSpec) -> BoundIndex:
     return BoundIndex(spec, instruction, tuple(parts))
 
 
-def of_map(
-    found: FragmentMap | Callable[[int, int], Any], ptx: str, operand: str, select: Mapping[str, str | int]
-) -> BoundIndex:
-    """A map of one operand as an entry: a FragmentMap, or a function of lane and value that returns (row, col).
+def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int]) -> BoundIndex:
+    """A map of one operand as an entry: a FragmentMap, a function of lane and value, or a (lane, value) layout.
 
-    Raises SpecError.
+    A function returns (row, col). A layout is a text or an object of any library; its values are those of an atom: of B
+    n + N*k. Raises SpecError.
     """
     instruction = _instruction(ptx, select)
     tables = _in_registers(ptx, operand, instruction, "operand")
     tile = tuple(map(Axis, tables.axes, tables.extent))
-    if not isinstance(found, FragmentMap):
-        try:
-            origin = Origin(getattr(found, "__qualname__", type(found).__name__))
-            found = FragmentMap.tabulate(found, coordinates(tables.lanes, tables.values).inputs, tile, origin)
-        except MapError as error:
-            raise SpecError(operand, str(error)) from error
+    names = [axis.name for axis in tile]
     try:
-        found = found.oriented(("lane", "value")).reordered(("lane", "value"), [axis.name for axis in tile])
+        if not isinstance(found, FragmentMap):
+            plain = callable(found) and not hasattr(found, "shape")  # a layout can be called too
+            found = _tabulated(found, tables, tile) if plain else _laid_out(found, operand, tile)
+        found = found.oriented(("lane", "value"))
+        found = replace(found.reordered(("lane", "value"), names), outputs=tile)
     except (MapError, ValueError) as error:
-        wanted = f"(lane, value) -> ({', '.join(axis.name for axis in tile)})"
-        raise SpecError(operand, f"expected a map {wanted}, in this or the other direction: {error}") from error
+        wanted = f"expected a map (lane, value) -> ({', '.join(names)}), in this or the other direction"
+        raise SpecError(operand, f"{wanted}: {error}") from error
     spec = IndexSpec(f"{ptx} {operand}", "", ptx, {operand: OperandSpec()}, select)
     return BoundIndex(spec, instruction, (_part(operand, OperandSpec(), tables, instruction, found),))
+
+
+def _tabulated(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]) -> FragmentMap:
+    origin = Origin(getattr(function, "__qualname__", type(function).__name__))
+    return FragmentMap.tabulate(function, coordinates(tables.lanes, tables.values).inputs, tile, origin)
+
+
+def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentMap:
+    """The map of a layout, whose first axis of B is n, as atoms have it."""
+    from layouts.pasted import from_object
+    from verify.binding.coordinates import codomain
+    from verify.maps.of_layout import of_layout
+
+    return of_layout(from_object(layout), codomain(operand, *tile))
 
 
 def _operand(

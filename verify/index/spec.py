@@ -26,7 +26,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,22 +137,6 @@ class IndexSpec:
     folder: Path = Path()  # to which tables are relative
 
 
-def top() -> dict[str, Key]:
-    """The keys of an entry that are not an operand's.
-
-    >>> list(top())
-    ['ptx', 'operand', 'select']
-    """
-
-    @dataclass(frozen=True)
-    class Top:
-        ptx: str = key("mnemonic of the instruction", text)
-        operand: str = key("operand of it: A, B, C, D, E, ...", operand_name)
-        select: Mapping[str, str | int] = key("what the mnemonic leaves open, as M=64", selection)
-
-    return keys(Top)
-
-
 def operand_name(value: object) -> str:
     """The name of an operand. Raises ValueError."""
     if not isinstance(value, str) or not OPERAND.fullmatch(value):
@@ -160,9 +144,19 @@ def operand_name(value: object) -> str:
     return value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySpec:
+    """What an entry gives besides its operands' maps."""
+
+    ptx: str = key("mnemonic of the instruction", text)
+    operand: str = key("operand of it: A, B, C, D, E, ...", operand_name)
+    select: Mapping[str, str | int] = key("what the mnemonic leaves open, as M=64", selection)
+
+
+@cache
 def options() -> dict[str, Key]:
     """All keys, in the order of --help."""
-    return {**top(), **keys(OperandSpec)}
+    return {**keys(EntrySpec), **keys(OperandSpec)}
 
 
 def of_options(given: Mapping[str, Any]) -> IndexSpec:

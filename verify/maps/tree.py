@@ -29,7 +29,7 @@ def _shown(text: str) -> str:
     return plain if len(text) <= 60 else f"{plain[:57]}..."
 
 
-@dataclass(slots=True)
+@dataclass
 class Node:
     """A part of the tree with its place in the text: text[start:end]."""
 
@@ -43,7 +43,7 @@ class Node:
         return ()
 
 
-@dataclass(slots=True)
+@dataclass
 class Number(Node):
     """A literal, with C's suffix: "", u, ll or ull; `decimal` because C gives hexadecimal ones other types."""
 
@@ -55,7 +55,7 @@ class Number(Node):
         return f"Number({self.value})"
 
 
-@dataclass(slots=True)
+@dataclass
 class Name(Node):
     """A coordinate, or a name that a declaration defines."""
 
@@ -65,7 +65,7 @@ class Name(Node):
         return f"Name({self.name!r})"
 
 
-@dataclass(slots=True)
+@dataclass
 class Unary(Node):
     """op operand, op one of - + ~ ! (Python's `not` is !)."""
 
@@ -81,7 +81,7 @@ class Unary(Node):
         return f"Unary({self.op!r}, {self.operand})"
 
 
-@dataclass(slots=True)
+@dataclass
 class Binary(Node):
     """left op right; Python's `and` and `or` are && and ||."""
 
@@ -98,7 +98,7 @@ class Binary(Node):
         return f"Binary({self.op!r}, {self.left}, {self.right})"
 
 
-@dataclass(slots=True)
+@dataclass
 class Compare(Node):
     """Python's comparison, maybe chained: a < b < c is a < b and b < c."""
 
@@ -114,7 +114,7 @@ class Compare(Node):
         return f"Compare({self.operands}, {self.ops})"
 
 
-@dataclass(slots=True)
+@dataclass
 class Choice(Node):
     """test ? then : otherwise, or `then if test else otherwise`."""
 
@@ -128,7 +128,7 @@ class Choice(Node):
         return self.test, self.then, self.otherwise
 
 
-@dataclass(slots=True)
+@dataclass
 class Cast(Node):
     """(type) operand."""
 
@@ -141,7 +141,7 @@ class Cast(Node):
         return (self.operand,)
 
 
-@dataclass(slots=True)
+@dataclass
 class Call(Node):
     """min, max or abs."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from layouts import Layout
 from verify import verify_index, verify_map
 from verify.core.errors import SpecError
 from verify.index.command import main
@@ -254,6 +255,12 @@ def test_the_functions_of_the_package() -> None:
     assert verify_index(ptx=MMA, operand="C", lang="c", row="g + 8*(i/2)", col=COL, let={"g": "lane/4"}).exit() == 0
     assert verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2), MMA, "C").exit().name == "OK"
     assert verify_map(lambda lane, i: (lane // 4 + i % 2 * 8, 0), MMA, "C").exit().name == "REFUTED"
+    assert verify_map("((4,8),(2,2)):((32,1),(16,8))", MMA, "C").exit().name == "OK"
+    assert verify_map("((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", MMA, "C").exit().name == "OK"
+    assert verify_map(Layout.parse("((4,8),(2,2)):((16,1),(8,64))"), MMA, "B").exit().name == "OK"
+    assert verify_map("((4,8),(2,2)):((16,1),(64,8))", MMA, "B").exit().name == "REFUTED"
+    with pytest.raises(SpecError, match="found 'laid'"):
+        verify_map("laid out", MMA, "C")
     with pytest.raises(SpecError, match="expected whole numbers"):
         verify_map(lambda lane, i: (0.5, 0), MMA, "C")
     with pytest.raises(SpecError, match="expected a map"):
