@@ -7,14 +7,15 @@ Sw<2,3,3> o 0 o (8,32):(32,1) (1,2)
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from layouts.composed import ComposedLayout
-from layouts.errors import LayoutError
+from layouts.errors import LayoutError, LayoutParseError
 from layouts.int_tuple import MAX_DEPTH, IntTuple
 from layouts.layout import Layout
-from layouts.spelling import Basis, first_basis, parse_written
 from layouts.swizzle import Swizzle
+from layouts.text import parse_shape_stride
 
 
 def read_layout(text: str) -> Layout | ComposedLayout:
@@ -22,6 +23,10 @@ def read_layout(text: str) -> Layout | ComposedLayout:
 
     Raises LayoutParseError, ProfileError, LayoutError.
     """
+    with suppress(LayoutParseError):
+        return Layout(*parse_shape_stride(text))
+    from layouts.spelling import first_basis, parse_written
+
     found = parse_written(text)
     layout: Layout | ComposedLayout
     if first_basis(found.stride) is not None:
@@ -44,17 +49,21 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
 
     Raises LayoutError, also for several swizzles, an offset, and strides that are coordinates.
     """
+    with suppress(LayoutParseError):
+        return Swizzle(0, 0, 0), Layout(*parse_shape_stride(text))
+    from layouts.spelling import first_basis, parse_written
+
     found = parse_written(text)
     if first_basis(found.stride) is not None:
         raise LayoutError(f"{text:.60}: strides are coordinates, expected integers")
     if len(found.swizzles) > 1 or any(offset for _, offset in found.swizzles):
         raise LayoutError(f"{text:.60}: expected one swizzle without an offset, Sw<B,M,S> o 0 o LAYOUT")
-    swizzle = found.swizzles[0][0] if found.swizzles else (0, 0, 0)
-    return Swizzle(*swizzle), Layout(found.shape, found.stride)
+    return Swizzle(*found.swizzles[0][0]), Layout(found.shape, found.stride)
 
 
 def _elements(stride: Any) -> Any:
     """The strides with basis elements as coordinates."""
+    from layouts.spelling import Basis
     from layouts.tensor import E
 
     if isinstance(stride, tuple):
@@ -99,6 +108,8 @@ def _swizzle(value: Any) -> Swizzle:
     for names in (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S")):
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
+    from layouts.spelling import parse_written
+
     found = parse_written(f"{value} o 1:0").swizzles
     if len(found) != 1:
         raise LayoutError(f"{value!s:.60} is no swizzle")

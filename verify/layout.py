@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
+    from verify.maps.fragment_map import FragmentMap
     from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
@@ -84,7 +84,7 @@ def _no_layout(text: str, problem: str) -> str:
 
 def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
-    from layouts import Layout, LayoutError, ProfileError, cosize, parse_layout, size
+    from layouts import Layout, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
     from layouts.pasted import read_layout
     from verify.atom.checker import AtomChecker
@@ -101,10 +101,10 @@ def onto_tile(text: str, extent: tuple[int, int]) -> Report:
         if isinstance(found, Layout) and plain(found):
             read = found
         else:
-            points = points_of(found, tuple(map(Axis, "mn", extent)))
+            points = points_of(found, m=extent[0], n=extent[1])
     except ProfileError as error:
         fault = str(error)
-    except (LayoutError, MapError) as error:
+    except ValueError as error:
         raise UsageError(_no_layout(text, str(error))) from error
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
@@ -131,7 +131,6 @@ def compare(text: str, other: str) -> Report:
     from verify.atom.properties import EQUALS
     from verify.core.verdict import Check, Claim, finding, join
     from verify.evidence.isa import same_function
-    from verify.maps import findings
     from verify.report import Case, Report
 
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
@@ -139,9 +138,11 @@ def compare(text: str, other: str) -> Report:
     if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
         evidence = same_function(as_thread_value(first), as_thread_value(second))
     else:
+        from verify.maps import findings
+
         try:
-            mine, theirs = (points_of(each, (Axis("element", LARGEST),)) for each in (first, second))
-        except MapError as error:
+            mine, theirs = (points_of(each, element=LARGEST) for each in (first, second))
+        except ValueError as error:
             raise UsageError(str(error)) from error
         wrong = findings.equals(mine, theirs, other)
         evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), "plain integers")
@@ -155,9 +156,10 @@ def plain(layout: Layout | ComposedLayout) -> bool:
     return isinstance(layout, Layout) and all(type(stride) is int for stride in leaves(layout.stride))
 
 
-def points_of(layout: Layout | ComposedLayout, outputs: tuple[Axis, ...]) -> FragmentMap:
-    """The map of a layout in any spelling, by (thread, value) or by one index. Raises MapError."""
+def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:
+    """The map of a layout by (thread, value) or by one index, onto outputs of these extents. Raises MapError."""
     from layouts import ComposedLayout
+    from verify.maps.fragment_map import Axis, MapError
     from verify.maps.of_layout import of_layout
 
     if isinstance(layout, ComposedLayout) and len(layout) != 2:
@@ -167,7 +169,7 @@ def points_of(layout: Layout | ComposedLayout, outputs: tuple[Axis, ...]) -> Fra
         layout = ComposedLayout(layout.layout_a, layout.offset, as_thread_value(inner))
     elif not isinstance(layout, ComposedLayout):
         layout = as_thread_value(layout)
-    return of_layout(layout, outputs, ("thread", "value"))
+    return of_layout(layout, tuple(map(Axis, outputs, outputs.values())), ("thread", "value"))
 
 
 def _parsed(text: str) -> Layout | ComposedLayout:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import isa_tables
 from isa_tables.signature import find
@@ -26,7 +26,9 @@ from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
 from verify.core.digits import lane_of, walks
-from verify.maps.fragment_map import Axis, FragmentMap
+
+if TYPE_CHECKING:
+    from verify.maps.fragment_map import FragmentMap
 
 NO_MAPS: Mapping[str, FragmentMap] = MappingProxyType({})
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
@@ -316,7 +318,7 @@ def _view(
         if layout is None and points is None:
             from verify.maps.of_layout import of_text
 
-            points, fault = of_text(text, fault, tuple(map(Axis, AXES[name], extents[name])))
+            points, fault = of_text(text, fault, dict(zip(AXES[name], extents[name], strict=True)))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
         keys = tuple(found)
         parts.append(

@@ -2,26 +2,29 @@
 """The check `isa` of an operand whose map is given point by point: expressions, tables, swizzled or other layouts.
 
 A map has a few hundred points, and visiting each is the proof: no solver is needed. The ISA's formula is evaluated at
-one lane and value at a time.
+one lane and value at a time. The modules of maps are imported for a map alone.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, CheckFunction, Counterexample, Evidence, finding
-from verify.maps import findings
-from verify.maps.fragment_map import Axis, FragmentMap, grid
 
-Find = Callable[[BoundAtom, BoundOperand, FragmentMap], "Counterexample | None"]
+if TYPE_CHECKING:
+    from verify.maps.fragment_map import FragmentMap
+
+Find: TypeAlias = "Callable[[BoundAtom, BoundOperand, FragmentMap], Counterexample | None]"
 
 
 def compared(find: Find, subject: BoundAtom, part: BoundOperand) -> Evidence:
     """A finding at every point of a map, as evidence."""
+    from verify.maps import findings
+
     started = time.perf_counter()
     found = part.points
     wrong = find(subject, part, found)
@@ -43,34 +46,47 @@ def or_points(check: CheckFunction, find: Find | None = None) -> CheckFunction:
 
 def size(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether a map has as many threads and values as its fragment, each with one element."""
+    from verify.maps import findings
+    from verify.maps.fragment_map import Axis
+
     names = (axis.name for axis in found.inputs)
     return findings.size(found, tuple(map(Axis, names, subject.expected(part))))
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether no (thread, value) is at an element outside the tile."""
+    from verify.maps import findings
+
     return findings.in_bounds(found)
 
 
 def ownership(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether each element of the tile has the number of owners that it must have."""
+    from verify.maps import findings
+
     return findings.ownership(found, subject.multiplicity(part))
 
 
 def inverse(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether each element of the tile has an owner, so that the map has a right inverse."""
+    from verify.maps.fragment_map import grid
+
     missing = next((element for element in grid(found.outputs) if not found.owners(element)), None)
     return None if missing is None else Counterexample({}, f"{found.show(missing)} has no owner")
 
 
 def equals(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether the map equals every formula of the operand, in every replica of its threads."""
+    from verify.maps import findings
+
     wrongs = (findings.equals(found, wanted) for wanted in _wanted(subject, part, found))
     return next((wrong for wrong in wrongs if wrong is not None), None)
 
 
 def _wanted(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Iterator[FragmentMap]:
     """The ISA's map of (thread, value) by each formula, for each replica."""
+    from verify.maps.fragment_map import Axis, FragmentMap
+
     thr, rep = subject.numbering
     inputs = tuple(map(Axis, (axis.name for axis in found.inputs), subject.expected(part)))
     for formula in part.formulas:

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
@@ -32,7 +32,9 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status, uncheck
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
-from verify.maps.fragment_map import FragmentMap
+
+if TYPE_CHECKING:
+    from verify.maps.fragment_map import FragmentMap
 
 R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -87,7 +89,7 @@ def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
 @lru_cache(maxsize=16)  # plain integers, as above
 def _walked(layout: Layout | FragmentMap) -> Table:
     """The element of each (thread, value) of a layout, or of a map."""
-    rows = layout.elements() if isinstance(layout, FragmentMap) else walks(layout)
+    rows = walks(layout) if isinstance(layout, Layout) else layout.elements()
     return np.array(rows, dtype=np.int64)
 
 

@@ -26,7 +26,7 @@ from verify.core.verdict import (
 )
 from verify.foreign.answers import ForeignMap, MissingMap
 from verify.index import bind
-from verify.index.checker import EQUALS, operand_verdicts
+from verify.index.properties import EQUALS, operand_verdicts
 from verify.maps import findings
 from verify.maps.fragment_map import FragmentMap, grid
 from verify.report import Case

@@ -12,7 +12,7 @@ Every point is computed digit by digit in plain integers, without `Layout.__call
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, leaves, size
@@ -50,11 +50,11 @@ def of_layout(
     )
 
 
-def of_text(text: str, fault: str, outputs: Sequence[Axis]) -> tuple[FragmentMap | None, str]:
+def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[FragmentMap | None, str]:
     """The map of a layout with a swizzle or with coordinates as strides; None and why, for a plain one its `fault`."""
     try:
         layout = read_layout(text)
-        return of_layout(layout, outputs, ("thread", "value"), Origin(text)), ""
+        return of_layout(layout, tuple(map(Axis, extents, extents.values())), ("thread", "value"), Origin(text)), ""
     except ProfileError:
         return None, fault
     except (LayoutError, MapError) as error:
