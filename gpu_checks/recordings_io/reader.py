@@ -74,6 +74,11 @@ def _shipped(place: Path) -> tuple[_File, ...]:
     return tuple(map(_File, files(place)))
 
 
+def forget() -> None:
+    """Drop what was read of our own files, for a process that goes on to instructions of others."""
+    _shipped.cache_clear()
+
+
 def is_external(recording: Recording | Move) -> bool:
     """Whether it was read from a file that is not one of ours: the tests validate those."""
     return bool(recording.file) and Path(recording.file).parent != SHIPPED

@@ -2,7 +2,8 @@
 """The atlas of many atoms, made by one process for each core.
 
 Instructions of one family ask mostly equal questions, so they are a task with one checker: equal questions are answered
-once, and no count depends on the number of processes. To start one takes as long as some 200 atoms.
+once, and no count depends on the number of processes. To start one takes as long as some 200 atoms. One takes 100 MiB,
+with recordings 150: what it has read of a family's is dropped with the family.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 
+from gpu_checks.recordings_io.reader import forget
 from lanecheck_console.progress import Progress
 from layouts.atoms import registry
 from proofs.laws.decide import processes
@@ -21,6 +23,7 @@ from verify.cli.ending import uncollected
 from verify.core.verdict import Check
 
 MANY = 400  # atoms, from which on processes pay
+MOST = 4  # processes, for their memory: the largest families take half of the time of all
 
 
 def tabulate_many(
@@ -31,7 +34,7 @@ def tabulate_many(
     allow_unchecked: bool = False,
     jobs: int = 0,
 ) -> Atlas:
-    """The atlas of shipped atoms by name, and of instructions without one; `jobs` is 0 for one process on each core."""
+    """The atlas of shipped atoms by name, and of instructions without one; `jobs` is 0 for the cores, up to MOST."""
     tasks = by_family(names, without_atom)
     total = sum(len(atoms) + len(bare) for atoms, bare in tasks)
     found: dict[int, Counted] = {}
@@ -39,7 +42,7 @@ def tabulate_many(
     with (
         suppress(KeyboardInterrupt),
         Progress(total, "instructions", quiet) as shown,
-        processes(min(jobs or os.cpu_count() or 1, len(tasks))) as pool,
+        processes(min(jobs or os.cpu_count() or 1, MOST, len(tasks))) as pool,
     ):
         waiting = {pool.submit(counted, *task, checks, allow_unchecked): i for i, task in enumerate(tasks)}
         for future in as_completed(waiting):
@@ -73,4 +76,5 @@ def counted(names: Sequence[str], without_atom: Sequence[str], checks: frozenset
     with uncollected():
         for one in (*(atoms[name] for name in names), *without_atom):
             found.count(one, checker, allow)
+    forget()
     return found
