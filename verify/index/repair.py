@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
 from verify.index.bind import IndexOperand
 from verify.maps.c_meaning import Undefined
@@ -19,7 +19,8 @@ from verify.maps.fragment_map import FragmentMap, MapError, Point
 from verify.maps.syntax import parse
 from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
-MOST = 1500  # candidates: about a second
+MOST = 1500  # candidates, and parts of all of them: about a second
+MOST_PARTS = 40_000
 PROBES = 4  # points at which a candidate is evaluated first
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
 Texts = dict[str, str]
@@ -32,9 +33,9 @@ def find(part: IndexOperand, wanted: FragmentMap) -> str:
         return ""
     now, points = agreement(part.found, wanted)
     probes = part.found.differences(wanted)[:PROBES]
-    for count, (how, texts) in enumerate(_candidates(function, part.spec.lang)):
-        if count == MOST:
-            break
+    size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
+    most = min(MOST, MOST_PARTS // max(1, size))
+    for how, texts in islice(_candidates(function, part.spec.lang), most):
         one = _with(function, texts)
         if _fits(one, wanted, probes, part):
             changed = "; ".join(

@@ -33,7 +33,7 @@ from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
 
 LANGUAGES = {C: "C", PYTHON: "Python"}
 SIGNS = {"int": INT, "unsigned": UNSIGNED}
-MAX_WORK = 4_000_000  # operations of one reading: a few seconds
+MAX_WORK = 1_500_000  # operations of one reading: half a second
 Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
@@ -101,21 +101,22 @@ class IndexFunction:
             self.origin if self.origin != NOWHERE else Origin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
         )
 
-    def _readable(self, language: str, type: str) -> list[tuple[Reading, list[Text]]]:
+    def _readable(self, language: str, type: str) -> Iterator[tuple[Reading, list[Text]]]:
         """The ways in which the texts can be read, each with their functions; raises ExpressionError if there is none.
 
         Without a given language `//` begins a comment in C, so that a text with it differs from Python's.
         """
-        found: list[tuple[Reading, list[Text]]] = []
         errors: list[ExpressionError] = []
-        for reading in readings(language, type):
+        ways = readings(language, type)
+        for reading in ways:
             try:
-                found.append((reading, list(self._read(reading, comments=not language))))
+                texts = list(self._read(reading, comments=not language))
             except ExpressionError as error:
                 errors.append(error)
-        if not found:
+                continue
+            yield reading, texts
+        if len(errors) == len(ways):
             raise max(errors, key=lambda error: error.offset)
-        return found
 
     def _check_same(self, point: Point, found: Sequence[tuple[Reading, Point | Undefined]]) -> None:
         """Raise MapError where the readings differ at a point, or where all leave it undefined."""
@@ -202,12 +203,12 @@ class IndexFunction:
 
     def evaluator(self, language: str = "", type: str = "") -> Callable[[Point], Point | Undefined]:
         """The image of a point in the first way in which the texts can be read; raises ExpressionError."""
-        _, texts = self._readable(language, type)[0]
+        _, texts = next(self._readable(language, type))
         return lambda point: self._at(point, texts)
 
     def recomputed(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
         """The image of a point by other texts: those with its values in place of the names, parsed anew."""
-        reading, _ = self._readable(language, type)[0]
+        reading, _ = next(self._readable(language, type))
         values = {}
         for name, one in self.coordinates.names.items():
             unsigned = reading.language == C and (one.type or SIGNS[reading.type]) == UNSIGNED
@@ -226,7 +227,7 @@ class IndexFunction:
         """Each text with the values of its coordinates in place of their names, and its value."""
         numbers = {name: one.value(*point) for name, one in self.coordinates.names.items()}
         values = {name: f"({number})" if number < 0 else str(number) for name, number in numbers.items()}
-        reading, texts = self._readable(language, type)[0]
+        reading, texts = next(self._readable(language, type))
         image = self._at(point, texts)
         if isinstance(image, Undefined):
             return str(image)

@@ -332,7 +332,8 @@ class FragmentMap:
     def differences(self, other: FragmentMap) -> list[Point]:
         """Every input whose images differ from those of another map, in ascending order."""
         points = self.images.keys() | other.images.keys()
-        return sorted(point for point in points if sorted(self.at(*point)) != sorted(other.at(*point)))
+        unlike = (point for point in points if self.images.get(point) != other.images.get(point))
+        return sorted(point for point in unlike if sorted(self.at(*point)) != sorted(other.at(*point)))
 
     def elements(self) -> list[list[int]]:
         """The element x + X*y of each (input, input): rows of the first input axis, as a (thread, value) layout has.

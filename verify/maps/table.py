@@ -61,7 +61,7 @@ def read(path: Path, wanted: Columns) -> FragmentMap:
             raw = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise MapError(f"{path}: cannot be read: {reason}") from error
+        raise MapError(f"cannot be read: {reason}: {path}") from error
     if len(raw) > MAX_BYTES:
         raise MapError(f"{path}: is over {MAX_BYTES >> 20} MiB")
     try:

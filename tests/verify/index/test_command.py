@@ -11,6 +11,7 @@ import pytest
 from layouts import Layout
 from verify import verify_index, verify_map
 from verify.core.errors import SpecError
+from verify.gate import Suite
 from verify.index.command import main
 from verify.maps.fragment_map import Axis, FragmentMap
 
@@ -151,7 +152,10 @@ def test_a_repair_is_in_the_users_own_words(
         (["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "j", "--col", "0"], 'values = "i=2, j=2"'),
         (["--ptx", MMA, "--operand", "C", "--values", "i=2,j=3", "--row", "j", "--col", "0"], "i=2,j=3 are 6 values"),
         (["--ptx", MMA, "--operand", "C", "--values", "i=2,j", "--row", "j", "--col", "0"], "expected loops such as"),
-        (["--ptx", MMA, "--operand", "C", "--table", "nowhere.csv"], "--table: nowhere.csv: cannot be read"),
+        (
+            ["--ptx", MMA, "--operand", "C", "--table", "nowhere.csv"],
+            "--table: cannot be read: No such file or directory: nowhere.csv",
+        ),
         (["--ptx", MMA, "--operand", "C", "--bases", "{lane = []}"], "--bases: no bases: expected register and lane"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
         (["--only", "x", "--ptx", MMA], "--only chooses among the maps of a FILE"),
@@ -265,3 +269,36 @@ def test_the_functions_of_the_package() -> None:
         verify_map(lambda lane, i: (0.5, 0), MMA, "C")
     with pytest.raises(SpecError, match="expected a map"):
         verify_map(FragmentMap.tabulate(lambda i: i, [Axis("i", 2)], [Axis("m", 2)]), MMA, "C")
+
+
+OPERAND = b'["a"]\nptx = "' + MMA.encode() + b'"\noperand = "C"\n'
+
+
+def test_the_gate_reads_the_same_file(file: Path) -> None:
+    entries, problem = Suite().read(file)
+    assert (problem, [(entry.name, entry.line) for entry in entries]) == ("", [("accumulators", 2), ("all of them", 9)])
+    assert [entry.case().status for entry in entries] == ["VERIFIED", "VERIFIED"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"\x00\xff\xfe" * 100, "is not UTF-8"),
+        (b"[a]\n" * (1 << 19), "is over 1 MiB"),
+        (b'["a"]\nptx = "x"\nA = ' + b"[" * 5000, "nested deeper"),
+        (OPERAND + b'row = "' + b"(" * 5000 + b'"\ncol = "0"\n', "nested deeper"),
+        (OPERAND + b'row = "' + b"9" * 5000 + b'"\ncol = "0"\n', "20 digits"),
+        (OPERAND + b'table = "' + b"x" * 5000 + b'"\n', "cannot be read"),
+        (b'["a"]\nA = "1:0"\nB = "1:0"\nC = "1:0"\n', "this is a file of atoms: python -m verify.atom"),
+    ],
+    ids=range(7),
+)
+def test_a_hostile_file_is_a_line(
+    content: bytes, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "hostile.toml"
+    path.write_bytes(content)
+    code, text = run(capsys, str(path))
+    assert code == 2
+    assert problem in text
+    assert "Traceback" not in text
