@@ -17,6 +17,7 @@ def figures() -> Iterator[Figure]:
     yield cold("verify.atom SM80_16x8x16, cold", ("-m", "verify.atom", "SM80_16x8x16"), 1.5)
     yield cold("verify.layout LAYOUT, cold", ("-m", "verify.layout", MAP, "--onto", "16x8"), 1.0)
     yield cold("verify.index, one operand, cold", ("-m", "verify.index", *INDEX), 1.0)
+    yield cold("verify.identify, every map of a size, cold", ("-m", "verify.identify", MAP), 3.0, "import numpy")
     yield cold("verify.tiling, a 128x128x32 tile, cold", ("-m", "verify.tiling", *TILING, "-q"), 2.0)
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "verify", option), 3.0, "pass")

@@ -3,12 +3,12 @@
 
 A layout with one mode for each prime factor of its size moves each digit by a fixed step, so its values at the units of
 the digits (1, 2, 4, ... where the size is a power of two) determine it. `from_samples` does not
-check the other values; `fit` compares the whole table, without calling a layout.
+check the other values; `fit` reads the extents off the values, and compares the whole table, without calling a layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from layouts import batched
@@ -47,10 +47,8 @@ def from_samples(extent: int, value: Callable[[int], int]) -> Layout:
 def fit(table: npt.ArrayLike) -> Layout | None:
     """The layout with L(i, j, ...) = table[i, j, ...] everywhere, one mode for each axis; None where there is none.
 
-    Each mode is that of `from_samples`. Where each extent is a power of a prime, None means that no layout fits.
-
-    >>> print(fit([[0, 8], [1, 9], [2, 10], [3, 11]]))
-    (4,2):(1,8)
+    >>> print(fit([[0, 8], [1, 9], [2, 10], [3, 11]]), fit([0, 1, 2, 10, 11, 12]))
+    (4,2):(1,8) (3,2):(1,10)
     >>> fit([0, 1, 3, 2]) is None
     True
     """
@@ -58,8 +56,25 @@ def fit(table: npt.ArrayLike) -> Layout | None:
     modes = []
     for axis, extent in enumerate(values.shape):
         line = np.moveaxis(values, axis, 0).reshape(extent, -1)[:, 0].tolist()
-        modes.append(from_samples(extent, line.__getitem__))
+        modes.append(from_modes(*modes_of(line)))
     whole = make_layout(*modes)
     if not np.array_equal(batched.table(whole), values):
         return None
     return whole if len(modes) > 1 else modes[0]
+
+
+def modes_of(line: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The shape and stride of the only coalesced layout that may have these values.
+
+    Its first extent is the least k > 0 with L(k) != k*L(1), and the rest is the layout of L(k), L(2k), ...
+    """
+    shape: list[int] = []
+    stride: list[int] = []
+    unit = 1
+    while unit < len(line):
+        left, step = -(-len(line) // unit), line[unit]
+        extent = next((k for k in range(2, left) if line[k * unit] != k * step), left)
+        shape.append(extent)
+        stride.append(step)
+        unit *= extent
+    return shape, stride

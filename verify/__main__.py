@@ -21,6 +21,7 @@ COMMANDS = {
     "campaign": ("verify.campaign.command", "check laws and implementations on every layout up to a bound"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),
+    "identify": ("verify.identify.command", "find which operands of which instructions a map is"),
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),

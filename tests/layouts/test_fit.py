@@ -45,8 +45,17 @@ def test_none_means_that_no_layout_fits(extent, data):
     assert (fit(values) is not None) == fits
 
 
-@given(hyp.lists(hyp.tuples(hyp.sampled_from([2, 3, 5]), hyp.integers(-9, 9)), min_size=1, max_size=4))
-def test_other_factors_are_modes_in_ascending_order(modes):
-    shape, stride = zip(*sorted(modes, key=lambda mode: mode[0]), strict=True)
-    layout = Layout(shape, stride)
+FACTORS = hyp.lists(hyp.tuples(hyp.sampled_from([2, 3, 5]), hyp.integers(-9, 9)), min_size=1, max_size=4)
+
+
+@given(FACTORS)
+def test_other_factors_are_modes_in_any_order(modes):
+    layout = Layout(*zip(*modes, strict=True))
     assert fit(table(layout)) == coalesce(layout)
+
+
+@given(FACTORS)
+def test_samples_of_other_factors_are_modes_in_ascending_order(modes):
+    layout = Layout(*zip(*sorted(modes, key=lambda mode: mode[0]), strict=True))
+    values = table(layout)
+    assert from_samples(size(layout), lambda i: int(values[i])) == coalesce(layout)

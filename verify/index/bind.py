@@ -126,7 +126,7 @@ def _operand(
     operand = _in_registers(spec.ptx, name, instruction, name if several else "operand")
     tile, under = tuple(map(Axis, operand.axes, operand.extent)), f"{name}." if several else ""
     try:
-        found, function = _map(given, operand, tile, spec.folder)
+        found, function = map_of(given, operand.lanes, operand.values, tile, spec.folder)
     except (ExpressionError, MapError) as error:
         raise SpecError(f"{under}{_at_fault(given, error)}", str(error)) from error
     return replace(_part(name, given, operand, instruction, found), function=function)
@@ -168,11 +168,11 @@ def _at_fault(given: OperandSpec, error: Exception) -> str:
     return given.form[0]
 
 
-def _map(
-    given: OperandSpec, operand: isa_tables.Operand, tile: tuple[Axis, ...], folder: Path
+def map_of(
+    given: OperandSpec, lanes: int, values: int, tile: tuple[Axis, ...], folder: Path
 ) -> tuple[FragmentMap, IndexFunction | None]:
     """The user's map, with the expressions if it is given by some; raises ExpressionError and MapError."""
-    names = coordinates(operand.lanes, operand.values, given.values)
+    names = coordinates(lanes, values, given.values)
     if given.bases is not None:
         from verify.maps import bases
 
@@ -180,7 +180,7 @@ def _map(
     if given.table is not None:
         from verify.maps import table
 
-        return table.read(folder / given.table, table.Columns(names.inputs, tile, _columns(tile))), None
+        return table.read(folder / given.table, table.Columns(names.inputs, tile, columns(tile))), None
     axes = names.inputs if given.lane is not None else tile
     texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, given.form, strict=True)}
     words = "; ".join(f"{key}: {getattr(given, key)}" for key in given.form)
@@ -203,7 +203,7 @@ def _word(axis: str) -> str:
     return axis.replace(" ", "_")
 
 
-def _columns(tile: tuple[Axis, ...]) -> Mapping[str, str]:
+def columns(tile: tuple[Axis, ...]) -> Mapping[str, str]:
     """The names of a table's columns."""
     lanes = dict.fromkeys(("lane", "laneid", "thread", "tid", "t"), "lane")
     values = dict.fromkeys(("value", "i", "v"), "value")

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`verify.identify`: maps in every form are found, a changed one is not, and other forms of a map are the same map."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from verify.identify.command import main
+
+C = "((4,8),(2,2)):((32,1),(16,8))"  # of m16n8k16
+B = "((4,8),(2,2)):((16,1),(8,64))"
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+ROW, COL = "lane/4 + 8*(i/2)", "lane%4*2 + i%2"
+BASES = "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """The exit code and what is printed, on stdout and stderr."""
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    found = capsys.readouterr()
+    return code, found.out + found.err
+
+
+def document(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    _, text = run(capsys, *words, "--format", "json")
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found
+
+
+def related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = MMA) -> list[dict[str, Any]]:
+    """The matches with an operand of an instruction."""
+    return [
+        match
+        for match in found["matches"]
+        if match["relation"] == relation
+        and any(one["operand"] == operand and mnemonic in one["mnemonics"] for one in match["operands"])
+    ]
+
+
+def test_every_form_of_a_map_is_the_same_operand(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = tmp_path / "c.csv"
+    points = [f"{lane},{i},{lane // 4 + i // 2 * 8},{lane % 4 * 2 + i % 2}" for lane in range(32) for i in range(4)]
+    table.write_text("\n".join(["lane,i,row,col", *points]), encoding="utf-8")
+    for words in (
+        [C],
+        ["Layout<Shape<Shape<_4,_8>,Shape<_2,_2>>,Stride<Stride<_32,_1>,Stride<_16,_8>>>"],
+        ["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))"],
+        [BASES],
+        [str(table)],
+        ["SM80_16x8x16_F32F16F16F32_TN:C"],
+        ["--lang", "c", "--row", ROW, "--col", COL, "--values", "4"],
+        ["--lang", "c", "--row", "lane/4 + 8*i", "--col", "lane%4*2 + j", "--values", "i=2, j=2"],
+    ):
+        found = document(capsys, *words)
+        assert found["exit"] == 0, words
+        (match,) = related(found, "equals", "C")
+        assert match["agree"] == match["points"] == 128
+        assert related(found, "equals", "D")
+
+
+def test_b_is_counted_from_n_by_layouts_and_from_k_by_expressions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert related(document(capsys, B), "equals", "B")
+    words = ["--lang", "c", "--row", "lane%4*2 + i%2 + 8*(i/2)", "--col", "lane/4", "--values", "4"]
+    assert related(document(capsys, *words), "equals", "B")
+    exchanged = ["--lang", "c", "--col", words[3], "--row", words[5], "--values", "4"]
+    found = document(capsys, *exchanged)
+    assert not related(found, "equals", "B")
+    assert related(found, "transpose", "B")
+
+
+def test_a_row_major_layout_is_the_transpose(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, "((4,8),(2,2)):((2,8),(1,64))")  # 8*row + col
+    assert found["exit"] == 0
+    assert related(found, "transpose", "C")
+    assert not related(found, "equals", "C")
+
+
+def test_one_permutation_of_an_axis_is_a_relabelling(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["--lang", "c", "--row", "(lane/4*2)%8 + lane/16 + 8*(i/2)", "--col", COL, "--values", "4"]
+    (match,) = related(document(capsys, *rows), "relabels", "C")
+    assert match["axis"] == 0
+    assert match["layout"] == "(4,2,2):(2,1,8)"
+    assert match["permutation"] == [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
+    code, text = run(capsys, *rows)
+    assert code == 0
+    assert "relabels m of, by m' = (4,2,2):(2,1,8)" in text
+    by_lane = ["--lang", "c", "--row", "lane/4 + 8*(i/2)", "--col", "(lane%4*2 + i%2 + lane/4)%8", "--values", "4"]
+    assert related(document(capsys, *by_lane), "relabels", "C") == []  # no one permutation for all rows
+
+
+def test_what_equals_nothing_is_nearest_to_something(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--lang", "c", "--row", f"{ROW} + 128*(lane == 5)*(i == 3)", "--col", COL, "--values", "4"]
+    code, text = run(capsys, *words)
+    assert code == 1
+    assert "127 of 128 points agree; lane 5, value 3: map (m=137, n=3), ISA (m=9, n=3)" in " ".join(text.split())
+    assert document(capsys, *words)["exit"] == 1
+    code, text = run(capsys, "(32,5):(1,32)")
+    assert code == 1
+    assert "no operand in registers of 32 lanes has 5 values: there are 1, 2, 4," in text
+    assert run(capsys, "(3,4):(1,3)", "-q")[0] == 1
+
+
+def test_lists_are_groups_and_verbose_has_all(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, C)
+    assert code == 0
+    assert "C, D (m,n) 16x8" in text
+    assert text.count("\n") < 60
+    assert MMA not in text
+    assert MMA in run(capsys, C, "-v")[1]
+
+
+def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]) -> None:
+    volta = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
+    assert related(document(capsys, "SM70_8x8x4_F32F16F16F32_TN:A"), "equals", "A", volta)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "which map? Give MAP, or --row, --col and --values"),
+        ([C, "--row", "i"], "--row: ((4,8),(2,2)):((32,1),(16,8)) is a map already; give one or the other"),
+        (["(4,8"], "expected a layout, F2 bases, a .csv or .json table, or an operand of an atom"),
+        (["(4,8,2):(1,4,32)"], "has rank 3, a (thread, value) layout has 2"),
+        (["NOBODY:A"], "no atom is named 'NOBODY'"),
+        (["SM80_16x8x16_F32F16F16F32_TN:E"], "has no matrix E: it has A, B, C"),
+        (["absent.csv"], "absent.csv: cannot be read"),
+        (["--row", "i", "--col", "lane"], "--values: missing"),
+        (
+            ["--row", "i", "--col", "lane", "--values", "none"],
+            "--values: expected a number, or loops such as i=2, j=2, found 'none'",
+        ),
+        (["--row", "i", "--col", "lane", "--values", "9999999"], "expected 1 to 1048576 points"),
+        ([C, "--tile", "16"], "it should be two positive extents such as 16x8"),
+        (["--row", "i", "--col", "lane", "--values", "4", "--tile", "16x8"], "--tile: is for a layout"),
+        (["--row", "lane/4 +", "--col", "lane", "--values", "4"], "--row:"),
+        (["--row", "i"], "--col: missing: row is given"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, *words)
+    assert code == 2
+    assert line in text
+    assert text.count("\n") == 1
+
+
+def test_other_forms_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, "--lang", "c", "--row", ROW, "--col", COL, "--values", "4", "--as", "all")
+    assert code == 0
+    assert f"  layout  {C}" in text
+    assert "  c       row = lane/4 + i/2*8; col = lane%4*2 + i%2" in text
+    assert f"  bases   {BASES}" in text
+    code, text = run(capsys, B, "--tile", "8x16", "--as", "c")
+    assert "  c       row = lane%4*2 + i%2 + i/2*8; col = lane/4" in text  # row is k, as the ISA counts
+    assert f"  layout  {B}" in run(capsys, "--lang", "c", "--row", "lane%4*2 + i%2 + i/2*8", "--col", "lane/4",
+                                    "--values", "4", "--as", "layout")[1]  # fmt: skip

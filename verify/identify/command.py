@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.identify MAP`: which operands of which instructions a map is, and its other forms."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify.cli import arguments, ending, output
+from verify.core.errors import Exit, UsageError
+from verify.index import spec
+from verify.maps.fragment_map import LARGEST
+
+if TYPE_CHECKING:
+    from verify.identify.query import Query
+
+DESCRIPTION = """Identify a map: which operands of which instructions of the PTX ISA it equals, is the transpose of, or
+relabels by one permutation of an axis; else to which it is nearest. MAP is a layout of (lane, value) in any spelling,
+F2 bases, a CSV or JSON table, or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or give --row and --col,
+expressions as verify.index has. Only operands in registers are compared.
+
+--as also writes the map in other forms, each read again and compared at every point; or says what prevents the form.
+Exit code 0: it equals, transposes or relabels an operand; 1: none."""
+EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --as all'
+EXPRESSIONS = ("row", "col", "lang", "type", "values", "let")
+WARP = 32
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Identify the map that the arguments give; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> Exit:
+    parser = _parser()
+    options = parser.parse_args(argv)
+    from verify.identify import catalogue, forms, report
+    from verify.identify.matches import matches, sizes
+    from verify.maps.synthesis import FORMS
+
+    query = _query(options)
+    groups = catalogue.groups()
+    found = matches(query, groups)
+    wanted = FORMS if options.form == "all" else [options.form] if options.form else []
+    other, name = forms.of_query(query, found, wanted) if wanted else ([], "")
+    identified = report.Identified(query, found, other, name, sizes(query, groups))
+    if options.format == "json":
+        output.write(report.as_json(identified), options.output)
+    else:
+        text = report.as_text(identified, options.quiet, options.verbose)
+        output.write(text if options.quiet else output.fitted(text, options.output), options.output)
+    return identified.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.identify", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser.add_argument("map", nargs="?", metavar="MAP", help="a layout, F2 bases, a table, or ATOM:OPERAND")
+    parser.add_argument("--tile", metavar="MxN", help="of a layout: only operands with this tile, such as 16x8")
+    parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")
+    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="where ATOM is; repeatable")
+    parser.add_argument("--lanes", type=arguments.positive, default=WARP, metavar="N", help="of --row and --col; 32")
+    keys = spec.options()
+    for name in EXPRESSIONS:
+        known = (
+            "values of a lane, 4, or their loops, the outermost first: i=2, j=2"
+            if name == "values"
+            else keys[name].help
+        )
+        if name == "let":
+            parser.add_argument("--let", metavar="NAME=TEXT", help=known, action="append")
+        else:
+            parser.add_argument(f"--{name}", metavar=name.upper(), help=known)
+    return parser
+
+
+def _query(options: argparse.Namespace) -> Query:
+    """The map of the arguments."""
+    from verify.identify import query
+
+    given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
+    if options.map is not None:
+        if given:
+            raise UsageError(f"--{next(iter(given))}: {options.map:.60} is a map already; give one or the other")
+        return query.of_text(options.map, _pool(options), _tile(options.tile))
+    if options.tile is not None:
+        raise UsageError("--tile: is for a layout; expressions name rows and columns")
+    if not given:
+        raise UsageError("which map? Give MAP, or --row, --col and --values")
+    known = spec.options()
+    values = {name: known[name].read(value) for name, value in given.items()}
+    words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if name in ("row", "col"))
+    return query.of_spec(spec.OperandSpec(**values), min(options.lanes, LARGEST), words)
+
+
+def _tile(text: str | None) -> tuple[int, int] | None:
+    """The two extents of --tile."""
+    from layouts.atoms.entry import numbers
+
+    if text is None:
+        return None
+    found = numbers(text) or []
+    if len(found) != 2 or 0 in found:
+        raise UsageError(f"--tile {text!r}: it should be two positive extents such as 16x8")
+    return found[0], found[1]
+
+
+def _pool(options: argparse.Namespace) -> object:
+    """The atoms of the user's files; None without any."""
+    if not options.atoms:
+        return None
+    from verify.atom import selection
+
+    return selection.pool(options.atoms, options)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The map to identify, from any of its forms, as the element of every (lane, value).
+
+A layout names elements by one number, x + X*y, whatever the tile's X is; expressions, tables and bases name them by
+(row, column), as the PTX ISA does. An atom's operand is a layout with its tile.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from layouts.arrays import np
+from verify.core.errors import SpecError, UsageError
+from verify.core.names import nearest
+from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from verify.index.spec import OperandSpec
+
+UNBOUNDED = 1 << 62
+OPERAND = re.compile(r"(?P<atom>.*[A-Za-z_>\d]):(?P<operand>[A-Z][A-Z0-9]{0,7})")
+BASES = re.compile(r"\blane(_bases)?\b")
+TABLES = (".csv", ".json")
+ROW_AND_COLUMN = Axis("row", UNBOUNDED), Axis("col", UNBOUNDED)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A map of (lane, value), each with one element."""
+
+    text: str  # as its user wrote it
+    found: FragmentMap  # to one number, or to two coordinates
+    as_isa: bool = False  # whether two coordinates are (row, column), in the order of the ISA
+    tile: tuple[int, int] | None = None  # X and Y, where they are known; in the order of an atom's layout
+
+    def __post_init__(self) -> None:
+        if not self.found.total:
+            at = " and ".join(f"{axis.extent} {axis.name}s" for axis in self.found.inputs)
+            raise SpecError("", f"{self.text:.80}: the map has not one element for each of {at}")
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes."""
+        return self.found.inputs[0].extent
+
+    @property
+    def values(self) -> int:
+        """The values of each lane."""
+        return self.found.inputs[1].extent
+
+    def elements(self) -> Any:
+        """The images as an array [lane, value, coordinate]."""
+        images = [image for _, (image,) in sorted(self.found.images.items())]
+        return np.array(images, dtype=np.int64).reshape(self.lanes, self.values, -1)
+
+
+def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) -> Query:
+    """The map of a layout in any spelling, with a tile if it is known; of F2 bases, a table's file, an operand ATOM:A.
+
+    Raises SpecError and UsageError.
+    """
+    try:
+        if tile is not None:
+            return replace(of_layout(text), tile=tile)
+        if text.lower().endswith(TABLES):
+            return _of_table(Path(text))
+        named = OPERAND.fullmatch(text.strip())
+        if named:
+            return _of_atom(named["atom"], named["operand"], pool)
+        if BASES.search(text):
+            from verify.maps import bases
+
+            return Query(text, bases.of_operand(bases.read(text), ROW_AND_COLUMN), as_isa=True)
+        return of_layout(text)
+    except MapError as error:
+        raise SpecError("", f"{text:.80}: {error}") from error
+
+
+def of_layout(text: str) -> Query:
+    """The map of a layout: with coordinates as strides to (x, y), any other to one number."""
+    from layouts import LayoutError, leaves
+    from layouts.composed import ComposedLayout
+    from layouts.pasted import read_layout
+    from layouts.tensor import Coordinates
+    from verify.maps import of_layout as reader
+
+    try:
+        layout = read_layout(text)
+    except LayoutError as error:
+        wanted = (
+            "a layout, F2 bases, a .csv or .json table, or an operand of an atom such as SM80_16x8x16_F32F16F16F32_TN:A"
+        )
+        raise UsageError(f"{error}; expected {wanted}") from error
+    pairs = not isinstance(layout, ComposedLayout) and any(isinstance(s, Coordinates) for s in leaves(layout.stride))
+    outputs = (Axis("x", UNBOUNDED), Axis("y", UNBOUNDED)) if pairs else (Axis("element", UNBOUNDED),)
+    return Query(text, reader.of_layout(layout, outputs))
+
+
+def _of_table(path: Path) -> Query:
+    from verify.index.bind import columns
+    from verify.maps import table
+
+    inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
+    found = table.read(path, table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
+    ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
+    if prod(ends) > LARGEST:
+        raise MapError(f"more than {LARGEST} points")
+    return Query(str(path), replace(found, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
+
+
+def _of_atom(name: str, operand: str, pool: Any) -> Query:
+    """The map of an atom's operand, by the lanes of its threads and their replicas."""
+    from layouts.atoms import Atom, registry
+    from verify.atom.checker import prepared
+
+    atoms = registry() if pool is None else pool
+    if name not in atoms:
+        raise UsageError(f"no atom is named {name!r}{nearest(name, list(atoms), 'atom')}")
+    atom: AnyAtom = atoms[name]
+    subject = prepared(atom)
+    part = next((one for one in subject.parts if one.name == operand), None)
+    if not isinstance(subject.atom, Atom) or part is None:
+        has = ", ".join(one.name for one in subject.parts)
+        raise UsageError(f"{name} has no matrix {operand}: it has {has}")
+    if not part.well_formed or subject.thr is None:
+        raise UsageError(f"{name}:{operand}: {part.fault or subject.thr_fault}")
+    thr, rep = subject.numbering
+    rows = part.rows()
+    from verify.core.digits import lane_of
+
+    lanes = {
+        lane_of(thr, thread) + lane_of(rep, replica): row
+        for thread, row in enumerate(rows)
+        for replica in range(subject.rep_size)
+    }
+    found = FragmentMap.tabulate(
+        lambda lane, value: lanes[lane][value],
+        (Axis("lane", len(lanes)), Axis("value", part.values)),
+        (Axis("element", UNBOUNDED),),
+    )
+    return Query(f"{name}:{operand}", found, tile=part.extent)
+
+
+def of_spec(given: OperandSpec, lanes: int, text: str) -> Query:
+    """The map of expressions; the number of values is that of the loops, or `values` is a number."""
+    from verify.index.bind import map_of
+    from verify.maps.operand import LOOPS
+    from verify.maps.tree import ExpressionError
+
+    if given.form != ("row", "col"):
+        raise SpecError(given.form[0], "give row and col")
+    if not given.values:
+        raise SpecError("values", "missing: how many values has a lane? Give --values 4, or loops: i=2, j=2")
+    found = [LOOPS.fullmatch(part) for part in given.values.split(",")]
+    plain = given.values.strip().isdecimal()
+    if not plain and None in found:
+        raise SpecError("values", f"expected a number, or loops such as i=2, j=2, found {given.values!r:.60}")
+    counts = [int(one[2]) for one in found if one]
+    count = int(given.values) if plain else prod(counts)
+    if not 0 < count * lanes <= LARGEST:
+        raise SpecError("values", f"{lanes} lanes of {count} values: expected 1 to {LARGEST} points")
+    try:
+        given = replace(given, values="") if plain else given
+        made, _ = map_of(given, lanes, count, ROW_AND_COLUMN, Path())
+    except (ExpressionError, MapError) as error:
+        raise SpecError("row", str(error)) from error
+    return Query(text, made, as_isa=True)

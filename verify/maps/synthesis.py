@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A map in other forms: as a CuTe layout, as F2 bases, as expressions of C; or the points that prevent a form.
+
+Each text is read again by the reader of its form, and has the map's image at every point.
+
+`forms` writes a map in every form, `layout_of` a table of numbers as a layout.
+
+>>> from verify.maps.fragment_map import Axis
+>>> C = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), (Axis("m", 16), Axis("n", 8)))
+>>> print(*(form.text for form in forms(C)), sep=chr(10))
+((4,8),(2,2)):((32,1),(16,8))
+m = lane/4 + i/2*8; n = lane%4*2 + i%2
+{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from layouts import ComposedLayout, Swizzle, fit
+from layouts.arrays import np
+from layouts.fit import modes_of
+from layouts.pasted import read_layout
+from verify.core.digits import digits, modes
+from verify.maps import bases
+from verify.maps.expression import IndexFunction
+from verify.maps.fragment_map import FragmentMap, MapError
+from verify.maps.of_layout import of_layout
+from verify.maps.operand import WARP, coordinates
+
+Rows = Sequence[Sequence[int]]  # a number for each value of each lane
+FORMS = ("layout", "bases", "c")
+
+
+class Form(NamedTuple):
+    """A map in one form, or why it has none."""
+
+    name: str  # layout, bases, c
+    text: str  # empty where there is none
+    why: str = ""
+
+
+def forms(found: FragmentMap, wanted: Sequence[str] = FORMS) -> list[Form]:
+    """A total map of (lane, value) in each of some forms; those that there are first, the shortest first."""
+    write: dict[str, Callable[[FragmentMap], str]] = {"layout": as_layout, "bases": bases.written, "c": as_c}
+    listed = []
+    for name in wanted:
+        try:
+            listed.append(Form(name, write[name](found)))
+        except MapError as error:
+            listed.append(Form(name, "", str(error)))
+        else:
+            _check_read(listed[-1], found)
+    return sorted(listed, key=lambda form: (not form.text, len(form.text)))
+
+
+def _check_read(form: Form, found: FragmentMap) -> None:
+    """Raise AssertionError unless a form's text, read again, is the map at every point."""
+    if form.name == "layout":
+        again = [of_layout(read_layout(form.text), found.outputs)]
+    elif form.name == "bases":
+        again = [bases.of_operand(bases.read(form.text), found.outputs)]
+    else:
+        lines = [line.split(" = ", 1) for line in form.text.split("; ")]
+        texts = {axis.name: text for axis, (_, text) in zip(found.outputs, lines, strict=True)}
+        lanes, values = found.inputs
+        function = IndexFunction(texts, found.outputs, coordinates(lanes.extent, values.extent))
+        again = [function.map("c", signed) for signed in ("int", "unsigned")]
+    for other in again:
+        point = found.first_difference(other)
+        if point is not None:
+            raise AssertionError(f"{form.text}, read again, differs at {found.show_input(point)}")
+
+
+def as_layout(found: FragmentMap) -> str:
+    """The (lane, value) layout of a map, element x + X*y; raises MapError with the points that prevent one."""
+    for point, image in found.pairs():
+        if not all(0 <= c < axis.extent for c, axis in zip(image, found.outputs, strict=True)):
+            raise MapError(f"no layout: {found.show_input(point)} has {found.show(image)}, outside the tile")
+    rows = found.elements()
+    if text := layout_of(rows):
+        return text
+    raise MapError(f"no layout, also behind a swizzle of the tile's bits: {_prevented(rows)}")
+
+
+def layout_of(rows: Rows | Sequence[int]) -> str:
+    """The layout with the number rows[t][v] at (t, v), or numbers[i] at i, behind one swizzle if need be.
+
+    Empty where there is none.
+
+    >>> layout_of([[0, 1], [3, 2]])
+    'Sw<1,0,1> o 0 o (2,2):(2,1)'
+    """
+    table = np.array(rows)
+    if (plain := fit(table)) is not None:
+        return str(plain)
+    for swizzle in _swizzles(int(table.max()).bit_length()) if table.min() >= 0 else ():
+        if (inner := fit(swizzle(table))) is not None:
+            return str(ComposedLayout(swizzle, 0, inner))
+    return ""
+
+
+def _swizzles(bits: int) -> Iterator[Swizzle]:
+    """Every swizzle that changes some number of so many bits within them, simplest first."""
+    for width in range(1, bits // 2 + 1):
+        for base in range(bits - 2 * width + 1):
+            for distance in range(width, bits - width - base + 1):
+                yield Swizzle(width, base, distance)
+                yield Swizzle(width, base, -distance)
+
+
+def _prevented(rows: Rows) -> str:
+    """The points that no layout has: it moves each digit of lane and value by one step, wherever the others are.
+
+    The digits and their steps are those that the numbers of lane 0 and of value 0 leave to a layout.
+    """
+    if rows[0][0]:
+        return f"lane 0, value 0 has {rows[0][0]}, a layout 0"
+    for names, line in (("lane {}, value 0", [row[0] for row in rows]), ("lane 0, value {}", list(rows[0]))):
+        shape, stride = modes_of(line)
+        units = [1, *accumulate(shape, int.__mul__)]
+        for at, number in enumerate(line):
+            digit = list(digits(shape, at))
+            if number != sum(one * step for one, step in zip(digit, stride, strict=True)):
+                last = max(mode for mode, one in enumerate(digit) if one)
+                before = at - units[last]
+                return (
+                    f"from {names.format(before)} to {names.format(at)} it steps by {number - line[before]}, "
+                    f"from {names.format(0)} to {names.format(units[last])} by {stride[last]}"
+                )
+        for unit, extent, step in zip(units, shape, stride, strict=False):
+            if len(line) // unit % extent:
+                at = unit * extent
+                return (
+                    f"from {names.format(at - unit)} to {names.format(at)} it steps by {line[at] - line[at - unit]}, "
+                    f"before by {step}; {extent} does not divide {len(line)}"
+                )
+    lane, value = next((t, v) for t, row in enumerate(rows) for v, n in enumerate(row) if n != row[0] + rows[0][v])
+    return (
+        f"from lane 0 to lane {lane} value {value} steps by {rows[lane][value] - rows[0][value]}, "
+        f"value 0 by {rows[lane][0]}"
+    )
+
+
+def as_c(found: FragmentMap) -> str:
+    """An expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
+
+    Raises MapError with the points that prevent both.
+    """
+    lanes, values = found.inputs
+    names = "lane" if lanes.extent <= WARP else "tid", "i"
+    lines = []
+    for place, axis in enumerate(found.outputs):
+        rows = [[found(t, v)[place] for v in range(values.extent)] for t in range(lanes.extent)]
+        text = _sum(rows, names) or _xor(rows, names)
+        if not text:
+            why = _prevented([[number - rows[0][0] for number in row] for row in rows])
+            raise MapError(f"no sum of digits and no xor of bits is {axis.name}: {why}")
+        lines.append(f"{axis.name.replace(' ', '_')} = {text}")
+    return "; ".join(lines)
+
+
+def _sum(rows: Rows, names: tuple[str, str]) -> str:
+    """The sum of digits, each times its step, that is the table; empty where there is none."""
+    first = rows[0][0]
+    found = fit([[number - first for number in row] for row in rows])
+    if found is None:
+        return ""
+    terms = [] if not first else [str(first)]
+    for mode, name, extent in zip(found, names, (len(rows), len(rows[0])), strict=True):
+        unit = 1
+        for size, step in modes(mode.shape, mode.stride):
+            if step:
+                terms.append(_times(_digit(name, unit, size, extent), step))
+            unit *= size
+    text = " + ".join(terms).replace("+ -", "- ") or "0"
+    return f"0 - {text[1:]}" if text.startswith("-") else text
+
+
+def _digit(name: str, unit: int, size: int, extent: int) -> str:
+    """A digit of an index below `extent`: index/unit%size, without what changes nothing."""
+    return name + (f"/{unit}" if unit > 1 else "") + (f"%{size}" if unit * size < extent else "")
+
+
+def _times(digit: str, step: int) -> str:
+    return f"{'-' * (step < 0)}{digit}" + (f"*{abs(step)}" if abs(step) > 1 else "")
+
+
+def _xor(rows: Rows, names: tuple[str, str]) -> str:
+    """The xor of bits, each times its basis, that is the table; empty where there is none."""
+    sizes = len(rows), len(rows[0])
+    first = rows[0][0]
+    if any(size & (size - 1) for size in sizes) or min(map(min, rows)) < 0:
+        return ""
+    found = {
+        (place, bit): (rows[1 << bit][0] if place == 0 else rows[0][1 << bit]) ^ first
+        for place, size in enumerate(sizes)
+        for bit in range(size.bit_length() - 1)
+    }
+    for t, row in enumerate(rows):
+        for v, number in enumerate(row):
+            total = first
+            for (place, bit), basis in found.items():
+                total ^= basis * ((t, v)[place] >> bit & 1)
+            if total != number:
+                return ""
+    terms = [str(first)] if first else []
+    for place, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        columns = [found[place, bit] for bit in range(size.bit_length() - 1)]
+        terms += [_times(_digit(name, 1 << bit, 1 << count, size), step) for bit, count, step in _runs(columns)]
+    return " ^ ".join(terms) or "0"
+
+
+def _runs(columns: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """(first bit, number of bits, basis) of neighbouring bits whose bases are one basis, doubled without a carry."""
+    bit = 0
+    while bit < len(columns):
+        step, count = columns[bit], 1
+        while step & (step - 1) == 0 and bit + count < len(columns) and columns[bit + count] == step << count:
+            count += 1
+        if step:
+            yield bit, count, step
+        bit += count
