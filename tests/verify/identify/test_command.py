@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,16 @@ def test_other_forms_are_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert "  c       row = lane%4*2 + i%2 + i/2*8; col = lane/4" in text  # row is k, as the ISA counts
     assert f"  layout  {B}" in run(capsys, "--lang", "c", "--row", "lane%4*2 + i%2 + i/2*8", "--col", "lane/4",
                                     "--values", "4", "--as", "layout")[1]  # fmt: skip
+
+
+def test_the_commands_of_the_page_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "identify.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("python -m verify.identify")]
+    assert len(lines) == 5
+    monkeypatch.chdir(tmp_path)
+    Path("c.csv").write_text("lane,i,row,col\n0,0,0,0\n1,0,0,1\n", encoding="utf-8")
+    for line in lines:
+        words = shlex.split(line, comments=True)[3:]
+        assert run(capsys, *words)[0] == int(words == ["c.csv"]), line
