@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/museum.md, from the files of this folder: `python -m tests.museum.page --write`."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "museum.md"
+INTRODUCTION = """# Maps that were wrong
+
+Defects of published code, each with a minimal case of ours and its repair. Tests run every command of this page: the
+first of each is refuted with the words below it, the second is verified. Where a report is about more than a map, the
+case here is the map.
+
+`python -m tests.museum.page --write` makes this page from the files of `tests/museum`.
+"""
+ATOMS = """
+## Atoms
+
+The shipped layouts are in `tests/museum/wrong.toml`, the repaired ones in `tests/museum/right.toml`:
+
+```
+python -m verify.atom --atoms tests/museum/wrong.toml     # refuted
+python -m verify.atom --atoms tests/museum/right.toml     # verified
+```
+
+| # | atom | where |
+|---|---|---|
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A report of a map, with the commands on its minimal case, each without `python -m verify.`."""
+
+    where: str  # repository and number
+    number: int  # in the museum
+    verified: str  # the command on the repaired map
+    refuted: str = ""  # the command on the wrong map; none of a false alarm
+    wrong: str = ""  # what was wrong
+    says: str = ""  # the counterexample in what the command prints
+    repair: str = ""
+    false_alarm: str = ""  # what was reported, of a map that is right
+
+
+def reports() -> list[Report]:
+    """The reports of reports.toml, by their numbers."""
+    tables = tomllib.loads((HERE / "reports.toml").read_text(encoding="utf-8"))
+    return sorted((Report(where=where, **table) for where, table in tables.items()), key=lambda one: one.number)
+
+
+REPORTS = reports()
+
+
+def page() -> str:
+    """The whole page."""
+    return "".join([INTRODUCTION, *map(_section, REPORTS), ATOMS, *_atoms()])
+
+
+def _section(one: Report) -> str:
+    head = f"\n## {one.number}. {one.where}\n\n"
+    if one.false_alarm:
+        return f"{head}A false alarm. {one.false_alarm} Both are the same function:\n\n{_command(one.verified)}"
+    return f"{head}{one.wrong}\n\n{_command(one.refuted, one.says)}\nRepair: {one.repair}\n\n{_command(one.verified)}"
+
+
+def _command(words: str, says: str = "") -> str:
+    """A command as its reader types it, with what it prints."""
+    return f"```\npython -m verify.{words.strip()}\n{f'    {says}{chr(10)}' if says else ''}```\n"
+
+
+def _atoms() -> Iterator[str]:
+    """A row for each wrong atom."""
+    for name, table in tomllib.loads((HERE / "wrong.toml").read_text(encoding="utf-8")).items():
+        number, _, atom = name.partition(": ")
+        yield f"| {number} | `{atom}` | {table['source']} |\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        raise SystemExit("python -m tests.museum.page --write")
+    PAGE.write_text(page(), encoding="utf-8")
