@@ -86,13 +86,12 @@ def from_object(value: Any) -> Layout | ComposedLayout:
         return value
     if isinstance(value, str):
         return read_layout(value)
-    for outer, inner in (("inner", "outer"), ("layout_a", "layout_b"), ("swizzle", "layout")):
-        if hasattr(value, outer) and hasattr(value, inner) and getattr(value, outer) is not None:
-            return ComposedLayout(
-                _swizzle(getattr(value, outer)),
-                _integer(getattr(value, "offset", 0), "offset"),
-                from_object(getattr(value, inner)),
-            )
+    for names in (("inner", "outer"), ("layout_a", "layout_b"), ("swizzle", "layout")):
+        parts = [getattr(value, name, None) for name in names]
+        if None not in parts:
+            first, second = sorted(parts, key=lambda part: not _is_swizzle(part))  # libraries name them either way
+            offset = _integer(getattr(value, "offset", 0), "offset")
+            return ComposedLayout(_swizzle(first), offset, from_object(second))
     try:
         return Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
     except (AttributeError, LayoutError) as error:
@@ -103,9 +102,18 @@ def from_object(value: Any) -> Layout | ComposedLayout:
             raise LayoutError(f"{type(value).__name__}: expected {wanted}: {error}") from error
 
 
+NUMBERS = (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S"))
+
+
+def _is_swizzle(value: Any) -> bool:
+    """Whether an object is a swizzle: by its numbers, or by what it prints."""
+    named = any(all(hasattr(value, name) for name in names) for names in NUMBERS)
+    return named or str(value).lstrip().startswith("S")
+
+
 def _swizzle(value: Any) -> Swizzle:
     """A swizzle by its numbers, under the names of the libraries, or by its text."""
-    for names in (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S")):
+    for names in NUMBERS:
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
     from layouts.spelling import parse_written

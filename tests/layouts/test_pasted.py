@@ -152,6 +152,7 @@ def test_objects_of_other_libraries_are_read_by_their_parts() -> None:
     swizzle = Theirs(num_bits=2, num_base=3, num_shift=3)
     expected = ComposedLayout(Swizzle(2, 3, 3), 0, Layout.parse("(8,32):(32,1)"))
     assert from_object(Theirs(inner=swizzle, offset=0, outer=inner)) == expected
+    assert from_object(Theirs(outer=swizzle, offset=0, inner=inner)) == expected
     assert from_object(Theirs(layout_a=Theirs(text="S<2,3,3>"), offset=0, layout_b=inner)) == expected
     assert from_object(Theirs(swizzle=Theirs(bits=2, base=3, shift=3), layout=inner)) == expected
     assert from_object(Theirs(text="(4,8):(8,1)")) == Layout.parse("(4,8):(8,1)")
