@@ -92,14 +92,19 @@ def from_object(value: Any) -> Layout | ComposedLayout:
             first, second = sorted(parts, key=lambda part: not _is_swizzle(part))  # libraries name them either way
             offset = _integer(getattr(value, "offset", 0), "offset")
             return ComposedLayout(_swizzle(first), offset, from_object(second))
+    printed = None
+    with suppress(LayoutError):
+        printed = read_layout(str(value))
     try:
-        return Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
+        found = Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
     except (AttributeError, LayoutError) as error:
-        try:
-            return read_layout(str(value))
-        except LayoutError:
-            wanted = "an object with shape and stride, or one that prints as a layout"
-            raise LayoutError(f"{type(value).__name__}: expected {wanted}: {error}") from error
+        if printed is not None:
+            return printed
+        wanted = "an object with shape and stride, or one that prints as a layout"
+        raise LayoutError(f"{type(value).__name__}: expected {wanted}: {error}") from error
+    if printed is not None and printed != found:
+        raise LayoutError(f"{type(value).__name__} prints as {printed}, its shape and stride are {found}")
+    return found
 
 
 NUMBERS = (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S"))
@@ -134,9 +139,7 @@ def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
 
 
 def _integer(value: Any, what: str) -> int:
-    if isinstance(value, bool) or not (hasattr(value, "__index__") or hasattr(value, "value")):
+    """A whole number; an object with more than a number, such as a basis element, is none."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
-    found = value.__index__() if hasattr(value, "__index__") else value.value
-    if type(found) is not int:
-        raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
-    return found
+    return int(value.__index__())

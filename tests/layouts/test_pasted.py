@@ -161,6 +161,19 @@ def test_objects_of_other_libraries_are_read_by_their_parts() -> None:
     assert from_object("Layout((4,8),(8,1))") == Layout.parse("(4,8):(8,1)")
 
 
+def test_an_object_whose_parts_are_not_what_it_prints_is_rejected() -> None:
+    with pytest.raises(LayoutError, match=r"prints as \(4,8\):\(1,4\), its shape and stride are \(4,8\):\(8,1\)"):
+        from_object(Theirs(shape=(4, 8), stride=(8, 1), text="(4,8):(1,4)"))
+
+
+def test_a_stride_that_is_a_basis_element_is_no_number() -> None:
+    """An identity layout of the CuTe DSL: its strides have a value and a mode."""
+    basis = [Theirs(value=1, mode=[0]), Theirs(value=1, mode=[1])]
+    assert from_object(Theirs(shape=(4, 8), stride=tuple(basis), text="(4,8):(1@0,1@1)")) == identity_layout((4, 8))
+    with pytest.raises(LayoutError, match="stride must be whole numbers"):
+        from_object(Theirs(shape=(4, 8), stride=tuple(basis)))
+
+
 @pytest.mark.parametrize("value", [3, None, Theirs(), Theirs(shape=1.5, stride=1), Theirs(shape=True, stride=1)])
 def test_an_object_that_is_no_layout_is_rejected(value: object) -> None:
     with pytest.raises(LayoutError, match="expected an object with shape and stride"):
