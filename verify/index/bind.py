@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROWS, COLUMNS = ("row", "r", "x"), ("col", "column", "c", "y")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndexOperand:
     """One operand: the map that its user gives, and that of the ISA tables."""
 
@@ -47,7 +47,7 @@ class IndexOperand:
         return str(self.found.origin)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoundIndex:
     """An instruction with the maps of some of its operands."""
 

@@ -90,7 +90,7 @@ def selection(value: object) -> dict[str, str | int]:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OperandSpec:
     """One operand as its user gives it: expressions, a table or bases."""
 
@@ -125,7 +125,7 @@ class OperandSpec:
         return form
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndexSpec:
     """An instruction with the maps of its operands, as its user gives them."""
 
@@ -144,7 +144,7 @@ def operand_name(value: object) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EntrySpec:
     """What an entry gives besides its operands' maps."""
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from verify.maps import c_meaning, python_meaning
+from verify.maps import c_meaning
 from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
 from verify.maps.fragment_map import NOWHERE, Axis, FragmentMap, MapError, Origin, Point, grid
 from verify.maps.syntax import PYTHON, C, parse
@@ -170,6 +170,8 @@ class IndexFunction:
         """The type of an expression, or the given one, and its value in it; Python's numbers have no type."""
         self._check_names(tree, types, code.text)
         if code.language == PYTHON:
+            from verify.maps import python_meaning
+
             return INT, python_meaning.meaning(tree, types, code.text)
         type_, value = c_meaning.meaning(tree, types, code.text)
         if not given:

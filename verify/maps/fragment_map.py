@@ -75,7 +75,7 @@ class Origin(NamedTuple):
 NOWHERE = Origin("")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Packing:
     """Where a value is in the registers of its lane: value i has the bits i*bits + shift and up, register 0 first.
 

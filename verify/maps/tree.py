@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 
@@ -29,46 +28,56 @@ def _shown(text: str) -> str:
     return plain if len(text) <= 60 else f"{plain[:57]}..."
 
 
-@dataclass
 class Node:
-    """A part of the tree with its place in the text: text[start:end]."""
+    """A part of the tree with its place in the text, text[start:end], and its depth; equal by its fields."""
 
-    start: int = field(default=0, init=False, repr=False, compare=False)
-    end: int = field(default=0, init=False, repr=False, compare=False)
-    depth: int = field(default=1, init=False, repr=False, compare=False)
+    __match_args__: tuple[str, ...] = ()
+    start = end = 0
+    depth = 1
+
+    def __init__(self, *values: object) -> None:
+        for name, value in zip(self.__match_args__, values, strict=True):
+            setattr(self, name, value)
 
     @property
     def parts(self) -> tuple[Tree, ...]:
         """The trees directly inside."""
         return ()
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__match_args__
+        )
 
-@dataclass
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in self.__match_args__)})"
+
+
 class Number(Node):
     """A literal, with C's suffix: "", u, ll or ull; `decimal` because C gives hexadecimal ones other types."""
 
+    __match_args__ = ("value", "suffix", "decimal")
     value: int
-    suffix: str = field(default="", repr=False)
-    decimal: bool = field(default=True, repr=False)
+    suffix: str
+    decimal: bool
 
     def __repr__(self) -> str:
         return f"Number({self.value})"
 
 
-@dataclass
 class Name(Node):
     """A coordinate, or a name that a declaration defines."""
 
+    __match_args__ = ("name",)
     name: str
 
-    def __repr__(self) -> str:
-        return f"Name({self.name!r})"
 
-
-@dataclass
 class Unary(Node):
     """op operand, op one of - + ~ ! (Python's `not` is !)."""
 
+    __match_args__ = ("op", "operand")
     op: str
     operand: Tree
 
@@ -77,14 +86,11 @@ class Unary(Node):
         """The trees directly inside."""
         return (self.operand,)
 
-    def __repr__(self) -> str:
-        return f"Unary({self.op!r}, {self.operand})"
 
-
-@dataclass
 class Binary(Node):
     """left op right; Python's `and` and `or` are && and ||."""
 
+    __match_args__ = ("op", "left", "right")
     op: str
     left: Tree
     right: Tree
@@ -94,14 +100,11 @@ class Binary(Node):
         """The trees directly inside."""
         return self.left, self.right
 
-    def __repr__(self) -> str:
-        return f"Binary({self.op!r}, {self.left}, {self.right})"
 
-
-@dataclass
 class Compare(Node):
     """Python's comparison, maybe chained: a < b < c is a < b and b < c."""
 
+    __match_args__ = ("operands", "ops")
     operands: list[Tree]
     ops: list[str]
 
@@ -110,14 +113,11 @@ class Compare(Node):
         """The trees directly inside."""
         return tuple(self.operands)
 
-    def __repr__(self) -> str:
-        return f"Compare({self.operands}, {self.ops})"
 
-
-@dataclass
 class Choice(Node):
     """test ? then : otherwise, or `then if test else otherwise`."""
 
+    __match_args__ = ("test", "then", "otherwise")
     test: Tree
     then: Tree
     otherwise: Tree
@@ -128,10 +128,10 @@ class Choice(Node):
         return self.test, self.then, self.otherwise
 
 
-@dataclass
 class Cast(Node):
     """(type) operand."""
 
+    __match_args__ = ("type", "operand")
     type: str
     operand: Tree
 
@@ -141,10 +141,10 @@ class Cast(Node):
         return (self.operand,)
 
 
-@dataclass
 class Call(Node):
     """min, max or abs."""
 
+    __match_args__ = ("function", "arguments")
     function: str
     arguments: list[Tree]
 
