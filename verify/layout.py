@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,11 +83,21 @@ def _no_layout(text: str, problem: str) -> str:
     return f"{text} is no layout: {purpose(Path(text))}"
 
 
+def _read(text: str) -> Layout | ComposedLayout:
+    """The layout of a text; what only swizzles and coordinates need is imported for them."""
+    from layouts import LayoutParseError, parse_layout
+
+    with suppress(LayoutParseError):
+        return parse_layout(text)
+    from layouts.pasted import read_layout
+
+    return read_layout(text)
+
+
 def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import Layout, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
-    from layouts.pasted import read_layout
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
     from verify.binding.atom import BoundAtom, BoundOperand
@@ -97,7 +108,7 @@ def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     read: Layout | None = None
     points, fault = None, ""
     try:
-        found = read_layout(text)
+        found = _read(text)
         if isinstance(found, Layout) and plain(found):
             read = found
         else:
@@ -174,10 +185,9 @@ def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:
 
 def _parsed(text: str) -> Layout | ComposedLayout:
     from layouts import Layout, LayoutError, cosize, size
-    from layouts.pasted import read_layout
 
     try:
-        layout = read_layout(text)
+        layout = _read(text)
     except LayoutError as error:
         raise UsageError(_no_layout(text, str(error))) from error
     if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
