@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -33,6 +34,15 @@ python -m verify.atom --atoms tests/museum/right.toml     # verified
 |---|---|---|
 """
 
+TILINGS = """
+## Tilings
+
+In `tests/verify/tiling/wrong.toml`, each before its repaired twin:
+
+| # | where |
+|---|---|
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
@@ -59,13 +69,13 @@ REPORTS = reports()
 
 def page() -> str:
     """The whole page."""
-    return "".join([INTRODUCTION, *map(_section, REPORTS), ATOMS, *_atoms()])
+    return "".join([INTRODUCTION, *map(_section, REPORTS), ATOMS, *_atoms(), TILINGS, *_tilings()])
 
 
 def _section(one: Report) -> str:
     head = f"\n## {one.number}. {one.where}\n\n"
     if one.false_alarm:
-        return f"{head}A false alarm. {one.false_alarm} Both are the same function:\n\n{_command(one.verified)}"
+        return f"{head}A false alarm. {one.false_alarm}\nBoth are the same function:\n\n{_command(one.verified)}"
     return f"{head}{one.wrong}\n\n{_command(one.refuted, one.says)}\nRepair: {one.repair}\n\n{_command(one.verified)}"
 
 
@@ -79,6 +89,13 @@ def _atoms() -> Iterator[str]:
     for name, table in tomllib.loads((HERE / "wrong.toml").read_text(encoding="utf-8")).items():
         number, _, atom = name.partition(": ")
         yield f"| {number} | `{atom}` | {table['source']} |\n"
+
+
+def _tilings() -> Iterator[str]:
+    """A row for each wrong tiling."""
+    text = (HERE.parent / "verify" / "tiling" / "wrong.toml").read_text(encoding="utf-8")
+    for number, where in re.findall(r'^\["museum_(\d+)"\]  # (.+)$', text, re.MULTILINE):
+        yield f"| {number} | {where} |\n"
 
 
 if __name__ == "__main__":
