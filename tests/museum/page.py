@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "museum.md"
 INTRODUCTION = """# Maps that were wrong
 
-Defects of published code, each with a minimal case of ours and its repair. Tests run every command of this page: the
+Defects of published code, each with a minimal case of ours and its repair. Tests run the commands of every numbered section: the
 first of each is refuted with the words below it, the second is verified. Where a report is about more than a map, the
 case here is the map.
 
