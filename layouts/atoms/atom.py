@@ -58,6 +58,7 @@ class Atom(Complete):
     types: Mapping[str, str]  # D, A, B, C and, where given, E, SFA, SFB -> PTX type
     element: Mapping[str, str] = field(default_factory=dict)  # operand -> "2xf64": an element is two f64, and each
     # obeys the layout; {}: plain
+    relabel: Mapping[str, str] = field(default_factory=dict)  # m, n or k -> layout: the atom's number of the ISA's
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,10 @@ class Entry:
 
         A list of shape and strides is a text too.
         """
-        value = self.value(key)
+        return self.layout_of(self.value(key), key, plain)
+
+    def layout_of(self, value: object, key: str, plain: bool = True) -> str:
+        """The text of a value that is a layout, as `layout` of a key of the table."""
         text = self.text(_bracketed(value) if isinstance(value, list) else value, key)
         if text not in self.parsed:
             try:

@@ -13,10 +13,11 @@ from layouts.atoms.entry import LARGEST, Entry, kind, numbers
 OPERANDS = ("A", "B", "C")
 EXTRA = ("E", "SFA", "SFB")  # metadata of a sparse A, and scale factors
 TYPED = ("D", "A", "B", "C")
+AXES = ("m", "n", "k")
 SPACES = ("reg", "smem", "tmem")
 SAID = ("shape", "thr", "types")  # keys that an entry may leave to its instruction, besides `space`
 REQUIRED = OPERANDS
-OPTIONAL = (*SAID, "ptx", "source", *EXTRA, "element", "space", "copies", "known_defect", "expect")
+OPTIONAL = (*SAID, "ptx", "source", *EXTRA, "element", "space", "copies", "known_defect", "expect", "relabel")
 ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
 PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
 
@@ -33,6 +34,7 @@ def whole(entry: Entry) -> Atom:
             element=read(lambda: _element(entry)),
             space=read(lambda: entry.spaces((*OPERANDS, *EXTRA), SPACES)),
             copies=read(lambda: entry.copies((*OPERANDS, *EXTRA))),
+            relabel=read(lambda: _relabel(entry)),
             **entry.common(read),
         )
     return found
@@ -61,6 +63,12 @@ def _types(entry: Entry) -> Mapping[str, str]:
         if operand not in TYPED and operand not in entry.table:
             entry.fail(f"types.{operand}", f"the atom has no operand {operand}")
     return {operand: entry.text(types[operand], f"types.{operand}") for operand in (*TYPED, *EXTRA) if operand in types}
+
+
+def _relabel(entry: Entry) -> Mapping[str, str]:
+    """The declared relabelling of each axis, a layout. Whether it is a permutation is checked as a claim."""
+    given = entry.tables("relabel", "axes and layouts", AXES)
+    return {axis: entry.layout_of(layout, f"relabel.{axis}") for axis, layout in given.items()}
 
 
 def _element(entry: Entry) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ MMA atom    A B C; shape thr types, which an entry with `ptx` may leave to its i
             E SFA SFB      metadata of a sparse A, scale factors of A and B
             space          {operand = "smem" or "tmem"}: every thread sees the whole tile; absent: registers
             copies         {operand = how many places each element has}; absent: as the ISA states
+            relabel        {k = layout}: A and B count k by the layout's values of the ISA's k; so for m and n
             element        "2xf64" or {operand = "2xf64"}: an element is so many of that type
             known_defect   why the atom is expected to be refuted
             expect         "UNCHECKED: why": what the ISA leaves open, so that nothing can be compared

@@ -77,6 +77,7 @@ def atoms() -> Schema:
         "types": of_operands((*mma.TYPED, *mma.EXTRA), WORD),
         "space": of_operands(everything, {"enum": [*mma.SPACES]}),
         "copies": of_operands(everything, COUNT),
+        "relabel": {**of_operands(mma.AXES, LAYOUT), "description": "declared permutations of m, n and k"},
         "element": {"oneOf": [element, of_operands(mma.TYPED, element)]},
         **dict.fromkeys(everything, LAYOUT),
     }

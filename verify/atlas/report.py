@@ -55,6 +55,7 @@ def verdicts(row: Row) -> str:
         "CONTRADICTION",
         "VACUOUS",
         "REFUTED",
+        "RELABELLED",
         "UNKNOWN",
         "UNCHECKED",
         "UNSPECIFIED",

@@ -13,6 +13,7 @@ import layouts.atoms
 from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import ReadAtom
+from verify.atom import relabelling
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, not_given
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
@@ -43,8 +44,14 @@ class AtomChecker(Run):
         subject = prepared(atom)
         table = [row for row in self.table if (COPY if is_copy(subject) else MMA) in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
-        verdicts += self.verdicts(table, subject, wanted)
+        verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
         return [replayed(verdict, lambda: command(subject.atom, self.options)) for verdict in verdicts]
+
+    def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
+        """The verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
+        if is_copy(subject):
+            return verdicts
+        return relabelling.reported(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
 
     def case(self, entry: ReadAtom) -> Case:
         """All verdicts on an atom, with what its entry states about them.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 
 from layouts.atoms import CopyAtom
+from verify.atom import relabelling
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
@@ -26,7 +27,7 @@ from verify.core.verdict import (
     Verdict,
     unchecked,
 )
-from verify.core.wording import owners
+from verify.core.wording import owners, times
 from verify.evidence import enumeration, isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
 
@@ -40,15 +41,6 @@ NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
 def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Statement]:
     """What states a claim about an operand that rests on no formula."""
     return lambda atom, operand: Statement(operand.name, words(atom, operand))
-
-
-def times(count: int) -> str:
-    """A number of times in words: once, twice, 3 times.
-
-    >>> times(1), times(3)
-    ('once', '3 times')
-    """
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def is_copy(atom: BoundAtom) -> bool:
@@ -245,12 +237,6 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     return moved(atom, copy, run.recordings) if copy else relation(atom, run.recordings, run.cache)
 
 
-def _absolute(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    from verify.evidence.gpu import absolute
-
-    return absolute(atom, run.recordings, run.cache)
-
-
 # Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each
 # run has its own cache, so that a bug planted in it shows in every later run.
 
@@ -268,8 +254,8 @@ def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
 
 def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     maps = tuple((part.text, part.map, part.extent) for part in atom.parts)
-    adapter = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else None
-    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, mnemonic_of(atom.instruction))
+    own = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else tuple(atom.atom.relabel.items())
+    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, own, mnemonic_of(atom.instruction))
 
 
 # The table
@@ -387,6 +373,16 @@ SIGNATURE = Property(
     how=("looked up", {MMA: "z3, where it makes several products"}, ""),
     form=True,
 )
+RELABEL = Property(
+    "relabel",
+    says={MMA: "a declared relabelling is a permutation of its axis that keeps scales, metadata and addresses"},
+    states=relabelling.stated,
+    applies=lambda atom, _: not is_copy(atom) and bool(atom.mma.relabel),
+    isa=lambda run, atom, _: relabelling.checked(atom),
+    how=(EVERY_POINT, "", ""),
+    needs=(_shape_fits,),
+    form=True,
+)
 PRODUCT = Property(
     "product",
     says={MMA: "a random exact product through the three maps alone equals numpy's"},
@@ -395,7 +391,7 @@ PRODUCT = Property(
     gpu=lambda run, atom, _: run.multiply(atom) if run.multiply else [],
     how=("sampled", "", "sampled, with `--live`"),
     needs=(
-        verified(SHAPE, SIZE, IN_BOUNDS),
+        verified(SHAPE, SIZE, IN_BOUNDS, RELABEL),
         _known,
         _lanes_numbered,
         lambda atom, *_: next((part.no_formula for part in atom.parts if part.no_formula), ""),
@@ -434,7 +430,7 @@ EQUALS_ABSOLUTE = Property(
     "equals_absolute",
     says={MMA: "rows and columns are the absolute coordinates that ldmatrix, stmatrix and descriptors give"},
     states=lambda *_: Statement("", "its labels are the absolute coordinates of ldmatrix, stmatrix and descriptors"),
-    gpu=_absolute,
+    gpu=relabelling.absolute,
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,
@@ -445,5 +441,5 @@ PROPERTIES = (
     SHAPE, THREADS,
     WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS, RIGHT_INVERSE,
     SIGNATURE,
-    PRODUCT, TILING, SAME_BITS, RELATION, EQUALS_ABSOLUTE,
+    RELABEL, PRODUCT, TILING, SAME_BITS, RELATION, EQUALS_ABSOLUTE,
 )  # fmt: skip

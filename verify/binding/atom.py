@@ -25,6 +25,7 @@ from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
+from verify.binding.relabelling import relabelled
 from verify.core.digits import lane_of, walks
 
 if TYPE_CHECKING:
@@ -320,10 +321,9 @@ def _view(
 
             points, fault = of_text(text, fault, dict(zip(AXES[name], extents[name], strict=True)))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
-        keys = tuple(found)
-        parts.append(
-            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), no_formula, keys, points)
-        )
+        distinct = tuple(relabelled(formula, atom.relabel, name, extents[name]) for formula in found.values())
+        keys = tuple(formula.key for formula in distinct)
+        parts.append(BoundOperand(name, text, layout, fault, extents[name], distinct, no_formula, keys, points))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 

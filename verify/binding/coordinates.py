@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import isa_tables
+from layouts import Layout
 from layouts.arrays import np
+from verify.core.digits import image
 
 Value = TypeVar("Value")
 AXES: Mapping[str, tuple[str, ...]] = {
@@ -75,9 +77,15 @@ class Registers:
     coarse: int = 1  # logical positions along y that share one element of the tables
     fine: int = 1  # elements of the tables that make one position
     which: int = 0  # number of the element, of `fine`, that the formula is about
+    labels: tuple[Layout | None, Layout | None] = (None, None)  # by which a declared relabelling numbers x and y
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(x, y) of the position that `value` is in: value j of an element of the instruction is its j-th position."""
+        x, y = self._located(lane, value)
+        of_x, of_y = self.labels
+        return x if of_x is None else image(of_x, x), y if of_y is None else image(of_y, y)
+
+    def _located(self, lane: Any, value: Any) -> tuple[Any, Any]:
         if self.coarse > 1:
             x, y = codomain(self.operand, *self.table.locate(lane, value // self.coarse))
             return x, y * self.coarse + value % self.coarse
@@ -107,7 +115,9 @@ class Registers:
         """The section of the PTX ISA, with the provenance and the granularity."""
         grain = f", {self.coarse} positions to an element" if self.coarse > 1 else ""
         grain = f", {self.fine} elements to a position" if self.fine > 1 else grain
-        return f"PTX ISA {self.section} ({self.provenance}){grain}"
+        axes = zip(AXES[self.operand], self.labels, strict=True)
+        relabelled = "".join(f", {axis} relabelled by {layout}" for axis, layout in axes if layout is not None)
+        return f"PTX ISA {self.section} ({self.provenance}){grain}{relabelled}"
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -120,7 +130,7 @@ class Registers:
         named = [*self.table.let.items(), ("row", self.table.row), ("col", self.table.col)]
         text = "; ".join(f"{name} = {formula.text}" for name, formula in named)
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
-        return self.operand, text, used, self.coarse, self.fine, self.which
+        return self.operand, text, used, self.coarse, self.fine, self.which, self.labels
 
     def text(self) -> str:
         """The formula as the ISA tables write it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLOURS = {
     **dict.fromkeys(("VERIFIED", "PROVED", "AGREES"), "32"),  # green
     **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
-    **dict.fromkeys(("REFUTED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
+    **dict.fromkeys(("REFUTED", "RELABELLED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 

@@ -19,6 +19,7 @@ class Status(StrEnum):
     PROVED = "PROVED"  # complete over the given domain
     AGREES = "AGREES"  # sampled or observed
     REFUTED = "REFUTED"  # with a counterexample, evaluated again in plain Python
+    RELABELLED = "RELABELLED"  # refuted, but right after one relabelling of m, n or k in both operands that have it
     UNKNOWN = "UNKNOWN"  # the solver gave up
     UNCHECKED = "UNCHECKED"  # no check could be made, and why
     VACUOUS = "VACUOUS"  # the premises cannot be met: an error
@@ -28,6 +29,11 @@ class Status(StrEnum):
     def confirmed(self) -> bool:
         """Whether this status confirms the claim."""
         return self in (Status.PROVED, Status.AGREES)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim as it stands is false."""
+        return self in (Status.REFUTED, Status.RELABELLED)
 
 
 class Check(StrEnum):

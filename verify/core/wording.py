@@ -17,6 +17,15 @@ def owners(count: int) -> str:
     return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
 
 
+def times(count: int) -> str:
+    """A number of times in words: once, twice, 3 times.
+
+    >>> times(1), times(3)
+    ('once', '3 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: Sequence[str]) -> str:
     """A set of (x, y) in words: as ranges if it is a rectangle, else its first few members.
 

@@ -50,7 +50,7 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
         return None
-    if part.layout is None or part.domain != subject.expected(part):
+    if part.layout is None or part.domain != subject.expected(part) or subject.mma.relabel:
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
     extent, threads = str(extent_of(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))

@@ -69,7 +69,7 @@ class Case:
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
-        for worst in (Status.VACUOUS, Status.REFUTED, Status.UNKNOWN):
+        for worst in (Status.VACUOUS, Status.REFUTED, Status.RELABELLED, Status.UNKNOWN):
             if worst in statuses:
                 return worst.value
         return Status.UNCHECKED.value if self.gap else "VERIFIED"
@@ -117,7 +117,7 @@ class Case:
     def as_known(self) -> bool:
         """Whether just the parts are refuted that its known defect names before the colon."""
         named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
-        refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status is Status.REFUTED}
+        refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
         return bool(self.known_defect) and bool(refuted) and refuted <= named
 
     def surprise(self, expect_known: bool) -> str:
@@ -215,7 +215,7 @@ class Report:
             return Exit.CONTRADICTION
         if Exit.USAGE in failed:
             return Exit.USAGE
-        refuted = (c for c in self.cases if c.status == Status.REFUTED)
+        refuted = (c for c in self.cases if c.status in (Status.REFUTED, Status.RELABELLED))
         if self.surprises or not all(self.expect_known and case.as_known for case in refuted):
             return Exit.REFUTED
         if counts[Status.UNKNOWN] or self.unmet() or self.gaps:
@@ -238,11 +238,11 @@ def surprise(name: str, how: str) -> str:
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts of claims in words; VACUOUS, which is an error, and TAKEN only if there are any.
+    """Counts of claims in words; RELABELLED, VACUOUS, which is an error, and TAKEN only if there are any.
 
     >>> tally(Counter({Status.PROVED: 3, Status.REFUTED: 1}))
     '3 proved, 0 agree, 1 refuted, 0 unknown, 0 unchecked'
     """
     words = {Status.AGREES: "agree"}
-    rare = (Status.VACUOUS, Status.TAKEN)
+    rare = (Status.RELABELLED, Status.VACUOUS, Status.TAKEN)
     return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)

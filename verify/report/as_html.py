@@ -22,7 +22,7 @@ th, td {{ border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; vertic
 summary {{ cursor: pointer; font-family: ui-monospace, monospace; }}
 pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
 .VERIFIED, .PROVED, .AGREES {{ color: #17692d; }}
-.REFUTED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
+.REFUTED, .RELABELLED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
 .TAKEN {{ color: #555; }}
 .UNKNOWN, .UNCHECKED {{ color: #7a5a00; }}
 </style>

@@ -12,6 +12,7 @@ from verify.report import Case, Report, cut_short, surprise
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
 OUTCOME = {
     Status.REFUTED: "failure",
+    Status.RELABELLED: "failure",
     Status.UNKNOWN: "error",
     Status.VACUOUS: "error",
     Status.UNCHECKED: "skipped",
@@ -52,7 +53,7 @@ def render(report: Report) -> str:
 def _outcome(case: Case, verdict: Verdict, expect_known: bool) -> str:
     if case.contradicts(verdict):
         return "error"
-    expected = expect_known and case.as_known and verdict.status is Status.REFUTED
+    expected = expect_known and case.as_known and verdict.status.refuted
     return "skipped" if expected else OUTCOME.get(verdict.status, "")
 
 

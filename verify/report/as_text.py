@@ -14,7 +14,16 @@ from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict,
 from verify.report import Case, Report, cut_short, surprise, tally
 
 NAME_WIDTH = 44
-HEADS = ("VERIFIED", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
+# in the order of the last line
+HEADS = (
+    "VERIFIED",
+    "CONTRADICTION",
+    "VACUOUS",
+    "REFUTED",
+    "RELABELLED",
+    "UNKNOWN",
+    "UNCHECKED",
+)  # in the order of the last line
 
 
 def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
@@ -64,7 +73,7 @@ def _source(case: Case) -> str:
 
 def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
     """The lines of a case; names have `room` columns, and sources that are `alike` in all cases are left out."""
-    open_ = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)
+    open_ = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
     wrong = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not wrong or verbose:
         yield _headline(case, room, alike)
@@ -91,6 +100,7 @@ def _headline(case: Case, room: int, alike: bool) -> str:
     for part, kinds in rests.items():
         if kinds != (Origin.TEXT,):
             origins.setdefault(" and ".join(kinds), []).append(part)
+    line += "".join(f"   {v.claim.text}" for v in case.verdicts if v.claim.part == "relabel")
     if case.adapter:
         line += f"   then: {case.adapter}"
     if origins:
@@ -121,7 +131,8 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     """The lines of a verdict that confirms nothing, from the claim to the command that replays it."""
     contradicted = case.contradicts(verdict)
     status = "CONTRADICTION" if contradicted else verdict.status.value
-    deciding = next((e for e in verdict.evidence if e.status is verdict.status), None)
+    decided = Status.REFUTED if verdict.status.refuted else verdict.status
+    deciding = next((e for e in verdict.evidence if e.status is decided), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
     claimed = f"{verdict.claim.text}{_rests(verdict.claim)}"
     yield f"{where}  {status}   {claimed}" + (f"      {_how(deciding)}" if deciding else "")

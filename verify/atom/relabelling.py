@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RELABELLED: atoms that differ from their instruction by one permutation of m, n or k, in both operands that have it.
+
+Such an atom computes every product right, and a test by products cannot tell it from the instruction's own. It is no
+VERIFIED atom: what knows the axis otherwise (an address, a scale, metadata, the next instruction) meets other elements.
+
+`reported`   verdicts, with RELABELLED in place of the refutations that one relabelling explains
+`broken`     why a relabelling cannot be: the scales, metadata or memory that it contradicts
+`undone`     an atom without its relabelling
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from layouts.atoms import Atom
+from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.coordinates import Registers
+from verify.binding.relabelling import METADATA, SCALES, blocks, order
+from verify.core.digits import lane_of
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, Verdict, finding
+from verify.evidence.run import Run
+from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.relabelling import is_identity, permutation, written
+
+Numbers = Mapping[str, Sequence[int]]  # axis -> where the instruction has i, the atom has numbers[i]
+HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
+EXPLAINED = ("equals_isa", "equals_absolute")  # the properties that a relabelling refutes
+ALIKE = ("product", "relation")  # those that a relabelling leaves as they are
+RIGHT = {
+    "m": "right: the product, if the rows of C are read as those of A",
+    "n": "right: the product, if the columns of C are read as those of B",
+    "k": "right: the product, a sum over k",
+}
+BLOCKS = {"SFA": 1, "SFB": 0}  # the axis of the blocks, as the ISA counts
+WRONG = {
+    "m": "a store of C, C as A of the next product, A loaded by ldmatrix or by address, scales and metadata of A",
+    "n": "a store of C, C as A of the next product, B loaded by ldmatrix or by address, scales of B",
+    "k": "A or B loaded by ldmatrix or by address, the C of another product as A, metadata, scales of blocks that are "
+    "not mapped onto blocks",
+}
+
+
+def stated(subject: BoundAtom, _: None) -> Statement:
+    """The claim about a declared relabelling."""
+    words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.mma.relabel.items())
+    return Statement("relabel", f"{words}, which no scale, metadata or address contradicts")
+
+
+def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
+    """The evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
+    from verify.evidence import gpu
+
+    plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
+    return gpu.absolute(plain, run.recordings, run.cache)
+
+
+def declared(subject: BoundAtom) -> Numbers:
+    """The permutations that the atom declares."""
+    extents = dict(zip("mnk", subject.mma.shape, strict=True))
+    return {axis: order(text, extents[axis]) for axis, text in subject.mma.relabel.items()}
+
+
+def found(subject: BoundAtom) -> Numbers | None:
+    """The permutations by which A, B and C are the instruction's, without identities; None if there are none."""
+    points: dict[str, tuple[list[int], list[int]]] = {axis: ([], []) for axis in HOLDERS}
+    extents: dict[str, int] = {}
+    for name in "ABC":
+        part = next((part for part in subject.parts if part.name == name), None)
+        if part is None or not part.well_formed or len(part.formulas) != 1 or part.domain != subject.expected(part):
+            return None
+        extents |= zip(part.axes, part.extent, strict=True)
+        for mine, theirs in _points(subject, part):
+            for axis, label, number in zip(part.axes, mine, theirs, strict=True):
+                points[axis][0].append(label)
+                points[axis][1].append(number)
+    numbers = {axis: permutation(*points[axis], extents[axis]) for axis in HOLDERS}
+    moved = {axis: one for axis, one in numbers.items() if one is not None and not is_identity(one)}
+    return moved if moved and None not in numbers.values() else None
+
+
+def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """The atom's (x, y) and the instruction's, of every (thread, value) of every replica, in plain integers."""
+    thr, rep = subject.numbering
+    width = part.extent[0]
+    for thread, row in enumerate(part.rows()):
+        for replica in range(subject.rep_size):
+            lane = lane_of(thr, thread) + lane_of(rep, replica)
+            for value, element in enumerate(row):
+                x, y = part.formulas[0].locate(lane, value)
+                yield (element % width, element // width), (int(x), int(y))
+
+
+def reported(
+    subject: BoundAtom, verdicts: list[Verdict], in_memory: Callable[[BoundAtom], Sequence[Evidence]]
+) -> list[Verdict]:
+    """The verdicts, RELABELLED where one relabelling of A, B and C is all that is wrong, for each of the instructions.
+
+    The coordinates of memory must be right without it: `in_memory` has the evidence on them. An atom that declares a
+    relabelling must have that one.
+    """
+    refuted = [verdict for verdict in verdicts if verdict.status is Status.REFUTED]
+    operands = {verdict.claim.part for verdict in refuted}
+    if not refuted or not operands <= {"A", "B", "C", ""} or subject.thr is None or subject.mma.relabel:
+        return verdicts
+    if any(verdict.claim.prop.key not in EXPLAINED or verdict.contradiction for verdict in refuted):
+        return verdicts
+    numbers = found(subject)
+    if numbers is None or any(found(view) != numbers for view in subject.others) or any(broken(subject, numbers)):
+        return verdicts
+    if any(verdict.claim.prop.key == "equals_absolute" for verdict in refuted):
+        if any(evidence.status is Status.REFUTED for evidence in in_memory(undone(subject, numbers))):
+            return verdicts
+    agree = [
+        verdict.claim.prop.words for verdict in verdicts if verdict.claim.prop.key in ALIKE and verdict.status.confirmed
+    ]
+    also = (f"confirmed, as of every relabelling: {' and '.join(agree)}",) if agree else ()
+    return [_as_relabelled(verdict, numbers, also) if verdict in refuted else verdict for verdict in verdicts]
+
+
+def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) -> Verdict:
+    """A refutation with the relabelling that explains it, where it is right, and how it is declared."""
+    wrong = verdict.counterexample
+    if wrong is None:
+        return verdict
+    axes = [axis for axis in numbers if verdict.claim.part in (*HOLDERS[axis], "")]
+    lines = [line for axis in axes for line in _explained(axis, numbers[axis])]
+    texts = {axis: written(one) for axis, one in numbers.items()}
+    plain = all(order(text, len(numbers[axis])) for axis, text in texts.items())
+    listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
+    repair = f"declare relabel = {{ {listed} }}" if plain else ""
+    repair = "; or ".join(filter(None, [repair, wrong.repair]))
+    return replace(
+        verdict,
+        status=Status.RELABELLED,
+        counterexample=replace(wrong, damage=(*wrong.damage, *lines, *also), repair=repair),
+    )
+
+
+def _explained(axis: str, numbers: Sequence[int]) -> Iterator[str]:
+    one, other = HOLDERS[axis]
+    yield f"{axis}' = {written(numbers)} of {axis} in {one} and in {other}: the same permutation"
+    yield RIGHT[axis]
+    yield f"wrong unless relabelled alike: {WRONG[axis]}"
+
+
+def checked(subject: BoundAtom) -> list[Evidence]:
+    """The evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
+    wrong = next(_malformed(subject), None) or next(broken(subject, declared(subject)), None)
+    points = sum(len(one) for one in declared(subject).values())
+    return [finding(Check.ISA, wrong, "every number", points, "plain integers")]
+
+
+def _malformed(subject: BoundAtom) -> Iterator[Counterexample]:
+    """The declarations that are no permutations."""
+    extents = dict(zip("mnk", subject.mma.shape, strict=True))
+    for axis, text in subject.mma.relabel.items():
+        if not order(text, extents[axis]):
+            yield Counterexample({}, f"{axis}' = {text} is no permutation of 0..{extents[axis] - 1}")
+
+
+def broken(subject: BoundAtom, numbers: Numbers) -> Iterator[Counterexample]:
+    """The operands that a relabelling contradicts: memory, metadata, scales whose blocks it does not keep whole."""
+    operands = subject.by.operands if subject.by is not None else {}
+    for axis, one in numbers.items():
+        if is_identity(one):
+            continue
+        for part in subject.parts:
+            if axis in part.axes and part.formulas and not isinstance(part.formulas[0], Registers):
+                yield Counterexample({}, f"{part.name} is read from memory: its {axis} is that of an address")
+        if axis != "k":
+            continue
+        moved = next(k for k, number in enumerate(one) if k != number)
+        if METADATA in operands:
+            yield Counterexample(
+                {"k": moved},
+                f"k {moved} is numbered {one[moved]}: metadata names a column of A by its place in a group",
+            )
+        for name in SCALES:
+            if name in operands:
+                yield from _split(name, one, len(one) // operands[name].extent[BLOCKS[name]])
+
+
+def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexample]:
+    """The first block of a scale that a permutation of k splits."""
+    if blocks(tuple(numbers), block):
+        return
+    first = next(
+        (start, k) for start in range(0, len(numbers), block) for k in range(start, start + block)
+        if numbers[k] // block != numbers[start] // block
+    )  # fmt: skip
+    start, k = first
+    yield Counterexample(
+        {"k": start, "other k": k},
+        f"k {start} and k {k} have one scale in {name}, a block of {block}; relabelled they are {numbers[start]} and "
+        f"{numbers[k]}, of two blocks",
+    )
+
+
+def undone(subject: BoundAtom, numbers: Numbers) -> BoundAtom:
+    """The atom with the instruction's own numbers in place of its labels, each operand given point by point."""
+    inverse = {axis: {label: number for number, label in enumerate(one)} for axis, one in numbers.items()}
+    parts = tuple(_undone(part, inverse) for part in subject.parts)
+    return replace(subject, parts=parts, others=tuple(undone(view, numbers) for view in subject.others))
+
+
+def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> BoundOperand:
+    if not part.well_formed or len(part.axes) != 2 or not inverse.keys() & {*part.axes}:
+        return part
+    rows, width = part.rows(), part.extent[0]
+    maps = [inverse.get(axis, {}) for axis in part.axes]
+
+    def image(thread: int, value: int) -> tuple[int, ...]:
+        labels = divmod(rows[thread][value], width)[::-1]
+        return tuple(one.get(label, label) for one, label in zip(maps, labels, strict=True))
+
+    threads, values = part.domain
+    inputs = Axis("thread", threads), Axis("value", values)
+    return replace(part, layout=None, map=FragmentMap.tabulate(image, inputs, tuple(map(Axis, part.axes, part.extent))))
