@@ -376,7 +376,7 @@ SIGNATURE = Property(
 RELABEL = Property(
     "relabel",
     says={MMA: "a declared relabelling is a permutation of its axis that keeps scales, metadata and addresses"},
-    states=relabelling.stated,
+    states=relabelling.claimed,
     applies=lambda atom, _: not is_copy(atom) and bool(atom.mma.relabel),
     isa=lambda run, atom, _: relabelling.checked(atom),
     how=(EVERY_POINT, "", ""),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RELABELLED: atoms that differ from their instruction by one permutation of m, n or k, in both operands that have it.
 
-Such an atom computes every product right, and a test by products cannot tell it from the instruction's own. It is no
+Such an atom computes every product right, and a test by products finds no difference. It is no
 VERIFIED atom: what knows the axis otherwise (an address, a scale, metadata, the next instruction) meets other elements.
 
 `reported`   verdicts, with RELABELLED in place of the refutations that one relabelling explains
@@ -42,7 +42,7 @@ WRONG = {
 }
 
 
-def stated(subject: BoundAtom, _: None) -> Statement:
+def claimed(subject: BoundAtom, _: None) -> Statement:
     """The claim about a declared relabelling."""
     words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.mma.relabel.items())
     return Statement("relabel", f"{words}, which no scale, metadata or address contradicts")

@@ -19,10 +19,10 @@ class Status(StrEnum):
     PROVED = "PROVED"  # complete over the given domain
     AGREES = "AGREES"  # sampled or observed
     REFUTED = "REFUTED"  # with a counterexample, evaluated again in plain Python
-    RELABELLED = "RELABELLED"  # refuted, but right after one relabelling of m, n or k in both operands that have it
     UNKNOWN = "UNKNOWN"  # the solver gave up
     UNCHECKED = "UNCHECKED"  # no check could be made, and why
     VACUOUS = "VACUOUS"  # the premises cannot be met: an error
+    RELABELLED = "RELABELLED"  # refuted, but right after one relabelling of m, n or k in both operands that have it
     TAKEN = "TAKEN"  # left out of the entry and taken from the instruction: there is nothing to check
 
     @property
@@ -32,7 +32,7 @@ class Status(StrEnum):
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim as it stands is false."""
+        """Whether the claim as it is written is false."""
         return self in (Status.REFUTED, Status.RELABELLED)
 
 
