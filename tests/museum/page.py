@@ -14,9 +14,9 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "museum.md"
 INTRODUCTION = """# Maps that were wrong
 
-Defects of published code, each with a minimal case of ours and its repair. Tests run the commands of every numbered section: the
-first of each is refuted with the words below it, the second is verified. Where a report is about more than a map, the
-case here is the map.
+Defects of published code, each with a minimal case of ours and its repair. Tests run the commands of every numbered
+section: the first is refuted with the words below it, the second is verified. Where a report is about more than a map,
+the case here is the map.
 
 `python -m tests.museum.page --write` makes this page from the files of `tests/museum`.
 """
