@@ -3,7 +3,8 @@
 
 Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
 of each digit: where these differ there is a contradiction. Where points are few and numpy, which takes longer to load,
-is not loaded, `Layout.__call__` evaluates each. A refutation names the smallest point; arrays find it.
+is not loaded, `Layout.__call__` evaluates each (`verify.evidence.plain`). A refutation names the smallest point, which
+arrays find.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence
@@ -20,13 +21,14 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
-from layouts.arrays import loaded, np
+from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import image, lane_of, read, walk, walks, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.core.wording import describe, owners
-from verify.evidence import repair
+from verify.evidence import plain, repair
+from verify.evidence.plain import few
 
 if TYPE_CHECKING:
     from random import Random
@@ -37,7 +39,6 @@ WRONG = inf  # equal to no sum
 NUMBERS, SCALES = (-8, 8), (1, 4)
 RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}  # of metadata: whether kept
 ENGINE = "Python"  # with numpy or without
-FEW = 4096  # points that are evaluated sooner than numpy is loaded
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
@@ -87,14 +88,6 @@ def evaluate(layout: Layout) -> Table:
     """
     found: Table = batched.table(layout)
     return found
-
-
-def few(layout: Layout) -> list[int] | None:
-    """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner."""
-    threads, values = size(layout[0]), size(layout[1])
-    if loaded() or threads * values > FEW:
-        return None
-    return [layout(thread, value) for thread in range(threads) for value in range(values)]
 
 
 def _rows(table: Table) -> tuple[Table, int]:
@@ -221,6 +214,8 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> found.repair
     'two strides swapped: ((4,8),(2,2)):((32,1),(16,8))      128 of 128 agree (now 64)'
     """
+    if points := plain.equals(subject, part):
+        return "exhaustive", points, None
     table = evaluate(part.parsed)
     wanted = subject.expected(part)
     if table.shape != wanted:
@@ -330,6 +325,8 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     if covered < elements:
         statement = f"its right inverse {inverse} covers {covered} of {elements} elements"
         return "exhaustive", elements, Counterexample({"covered": covered}, statement)
+    if plain.inverts(layout, inverse, elements):
+        return "exhaustive", elements, None
     first = batched.first_not_inverse(layout, inverse)
     if first is None or first >= elements:
         return "exhaustive", elements, None
@@ -353,6 +350,9 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     from random import Random  # numpy.random takes 10 ms to load
 
     started = time.perf_counter()
+    if plain.multiplies(subject, trials, seed, NUMBERS):
+        seconds = time.perf_counter() - started
+        return finding(Check.ISA, None, "random integers", trials, ENGINE, Status.AGREES, seconds)
     m, n, _ = subject.mma.shape
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Few points in Python's integers: they agree where arrays do, and never where arrays find a counterexample."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from layouts import Layout, right_inverse
+from layouts.atoms import registry
+from verify.binding.atom import BoundAtom, prepare
+from verify.evidence import isa, plain
+
+TN = "SM80_16x8x16_F32F16F16F32_TN"
+VOLTA = "SM70_8x8x4_F32F16F16F32_TN"  # two products in one warp, of quad pairs
+
+
+@pytest.fixture(autouse=True)
+def without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain, "loaded", lambda: False)
+
+
+def changed(atom: BoundAtom, which: int, text: str) -> BoundAtom:
+    parts = list(atom.parts)
+    parts[which] = replace(parts[which], text=text, layout=Layout.parse(text))
+    return replace(atom, parts=tuple(parts))
+
+
+@pytest.mark.parametrize("name", [TN, VOLTA])
+def test_right_maps_agree_at_as_many_points_as_with_arrays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    atom = prepare(registry()[name])
+    found = [plain.equals(atom, part) for part in atom.parts]
+    assert plain.multiplies(atom, 2, 0, isa.NUMBERS)
+    assert all(
+        plain.inverts(part.parsed, right_inverse(part.parsed), part.extent[0] * part.extent[1]) for part in atom.parts
+    )
+    monkeypatch.setattr(plain, "loaded", lambda: True)
+    assert found == [isa.equals(atom, part)[1] for part in atom.parts]
+
+
+@pytest.mark.parametrize(
+    ("which", "text"),
+    [
+        (0, "((4,8),(2,2,2)):((32,1),(16,128,8))"),
+        (1, "((4,8),(2,2)):((16,1),(64,8))"),
+        (2, "((4,8),(2,2)):((32,1),(8,16))"),
+        (2, "((4,8),(2,2)):((32,1),(0,8))"),
+    ],
+)
+def test_a_wrong_map_agrees_nowhere_and_is_refuted_by_arrays(which: int, text: str) -> None:
+    atom = changed(prepare(registry()[TN]), which, text)
+    assert plain.equals(atom, atom.parts[which]) == 0 and not plain.multiplies(atom, 2, 0, isa.NUMBERS)
+    assert isa.equals(atom, atom.parts[which])[2] is not None and isa.product(atom).counterexample is not None
+
+
+def test_no_inverse_and_no_point_too_many() -> None:
+    layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
+    assert plain.inverts(layout, right_inverse(layout), 128) and not plain.inverts(layout, Layout.parse("128:1"), 128)
+    assert plain.few(Layout.parse("(1024,2):(1,1024)")) is None
+
+
+def test_a_bug_in_the_evaluation_of_layouts_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    atom, right = prepare(registry()[TN]), Layout.__call__
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: right(self, *coord) ^ (coord[0] == 4))
+    assert [plain.equals(atom, part) for part in atom.parts] == [0, 0, 0]
+    assert [isa.equals(atom, part)[2] is None for part in atom.parts] == [False] * 3

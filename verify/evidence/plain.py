@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The check `isa` of few points, in Python's integers: numpy takes longer to load than they take to compare.
+
+Only agreement is found here. Where anything differs, arrays look for the smallest point and say what is wrong.
+
+`few`                   a layout at every point of a small domain, by `Layout.__call__`
+`equals`                whether those are the elements of the ISA's formulas
+`inverts`               whether it takes its right inverse to the identity
+`multiplies`            whether random matrices multiplied through an atom's maps have the right product
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import mul
+from typing import TYPE_CHECKING, TypeAlias
+
+from layouts import Layout, size
+from layouts.arrays import loaded
+from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.coordinates import Memory
+from verify.core.digits import lane_of
+
+if TYPE_CHECKING:
+    from random import Random
+
+FEW = 1024  # points that are evaluated sooner than numpy is loaded
+Rows: TypeAlias = "list[list[int]]"
+Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
+
+
+def few(layout: Layout) -> list[int] | None:
+    """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner."""
+    threads, values = size(layout[0]), size(layout[1])
+    if loaded() or threads * values > FEW:
+        return None
+    return [layout(thread, value) for thread in range(threads) for value in range(values)]
+
+
+def equals(subject: BoundAtom, part: BoundOperand) -> int:
+    """The number of points at which a layout and all formulas agree, if they agree at all of few points; else 0."""
+    if part.domain != subject.expected(part) or (found := few(part.parsed)) is None:
+        return 0
+    rows, columns = part.extent
+    wanted = [
+        x + rows * y if 0 <= x < rows and 0 <= y < columns else None
+        for formula in part.formulas
+        for lanes in _lanes(subject)
+        for lane in lanes
+        for x, y in (formula.locate(lane, value) for value in range(part.values))
+    ]
+    return len(wanted) if wanted == found * (len(part.formulas) * subject.rep_size) else 0
+
+
+def inverts(layout: Layout, inverse: Layout, elements: int) -> bool:
+    """Whether a layout of few points takes its right inverse to the identity on the first elements."""
+    return not loaded() and elements <= FEW and all(layout(inverse(k)) == k for k in range(elements))
+
+
+def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, int]) -> bool:
+    """Whether few products of random integers of range(*numbers) are right, as `isa.product` finds with arrays.
+
+    Not for scale factors, metadata and operands in memory: arrays multiply those.
+    """
+    registers = [part.name for part in subject.parts] == ["A", "B", "C"] and not any(
+        isinstance(part.formulas[0], Memory) or part.map for part in subject.parts
+    )
+    if loaded() or not registers or subject.lanes * max(part.values for part in subject.parts) > FEW:
+        return False
+    from random import Random
+
+    rng, instruction = Random(seed), subject.instruction
+    which = [instruction.product(lane % instruction.signature.lanes) for lane in range(subject.lanes)]
+    a, b, c = subject.parts
+    slots_a, slots_b, slots_c = (_slots(subject, part, which) for part in subject.parts)
+    if not (slots_a and slots_b and slots_c):
+        return False
+    filled = {(product, x, y) for product, _, x, y in slots_c} == {
+        (product, x, y) for product in which for x in range(c.extent[0]) for y in range(c.extent[1])
+    }
+    return filled and all(
+        _right(_drawn(a, rng, numbers), _drawn(b, rng, numbers), slots_a, slots_b, slots_c) for _ in range(trials)
+    )
+
+
+def _right(left: Rows, right: Rows, slots_a: Slots, slots_b: Slots, slots_c: Slots) -> bool:
+    """Whether every slot of C has its element of the product of two matrices, from the slots of these in registers."""
+    of_fragments = {}
+    for product in {slot[0] for slot in slots_c}:
+        of_fragments[product] = _multiplied(_fragment(left, slots_a, product), _fragment(right, slots_b, product))
+    wanted = _multiplied(left, right)
+    return all(of_fragments[product][place[0]][place[1]] == wanted[x][y] for product, place, x, y in slots_c)
+
+
+def _slots(subject: BoundAtom, part: BoundOperand, which: Sequence[int]) -> Slots:
+    """(product, place in the instruction's operand, x, y in the atom's) of each (lane, value); [] if one is outside."""
+    (rows, columns), found = part.extent, few(part.parsed) or []
+    lanes = [lane for lanes in _lanes(subject) for lane in lanes]
+    slots = []
+    for at, lane in enumerate(lanes):
+        for value in range(part.values):
+            element = found[at % subject.threads * part.values + value]
+            place = part.formulas[0].locate(lane, value)
+            if not (0 <= place[0] < rows and 0 <= place[1] < columns):
+                return []
+            slots.append((which[lane], place, element % rows, element // rows))
+    return slots
+
+
+def _lanes(subject: BoundAtom) -> Iterator[list[int]]:
+    """The lanes of the logical threads, for each replica."""
+    thr, rep = subject.numbering
+    for replica in range(subject.rep_size):
+        yield [lane_of(thr, thread) + lane_of(rep, replica) for thread in range(subject.threads)]
+
+
+def _drawn(part: BoundOperand, rng: Random, numbers: tuple[int, int]) -> Rows:
+    """A matrix of random integers."""
+    low, high = numbers
+    rows, columns = part.extent
+    listed = [byte % (high - low) + low for byte in rng.randbytes(rows * columns)]
+    return [listed[row * columns : (row + 1) * columns] for row in range(rows)]
+
+
+def _fragment(matrix: Rows, slots: Slots, product: int) -> Rows:
+    """The matrix that the instruction reads for one of its products."""
+    found = [[0] * len(row) for row in matrix]
+    for which, (row, column), x, y in slots:
+        if which == product:
+            found[row][column] = matrix[x][y]
+    return found
+
+
+def _multiplied(a: Rows, b: Rows) -> Rows:
+    return [[sum(map(mul, row, column)) for column in b] for row in a]
