@@ -134,6 +134,7 @@ def maps() -> Schema:
         "lang": {"enum": [*index.LANGUAGES]},
         "type": {"enum": ["int", "unsigned"]},
         "let": names,
+        "relabel": of_operands(index.AXES, WORD),
         "select": {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
         "operand": {"type": "string", "pattern": f"^({index.OPERAND.pattern})$"},
     }

@@ -102,7 +102,7 @@ def reported(
     """
     refuted = [verdict for verdict in verdicts if verdict.status is Status.REFUTED]
     operands = {verdict.claim.part for verdict in refuted}
-    if not refuted or not operands <= {"A", "B", "C", ""} or subject.thr is None or subject.mma.relabel:
+    if not refuted or not operands <= {"A", "B", "C", "D", ""} or subject.thr is None or subject.mma.relabel:
         return verdicts
     if any(verdict.claim.prop.key not in EXPLAINED or verdict.contradiction for verdict in refuted):
         return verdicts
@@ -124,7 +124,8 @@ def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) ->
     wrong = verdict.counterexample
     if wrong is None:
         return verdict
-    axes = [axis for axis in numbers if verdict.claim.part in (*HOLDERS[axis], "")]
+    part = verdict.claim.part.replace("D", "C")
+    axes = [axis for axis in numbers if part in (*HOLDERS[axis], "")]
     lines = [line for axis in axes for line in _explained(axis, numbers[axis])]
     texts = {axis: written(one) for axis, one in numbers.items()}
     plain = all(order(text, len(numbers[axis])) for axis, text in texts.items())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from verify.maps.tree import ExpressionError
 if TYPE_CHECKING:
     from layouts.atoms.tables import Found
 
+HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 ROWS, COLUMNS = ("row", "r", "x"), ("col", "column", "c", "y")
 
 
@@ -34,6 +35,7 @@ class IndexOperand:
     found: FragmentMap  # the user's, from (lane, value) or, given inversely, from (row, column)
     wanted: FragmentMap | None  # the ISA's; None where `no_formula` says why there is none
     no_formula: str = ""  # why the ISA tables have no map for it
+    relabelled: str = ""  # by which declared permutations `wanted` differs from the ISA's
     function: IndexFunction | None = None  # the expressions, where it is given by some
 
     @property
@@ -80,7 +82,45 @@ def bind(spec: IndexSpec) -> BoundIndex:
     instruction = _instruction(spec.ptx, spec.select)
     several = len(spec.operands) > 1
     parts = [_operand(spec, name, one, instruction, several) for name, one in spec.operands.items()]
-    return BoundIndex(spec, instruction, tuple(parts))
+    return BoundIndex(spec, instruction, _relabelled(spec, parts) if spec.relabel else tuple(parts))
+
+
+def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOperand, ...]:
+    """The operands beside the ISA's maps, numbered as declared; raises SpecError unless A, B and C have each axis."""
+    from verify.binding.relabelling import order
+
+    given = {part.name: part for part in parts}
+    whole = {"A": given.get("A"), "B": given.get("B"), "C": given.get("C", given.get("D"))}
+    extents: dict[str, dict[str, int]] = {}
+    for name, part in whole.items():
+        if part is None or part.inverse:
+            raise SpecError("relabel", f"is checked across A, B and C: give {name} too, from lane and value")
+        extents[name] = {axis.name: axis.extent for axis in part.found.outputs}
+    for axis, text in spec.relabel.items():
+        for name in HOLDERS[axis]:
+            if not order(text, extents[name].get(axis, 0)):
+                has = (
+                    f"0..{extents[name][axis] - 1}, its {axis}" if axis in extents[name] else f"its {axis}: it has none"
+                )
+                raise SpecError(f"relabel.{axis}", f"{text} is no permutation, for {name}, of {has}")
+    return tuple(_numbered(part, spec.relabel) for part in parts)
+
+
+def _numbered(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
+    """An operand beside the ISA's map with its coordinates numbered by layouts."""
+    from verify.binding.relabelling import order
+
+    wanted = part.wanted
+    if wanted is None:
+        return part
+    numbers = [order(relabel[axis.name], axis.extent) if axis.name in relabel else () for axis in wanted.outputs]
+    images = {
+        point: tuple(tuple(one[c] if one else c for one, c in zip(numbers, image, strict=True)) for image in found)
+        for point, found in wanted.images.items()
+    }
+    axes = [axis.name for axis in wanted.outputs if axis.name in relabel]
+    words = "".join(f", {axis} relabelled by {relabel[axis]}" for axis in axes)
+    return replace(part, wanted=replace(wanted, images=images), relabelled=words)
 
 
 def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int]) -> BoundIndex:

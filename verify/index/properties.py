@@ -42,7 +42,7 @@ def case(subject: BoundIndex) -> Case:
     if len(subject.parts) > 2:  # A, B and C: a whole atom
         from verify.index import whole
 
-        verdicts += whole.verdicts(subject, verdicts)
+        verdicts = whole.with_whole(subject, verdicts)
     return Case(subject.name, tuple(verdicts), layouts=tuple((part.name, part.text) for part in subject.parts))
 
 
@@ -83,7 +83,7 @@ def _says_owners(part: IndexOperand) -> str:
 
 
 def _says_equal(part: IndexOperand) -> str:
-    return f"equals PTX ISA {part.section} ({part.operand.provenance})"
+    return f"equals PTX ISA {part.section} ({part.operand.provenance}){part.relabelled}"
 
 
 def _inputs(part: IndexOperand) -> Sequence[Axis]:

@@ -39,8 +39,17 @@ if TYPE_CHECKING:
 REPLAY = ("python", "-m", "verify.index")
 OPERAND = re.compile(r"[A-Z][A-Z0-9]{0,7}")
 FORMS: tuple[tuple[str, ...], ...] = (("row", "col"), ("lane", "value"), ("table",), ("bases",))
+AXES = ("m", "n", "k")
 LANGUAGES = ("c", "python")
-SHARED = ("ptx", "select", "lang", "type", "values", "let")  # keys that all operands of an entry have in common
+SHARED = (
+    "ptx",
+    "select",
+    "relabel",
+    "lang",
+    "type",
+    "values",
+    "let",
+)  # keys that all operands of an entry have in common
 
 
 def text(value: object) -> str:
@@ -72,6 +81,14 @@ def definitions(value: object) -> dict[str, str]:
             raise ValueError(f"{name!r:.60} is no name")
         text(expression)
     return value
+
+
+def relabelling(value: object) -> dict[str, str]:
+    """Some of m, n, k with their layouts: a table, or a list of texts AXIS=LAYOUT. Raises ValueError."""
+    found = definitions(value)
+    if other := next((name for name in found if name not in AXES), ""):
+        raise ValueError(f"expected m, n or k, found {other!r:.60}")
+    return found
 
 
 def _definition(value: object) -> tuple[str, str]:
@@ -135,6 +152,7 @@ class IndexSpec:
     operands: Mapping[str, OperandSpec]  # by their names
     select: Mapping[str, str | int] = field(default_factory=dict)  # what the mnemonic leaves to the assembly text
     folder: Path = Path()  # to which tables are relative
+    relabel: Mapping[str, str] = field(default_factory=dict)  # m, n or k -> layout: the maps' number of the ISA's
 
 
 def operand_name(value: object) -> str:
@@ -151,6 +169,7 @@ class EntrySpec:
     ptx: str = key("mnemonic of the instruction", text)
     operand: str = key("operand of it: A, B, C, D, E, ...", operand_name)
     select: Mapping[str, str | int] = key("what the mnemonic leaves open, as M=64", selection)
+    relabel: Mapping[str, str] = key("declared permutations of m, n, k in A, B and C, as k=(2,4):(4,1)", relabelling)
 
 
 @cache
@@ -169,7 +188,8 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
     words = [word for name, value in given.items() for word in _words(name, value)]
     operands = {values["operand"]: OperandSpec(**own)}
     title = f"{values['ptx']} {values['operand']}"
-    return IndexSpec(title, shlex.join([*REPLAY, *words]), values["ptx"], operands, values.get("select") or {})
+    select, relabel = (values.get(name) or {} for name in ("select", "relabel"))
+    return IndexSpec(title, shlex.join([*REPLAY, *words]), values["ptx"], operands, select, relabel=relabel)
 
 
 def _words(name: str, value: Any) -> list[str]:
@@ -192,7 +212,8 @@ def of_entry(entry: Entry) -> IndexSpec:
         if not named and "operand" in values:
             specs = {values["operand"]: each(lambda: _formed(entry, "", OperandSpec(**shared)))}
     replay = shlex.join([*REPLAY, entry.file, "--only", entry.name])
-    return IndexSpec(entry.name, replay, values["ptx"], specs, values.get("select") or {}, Path(entry.file).parent)
+    select, relabel = (values.get(name) or {} for name in ("select", "relabel"))
+    return IndexSpec(entry.name, replay, values["ptx"], specs, select, Path(entry.file).parent, relabel)
 
 
 def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:

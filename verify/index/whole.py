@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from isa_tables import Instruction
 from layouts.atoms import Atom
 from verify.atom.checker import AtomChecker
-from verify.atom.properties import EQUALS_ABSOLUTE, PRODUCT, RELATION
+from verify.atom.properties import EQUALS_ABSOLUTE, PRODUCT, RELABEL, RELATION
 from verify.binding.atom import BoundAtom, prepare
 from verify.binding.coordinates import AXES
 from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex
 from verify.maps.fragment_map import FragmentMap
 
-ROWS = (PRODUCT, RELATION, EQUALS_ABSOLUTE)
+ROWS = (RELABEL, PRODUCT, RELATION, EQUALS_ABSOLUTE)
 
 
 def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
@@ -46,14 +44,19 @@ def bound(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
         thr=f"{signature.lanes * signature.ctas}:1",
         types=signature.types[0],
         operands={name: texts.get(name, texts.get("D", name)) for name in maps},
+        relabel=subject.spec.relabel,
     )
     return prepare(atom, maps)
 
 
-def verdicts(subject: BoundIndex, before: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts on the whole entry; none unless A, B and C are given and stay inside their tiles."""
+def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts on operands, with those on the whole entry; RELABELLED where one relabelling explains what is wrong.
+
+    There are none on the whole unless A, B and C are given and stay inside their tiles.
+    """
     maps = maps_of(subject)
-    premises = [one for one in before if one.claim.prop.key in ("size", "in_bounds")]
+    premises = [one for one in verdicts if one.claim.prop.key in ("size", "in_bounds")]
     if not maps or len(subject.instruction.signature.shape) != 3 or not all(one.status.confirmed for one in premises):
-        return []
-    return AtomChecker().verdicts(ROWS, bound(subject, maps))
+        return verdicts
+    checker, atom = AtomChecker(), bound(subject, maps)
+    return checker.relabelled(atom, [*verdicts, *checker.verdicts(ROWS, atom)])

@@ -226,7 +226,7 @@ def test_a_relabelled_product_agrees_with_the_recording(file: Path) -> None:
     file.write_text(text.replace('B = { table = "b.csv" }', 'B = { row = "(t*2 + i%2 + 8*(i//2)) ^ 1", col = "g" }'))
     (case,) = verify_index("all of them", file).cases
     found = {(one.claim.part, one.claim.prop.key): one.status.value for one in case.verdicts}
-    assert found["A", "equals_isa"] == found["B", "equals_isa"] == found["", "equals_absolute"] == "REFUTED"
+    assert found["A", "equals_isa"] == found["B", "equals_isa"] == found["", "equals_absolute"] == "RELABELLED"
     assert found["", "product"] == found["", "relation"] == "AGREES"
 
 

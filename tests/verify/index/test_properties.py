@@ -11,6 +11,7 @@ import pytest
 
 from verify import verify_index
 from verify.__main__ import main
+from verify.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "maps.md").read_text(encoding="utf-8")
@@ -45,9 +46,12 @@ def test_the_message_of_the_page_is_printed(capsys: pytest.CaptureFixture[str]) 
 
 def test_the_file_of_the_page_is_verified(tmp_path: Path) -> None:
     path = tmp_path / "maps.toml"
-    path.write_text(re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)[0], encoding="utf-8")
+    files = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    path.write_text("\n".join(files), encoding="utf-8")
     report = verify_index(path)
-    assert [case.status for case in report.cases] == ["VERIFIED", "VERIFIED"]
+    assert [case.status for case in report.cases] == ["VERIFIED", "VERIFIED", "VERIFIED"]
+    path.write_text(re.sub(r"(?m)^relabel.*$", "", files[1]), encoding="utf-8")
+    assert [case.status for case in verify_index(path).cases] == ["RELABELLED"]
 
 
 def test_the_python_of_the_page_runs() -> None:
@@ -55,3 +59,44 @@ def test_the_python_of_the_page_runs() -> None:
     names: dict[str, object] = {}
     exec(compile(code.replace("verify_index(ptx", "found = verify_index(ptx"), "maps.md", "exec"), names)
     assert str(names["found"]) == "0"
+
+
+RELABELLED = TEXT.partition("## Relabelled")[2].partition("```toml\n")[2].partition("```")[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "problem"),
+    [
+        ('k = "(2,4,2):(1,4,2)"', 'k = "(2,4,2):(1,2,8)"', ""),  # a permutation, and not theirs
+        ('k = "(2,4,2):(1,4,2)"', 'k = "8:1"', "relabel.k: 8:1 is no permutation, for A, of 0..15, its k"),
+        ('k = "(2,4,2):(1,4,2)"', 'x = "8:1"', "expected m, n or k, found 'x'"),
+        ("C = {", "E = {", "has no operand E"),
+        (
+            'C = { row = "lane/4 + 8*(i/2)", col = "lane%4*2 + i%2" }',
+            'C = { lane = "row%8*4 + col/2", value = "row/8*2 + col%2" }',
+            "relabel: is checked across A, B and C: give C too, from lane and value",
+        ),
+        ('C = { row = "lane/4 + 8*(i/2)", col = "lane%4*2 + i%2" }', "", "give C too"),
+        (".m16n8k16.row.col.f32", ".m16n8k8.row.col.f32", ""),
+    ],
+)
+def test_another_relabelling_is_not_verified(
+    line: str, other: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "maps.toml"
+    assert line in RELABELLED
+    path.write_text(RELABELLED.replace(line, other), encoding="utf-8")
+    code = main(["index", str(path)])
+    printed = capsys.readouterr()
+    assert code in ((2,) if problem else (1, 2))
+    assert problem in printed.out + printed.err
+    assert "RELABELLED" not in printed.out
+
+
+def test_metadata_refutes_a_declaration_in_a_file(tmp_path: Path) -> None:
+    """An instruction with scales of one block each, and one with metadata, whose A has no k."""
+    path = tmp_path / "maps.toml"
+    sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+    path.write_text(RELABELLED.replace("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", sparse), encoding="utf-8")
+    with pytest.raises(UsageError, match="is no permutation, for A, of its k: it has none"):
+        verify_index(path)
