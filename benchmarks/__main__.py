@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     parser.add_argument("--write", action="store_true", help="compare with other libraries; write docs/performance.md")
     parser.add_argument("--python", metavar="FILE", default=sys.executable, help="a Python that has these libraries")
-    parser.add_argument("--seconds", type=float, default=6.0, metavar="S", help="CPU seconds of a cell of that page")
+    parser.add_argument("--seconds", type=float, default=4.0, metavar="S", help="CPU seconds of a cell of that page")
     return guarded("benchmarks", lambda: _run(parser, argv))
 
 

@@ -225,7 +225,7 @@ def pairs(cost: float, allowance: float) -> int:
     return max(1, min(PAIRS, int(allowance / max(cost, 1e-9))))
 
 
-def figure(turns: list[Pair]) -> dict[str, float]:
+def figure(turns: list[Pair]) -> Cell:
     """The median of the ratios, their lower quartile, their number."""
     found = Figure("", "", tuple(turns), inf)
     return {"median": float(f"{found.ratio:.4g}"), "quartile": float(f"{found.quartile:.4g}"), "pairs": len(turns)}
@@ -242,8 +242,7 @@ def timed(column: Column, base: Callable[[], float], allowance: float) -> Iterat
         try:
             one = partial(column.running.ask, **request, least=LEAST, values=False)
             count = pairs(max(column.seconds[at], LEAST) + 2 * LEAST, allowance)
-            if count > 1:
-                one()  # fills caches, and finds how many calls a measurement needs
+            one()  # fills caches, and finds how many calls a measurement needs
             yield {**cell, **figure([(one()["seconds"], base()) for _ in range(count)])}
         except Failed as failed:
             yield {**cell, "why": str(failed)}
@@ -276,8 +275,12 @@ def atoms(allowance: float) -> Iterator[Cell]:
         say(f"{count} atoms")
         chosen = names[:: len(names) // count][:count] if count < len(names) else []
         run = process("-c", PROGRAM, "--checks", "isa,proof", "--allow-unchecked", *chosen)
-        for column, turns in zip(("CPU time", "memory"), together(run, base, 3 * allowance), strict=True):
-            yield {"table": "atoms", "column": column, "at": count, **figure(turns)}
+        try:
+            found = [figure(turns) for turns in together(run, base, 3 * allowance)]
+        except subprocess.CalledProcessError as error:
+            found = [{"why": (error.stderr.splitlines() or [str(error)])[-1]}] * 2
+        for column, one in zip(("CPU time", "memory"), found, strict=True):
+            yield {"table": "atoms", "column": column, "at": count, **one}
 
 
 def together(run: Process, base: Process, allowance: float) -> tuple[list[Pair], list[Pair]]:

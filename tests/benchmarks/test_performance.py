@@ -9,10 +9,13 @@ import sys
 from itertools import pairwise
 from math import prod
 from pathlib import Path
+from subprocess import CalledProcessError, CompletedProcess
 from typing import Any
 
 import pytest
 
+from benchmarks.__main__ import main
+from benchmarks.paired import process
 from benchmarks.performance import inputs, measure, page
 from benchmarks.performance.growth import growth
 from benchmarks.performance.libraries import LIBRARIES, Failed, Library, Running
@@ -164,3 +167,25 @@ def test_every_library_says_how_it_is_installed() -> None:
     assert all(re.fullmatch(r"pip install \S.*", library.install) for library in LIBRARIES)
     assert {"pycute", "tensor-layouts", "CuTe DSL", "Triton's LinearLayout"} <= {one.name for one in LIBRARIES}
     assert inputs.EVALUATED[0] < 1e4 and inputs.EVALUATED[-1] > 1e8
+
+
+def test_writing_the_page_runs_no_suite(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--write", "laws"])
+    assert "--write measures what its page shows" in capsys.readouterr().err
+
+
+def test_programs_are_measured_in_turns() -> None:
+    base = process("-c", "print(2)")
+    run = process("-c", "import sys; print('3', file=sys.stderr)")
+    seconds, memory = measure.together(run, base, 0.0)
+    assert memory == [(3.0, 2.0)] and len(seconds) == 1 and min(seconds[0]) > 0
+
+
+def test_a_program_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise CalledProcessError(1, "it", stderr="first\nno atlas\n")
+
+    monkeypatch.setattr(measure, "process", lambda *_: lambda: CompletedProcess("", 0, stdout="a\nb\n"))
+    monkeypatch.setattr(measure, "together", failing)
+    assert [(cell["at"], cell["why"]) for cell in measure.atoms(1)] == [(at, "no atlas") for at in (1, 1, 2, 2)]
