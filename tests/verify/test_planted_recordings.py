@@ -123,7 +123,7 @@ def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_
     assert atom.main([TN, other, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
-    warned = [line for line in err.splitlines() if " atoms, " not in line]  # on a busy machine it shows its progress too
+    warned = [line for line in err.splitlines() if " atoms, " not in line]  # a busy machine shows progress too
     assert warned == [f"lanecheck: warning: {file}: {said}"]
     assert "recording of Planted, sm_90a, driver 580.159.04, by kernels of another text" in out
 
