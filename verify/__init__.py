@@ -65,12 +65,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.api import verify_atom, verify_index, verify_layout, verify_map, verify_movement, verify_tiling
+    from verify.api import (
+        verify_atom,
+        verify_identify,
+        verify_index,
+        verify_layout,
+        verify_map,
+        verify_movement,
+        verify_tiling,
+    )
     from verify.report import Report
 
 __all__ = [
     "Report",
     "verify_atom",
+    "verify_identify",
     "verify_index",
     "verify_layout",
     "verify_map",

@@ -21,10 +21,19 @@ from verify.report import Report
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
+    from verify.identify.report import Identified
     from verify.movement.bind import Movement
     from verify.tiling.spec import TilingSpec
 
-__all__ = ["verify_atom", "verify_index", "verify_layout", "verify_map", "verify_movement", "verify_tiling"]
+__all__ = [
+    "verify_atom",
+    "verify_identify",
+    "verify_index",
+    "verify_layout",
+    "verify_map",
+    "verify_movement",
+    "verify_tiling",
+]
 
 
 def verify_atom(
@@ -140,6 +149,22 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
     from verify.index.bind import of_map
 
     return _report([_suite().of_index(of_map(found, ptx, operand, select))], (), False)
+
+
+def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Sequence[str] = ()) -> Identified:
+    """The operands that a map is: a layout (of a tile, if it is known), F2 bases, a table's file or ATOM:A.
+
+    `forms` are other forms to write it in: layout, bases, c.
+
+    >>> found = verify_identify("((4,8),(2,2)):((32,1),(16,8))", tile=(16, 8), forms=["c"])
+    >>> found.matches[0].relation.value, found.forms[0].text
+    ('equals', 'row = lane/4 + i/2*8; col = lane%4*2 + i%2')
+
+    Raises UsageError and SpecError for a text that is no map.
+    """
+    from verify.identify import query, report
+
+    return report.identified(query.of_text(text, tile=tile), forms)
 
 
 @lru_cache(maxsize=1)

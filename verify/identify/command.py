@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.index import spec
-from verify.maps.fragment_map import LARGEST
 
 if TYPE_CHECKING:
     from verify.identify.query import Query
@@ -36,16 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> Exit:
     parser = _parser()
     options = parser.parse_args(argv)
-    from verify.identify import catalogue, forms, report
-    from verify.identify.matches import matches, sizes
+    from verify.identify import report
     from verify.maps.synthesis import FORMS
 
-    query = _query(options)
-    groups = catalogue.groups()
-    found = matches(query, groups)
     wanted = FORMS if options.form == "all" else [options.form] if options.form else []
-    other, name = forms.of_query(query, found, wanted) if wanted else ([], "")
-    identified = report.Identified(query, found, other, name, sizes(query, groups))
+    identified = report.identified(_query(options), wanted)
     if options.format == "json":
         output.write(report.as_json(identified), options.output)
     else:
@@ -91,7 +85,7 @@ def _query(options: argparse.Namespace) -> Query:
     known = spec.options()
     values = {name: known[name].read(value) for name, value in given.items()}
     words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if name in ("row", "col"))
-    return query.of_spec(spec.OperandSpec(**values), min(options.lanes, LARGEST), words)
+    return query.of_spec(spec.OperandSpec(**values), options.lanes, words)
 
 
 def _tile(text: str | None) -> tuple[int, int] | None:

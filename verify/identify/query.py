@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from layouts.arrays import np
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import nearest
-from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError
+from verify.maps.fragment_map import Axis, FragmentMap, MapError
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.index.spec import OperandSpec
 
 UNBOUNDED = 1 << 62
+MOST = 1 << 17  # points: four times as many as the largest map of the ISA tables has
 OPERAND = re.compile(r"(?P<atom>.*[A-Za-z_>\d]):(?P<operand>[A-Z][A-Z0-9]{0,7})")
 BASES = re.compile(r"\blane(_bases)?\b")
 TABLES = (".csv", ".json")
@@ -83,7 +84,7 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
 
 def of_layout(text: str) -> Query:
     """The map of a layout: with coordinates as strides to (x, y), any other to one number."""
-    from layouts import LayoutError, leaves
+    from layouts import LayoutError, leaves, size
     from layouts.composed import ComposedLayout
     from layouts.pasted import read_layout
     from layouts.tensor import Coordinates
@@ -96,6 +97,8 @@ def of_layout(text: str) -> Query:
             "a layout, F2 bases, a .csv or .json table, or an operand of an atom such as SM80_16x8x16_F32F16F16F32_TN:A"
         )
         raise UsageError(f"{error}; expected {wanted}") from error
+    if size(layout) > MOST:
+        raise MapError(f"more than {MOST} points")
     pairs = not isinstance(layout, ComposedLayout) and any(isinstance(s, Coordinates) for s in leaves(layout.stride))
     outputs = (Axis("x", UNBOUNDED), Axis("y", UNBOUNDED)) if pairs else (Axis("element", UNBOUNDED),)
     return Query(text, reader.of_layout(layout, outputs))
@@ -108,8 +111,8 @@ def _of_table(path: Path) -> Query:
     inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
     found = table.read(path, table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
     ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
-    if prod(ends) > LARGEST:
-        raise MapError(f"more than {LARGEST} points")
+    if prod(ends) > MOST:
+        raise MapError(f"more than {MOST} points")
     return Query(str(path), replace(found, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
 
 
@@ -162,8 +165,8 @@ def of_spec(given: OperandSpec, lanes: int, text: str) -> Query:
         raise SpecError("values", f"expected a number, or loops such as i=2, j=2, found {given.values!r:.60}")
     counts = [int(one[2]) for one in found if one]
     count = int(given.values) if plain else prod(counts)
-    if not 0 < count * lanes <= LARGEST:
-        raise SpecError("values", f"{lanes} lanes of {count} values: expected 1 to {LARGEST} points")
+    if not 0 < count * lanes <= MOST:
+        raise SpecError("values", f"{lanes} lanes of {count} values: expected 1 to {MOST} points")
     try:
         given = replace(given, values="") if plain else given
         made, _ = map_of(given, lanes, count, ROW_AND_COLUMN, Path())

@@ -11,8 +11,9 @@ from typing import Any
 
 from isa_tables.mnemonic import said
 from verify.core.errors import Exit
+from verify.identify import catalogue, forms
 from verify.identify.catalogue import Member
-from verify.identify.matches import Match, Relation
+from verify.identify.matches import Match, Relation, matches, sizes
 from verify.identify.query import Query
 from verify.maps.relabelling import written
 from verify.maps.synthesis import Form
@@ -34,6 +35,14 @@ class Identified:
         """OK if the map equals, transposes or relabels one of the ISA tables, else REFUTED."""
         related = any(one.relation is not Relation.NEAREST for one in self.matches)
         return Exit.OK if related else Exit.REFUTED
+
+
+def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
+    """What a map is among those of the ISA tables, written in some other forms."""
+    groups = catalogue.groups()
+    found = matches(query, groups)
+    other, name = forms.of_query(query, found, wanted) if wanted else ([], "")
+    return Identified(query, found, other, name, sizes(query, groups))
 
 
 def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> str:

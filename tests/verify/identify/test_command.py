@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from verify import verify_identify
+from verify.core.errors import UsageError
 from verify.identify.command import main
 
 C = "((4,8),(2,2)):((32,1),(16,8))"  # of m16n8k16
@@ -130,6 +132,7 @@ def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]
         ([C, "--row", "i"], "--row: ((4,8),(2,2)):((32,1),(16,8)) is a map already; give one or the other"),
         (["(4,8"], "expected a layout, F2 bases, a .csv or .json table, or an operand of an atom"),
         (["(4,8,2):(1,4,32)"], "has rank 3, a (thread, value) layout has 2"),
+        (["(1024,1024):(1,1024)"], "more than 131072 points"),
         (["NOBODY:A"], "no atom is named 'NOBODY'"),
         (["SM80_16x8x16_F32F16F16F32_TN:E"], "has no matrix E: it has A, B, C"),
         (["absent.csv"], "absent.csv: cannot be read"),
@@ -138,7 +141,7 @@ def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]
             ["--row", "i", "--col", "lane", "--values", "none"],
             "--values: expected a number, or loops such as i=2, j=2, found 'none'",
         ),
-        (["--row", "i", "--col", "lane", "--values", "9999999"], "expected 1 to 1048576 points"),
+        (["--row", "i", "--col", "lane", "--values", "9999999"], "expected 1 to 131072 points"),
         ([C, "--tile", "16"], "it should be two positive extents such as 16x8"),
         (["--row", "i", "--col", "lane", "--values", "4", "--tile", "16x8"], "--tile: is for a layout"),
         (["--row", "lane/4 +", "--col", "lane", "--values", "4"], "--row:"),
@@ -175,3 +178,12 @@ def test_the_commands_of_the_page_run(
     for line in lines:
         words = shlex.split(line, comments=True)[3:]
         assert run(capsys, *words)[0] == int(words == ["c.csv"]), line
+
+
+def test_the_command_is_a_function() -> None:
+    found = verify_identify(B, tile=(8, 16), forms=["layout"])
+    assert found.exit() == 0
+    assert found.forms[0].text == B
+    assert {member.operand for match in found.matches[:1] for member in match.group.members} == {"B"}
+    with pytest.raises(UsageError, match="no atom is named 'NOBODY'"):
+        verify_identify("NOBODY:A")
