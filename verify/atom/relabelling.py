@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from layouts.atoms import Atom
 from verify.binding.atom import BoundAtom, BoundOperand
@@ -20,9 +21,10 @@ from verify.binding.coordinates import Registers
 from verify.binding.relabelling import METADATA, SCALES, blocks, order
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, Verdict, finding
-from verify.evidence.run import Run
-from verify.maps.fragment_map import Axis, FragmentMap
 from verify.maps.relabelling import is_identity, permutation, written
+
+if TYPE_CHECKING:
+    from verify.evidence.run import Run
 
 Numbers = Mapping[str, Sequence[int]]  # axis -> where the instruction has i, the atom has numbers[i]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
@@ -209,6 +211,8 @@ def undone(subject: BoundAtom, numbers: Numbers) -> BoundAtom:
 def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> BoundOperand:
     if not part.well_formed or len(part.axes) != 2 or not inverse.keys() & {*part.axes}:
         return part
+    from verify.maps.fragment_map import Axis, FragmentMap
+
     rows, width = part.rows(), part.extent[0]
     maps = [inverse.get(axis, {}) for axis in part.axes]
 
