@@ -11,6 +11,9 @@ A table is one array of labels, shared by all mnemonics that have it; its id is 
 JSON, and so is that of a list of images. `run_length` says how a column is written. Lines after the
 first may be in any order and are read only when their mnemonic is looked up. Each line ends with its digest
 (`lines`): that it has one is checked when the file is opened, that it is right when the line is read.
+
+Main declarations: `recordings(*paths)` opens files; `Recordings` has what they recorded of each mnemonic: a `Recording`
+with arrays, or with lists as `FewLabels`.
 """
 
 from __future__ import annotations
@@ -22,12 +25,12 @@ from functools import cache, cached_property
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from gpu_checks.arrays import np
 from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata, Move, Recording
 from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, parsed, text_of
-from gpu_checks.recordings_io.run_length import entries
+from gpu_checks.recordings_io.run_length import entries, listed
 from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 
 T = TypeVar("T")
@@ -52,6 +55,8 @@ _MOVE: Mapping[str, type] = {
 }
 _OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
 _START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
+Listed: TypeAlias = "tuple[int, int, list[list[int]]]"  # lanes, values, each column by slot
+FEW = 1024  # labels of a table that are compared sooner than numpy is loaded
 _ROOM = 2**18  # labels of a table
 
 
@@ -117,10 +122,31 @@ class Recordings(ByMnemonic[Recording]):
             for number in range(1, len(file.lines) + 1):
                 file.parse(number)
 
+    def few(self, mnemonic: str) -> tuple[FewLabels, ...]:
+        """The recordings of a mnemonic, in lists; none if one has many labels, or is no sound product of registers."""
+        found = [file.few(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"]]
+        return tuple(one for one in found if one) if all(found) else ()
+
     @property
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Mnemonic of a matrix move -> its recordings."""
         return ByMnemonic(self.files, "move", _File.move)
+
+
+class FewLabels(NamedTuple):
+    """A sound recording of a product of registers with few labels, in lists: numpy takes longer to load."""
+
+    key: tuple[object, ...]  # equal for equal labels
+    gpu: str
+    sm: str
+    driver: str
+    emulated: bool | None
+    file: str
+    line: int
+    operands: Mapping[str, Listed]  # of A, B and D: row, column and k classes, product
+    passthrough: list[int]
+    coordinates: tuple[tuple[str, str, str, Listed], ...]  # name, operand, premise, (row, col)
+    stale: bool = False  # as of a shipped recording
 
 
 @dataclass(frozen=True)
@@ -130,6 +156,7 @@ class _File:
     source: Path
     # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
     cache: dict[str, Labels] = field(default_factory=dict, repr=False)
+    lists: dict[str, Listed] = field(default_factory=dict, repr=False)  # the same of few labels, in lists
 
     # As the file was when it was opened; `recordings` opens any but the shipped ones anew.
     @cached_property
@@ -190,15 +217,34 @@ class _File:
         if not isinstance(name, str) or name not in self.index["table"]:
             raise self.bad(number, f"table {name!r} is not in the file")
         if name not in self.cache:
-            self.cache[name] = self._read_table(self.index["table"][name])
+            self.cache[name] = self._read_table(name)
         return self.cache[name]
 
-    def _read_table(self, number: int) -> Labels:
+    def _table_line(self, number: int) -> tuple[list[int], list[Any]]:
+        """The shape of a table and its columns as they are written."""
         line = self.parse(number)
         self.check(number, line, {"table": str, "shape": list, "columns": list})
         shape, columns = line["shape"], line["columns"]
         if not (len(shape) == 2 and all(type(x) is int and 0 < x for x in shape) and prod(shape) <= _ROOM and columns):
             raise self.bad(number, f"shape is {shape!r} in {len(columns)} columns, not lanes and values")
+        return shape, columns
+
+    def listed(self, name: str, width: int) -> Listed:
+        """A table of few labels, each of its columns as a list by slot; ValueError for any other."""
+        if name not in self.lists:
+            number = self.index["table"][name]
+            shape, columns = self._table_line(number)
+            self.named(number, name, {"shape": shape, "columns": columns})
+            if prod(shape) > FEW:
+                raise ValueError("has many labels")
+            self.lists[name] = shape[0], shape[1], [listed(column, prod(shape)) for column in columns]
+        if len(self.lists[name][2]) != width:
+            raise ValueError(f"table {name} has other columns than {width}")
+        return self.lists[name]
+
+    def _read_table(self, name: str) -> Labels:
+        number = self.index["table"][name]
+        shape, columns = self._table_line(number)
         size = shape[0] * shape[1]
         full = []
         for place, column in enumerate(columns):
@@ -206,7 +252,7 @@ class _File:
                 full.append(entries(column, size))
             except ValueError as error:
                 raise self.bad(number, f"column {place} {error}") from error
-        self.named(number, line["table"], {"shape": shape, "columns": columns})
+        self.named(number, name, {"shape": shape, "columns": columns})
         labels = np.stack(full, axis=-1, dtype=np.int32, casting="same_kind").reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
@@ -231,6 +277,31 @@ class _File:
             file=str(self.source),
             line=number,
         )
+
+    def few(self, mnemonic: str) -> FewLabels | None:
+        """A mnemonic's recording in lists; None for any but a sound one of few labels, which `recording` reads."""
+        number, head = self.index["mnemonic"][mnemonic], self.header
+        line = self.parse(number)
+        self.check(number, line, _LINE)
+        controls = self._controls(number, line["controls"])
+        if line["images"] or line["metadata"] or line["exceptions"] or not (controls and controls.hold):
+            return None
+        try:
+            operands = {name: self.listed(line[name], 4) for name in OPERANDS}
+            (passthrough,) = self.listed(line["passthrough"], 1)[2]
+            coordinates = tuple(
+                (name, operand, head["premises"][premise], self.listed(table, 2))
+                for name, operand, table, premise in line["anchors"]
+            )
+        except (KeyError, TypeError, ValueError):
+            return None
+        slots = {name: lanes * values for name, (lanes, values, _) in operands.items()}
+        known = all(operand in operands for _, operand, _, _ in coordinates)
+        if not known or line["pairs"] != slots["A"] * slots["B"] or max(passthrough) >= slots["D"]:
+            return None
+        tables = (*(line[name] for name in (*OPERANDS, "passthrough")), *map(tuple, line["anchors"]))
+        host = (head["gpu"], head["sm"], head["driver"], line["emulated"], str(self.source), number)
+        return FewLabels((self.source, *tables), *host, operands, passthrough, coordinates)
 
     def recording(self, mnemonic: str) -> Recording:
         """Read one mnemonic's line and its tables."""

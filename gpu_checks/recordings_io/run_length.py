@@ -59,6 +59,26 @@ def entries(given: object, size: int) -> Entries:
     return np.broadcast_to(_small(found), size)
 
 
+def listed(given: object, size: int) -> list[int]:
+    """The column as a list, which for few entries is sooner than numpy is loaded; ValueError where it is compressed.
+
+    >>> listed({"first": [0, -1], "times": [[2, 3]]}, 4)
+    [0, -1, 3, -1]
+    """
+    times: list[list[int]] = []
+    if isinstance(given, dict):
+        times, count = _times(given, size)
+        given, size = given["first"], size // count
+    column = [given] * size if type(given) is int else given
+    if not (isinstance(column, list) and len(column) == size and all(type(one) is int for one in column)):
+        raise ValueError("is no list of numbers")
+    for often, step in times:
+        column = [one if one < 0 else one + step * row for row in range(often) for one in column]
+    if not all(-1 <= one < LARGEST for one in column):
+        raise ValueError("holds something other than small numbers")
+    return column
+
+
 # The cache key is every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
 def _written(content: bytes) -> Written:
@@ -110,6 +130,16 @@ def _primes(number: int) -> Iterator[int]:
 
 
 def _repeated(given: dict[str, Any], size: int) -> Entries:
+    times, count = _times(given, size)
+    column = entries(given["first"], size // count)
+    for often, step in times:
+        rows = column + step * np.arange(often)[:, None]
+        column = np.where(column < 0, -1, rows).reshape(-1)
+    return _small(column)
+
+
+def _times(given: dict[str, Any], size: int) -> tuple[list[list[int]], int]:
+    """How a column is repeated, and how often in all; ValueError for a form that is none."""
     times = given.get("times")
     if given.keys() != {"first", "times"} or not isinstance(times, list):
         raise ValueError("is not what repeats and how often")
@@ -120,11 +150,7 @@ def _repeated(given: dict[str, Any], size: int) -> Entries:
     count = prod(one[0] for one in times)
     if size % count or isinstance(given["first"], dict):
         raise ValueError(f"is repeated {count} times and has not {size} entries in all")
-    column = entries(given["first"], size // count)
-    for often, step in times:
-        rows = column + step * np.arange(often)[:, None]
-        column = np.where(column < 0, -1, rows).reshape(-1)
-    return _small(column)
+    return times, count
 
 
 def _small(column: Any) -> Entries:

@@ -230,11 +230,14 @@ def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidenc
 
 
 def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    from verify.atom.copy_gpu import moved
-    from verify.evidence.gpu import relation
+    from verify.evidence import gpu, gpu_plain
 
-    copy = isinstance(atom.atom, CopyAtom) and atom.atom
-    return moved(atom, copy, run.recordings) if copy else relation(atom, run.recordings, run.cache)
+    if isinstance(atom.atom, CopyAtom):
+        from verify.atom.copy_gpu import moved
+
+        return moved(atom, atom.atom, run.recordings)
+    few = [] if run.lookup else gpu_plain.relation(atom, run.cache)
+    return few or gpu.relation(atom, run.recordings, run.cache)
 
 
 # Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import gpu_checks
-from gpu_checks.recordings_io.reader import is_external
+from gpu_checks.recordings_io.reader import FewLabels, is_external
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from layouts.arrays import np
@@ -311,7 +311,7 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
     return [evidence(recording) for recording in recordings]
 
 
-def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
+def source(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
     """A recording in words: its GPU and driver, and whether it is emulated or stale."""
     kind = "recording of" if recording.file else "live on"
     emulated = ", known emulated" if recording.emulated else ""
@@ -319,7 +319,7 @@ def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
     return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
 
 
-def place(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
+def place(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
     """The file and line of a recording; empty for a live one."""
     return f"{recording.file}:{recording.line}" if recording.file else ""
 

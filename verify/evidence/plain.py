@@ -11,7 +11,7 @@ Only agreement is found here. Where anything differs, arrays look for the smalle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,30 +26,41 @@ if TYPE_CHECKING:
 
 FEW = 1024  # points that are evaluated sooner than numpy is loaded
 Rows: TypeAlias = "list[list[int]]"
+_KNOWN: dict[object, list[tuple[int, int]]] = {}  # places by formula: of the ISA tables alone, never of a layout
 Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
 
 
 def few(layout: Layout) -> list[int] | None:
-    """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner."""
+    """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner.
+
+    A layout is linear in its digits: L(t, v) = L(t, 0) + L(0, v), which the last point confirms, or arrays decide.
+
+    >>> from unittest.mock import patch
+    >>> with patch("verify.evidence.plain.loaded", return_value=False):
+    ...     few(Layout.parse("(2,3):(10,1)"))
+    [0, 1, 2, 10, 11, 12]
+    """
     threads, values = size(layout[0]), size(layout[1])
     if loaded() or threads * values > FEW:
         return None
-    return [layout(thread, value) for thread in range(threads) for value in range(values)]
+    columns = [layout(0, value) for value in range(values)]
+    found = [row + column for row in (layout(thread, 0) for thread in range(threads)) for column in columns]
+    return found if found[-1] == layout(threads - 1, values - 1) else None
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> int:
     """The number of points at which a layout and all formulas agree, if they agree at all of few points; else 0."""
     if part.domain != subject.expected(part) or (found := few(part.parsed)) is None:
         return 0
-    rows, columns = part.extent
-    wanted = [
-        x + rows * y if 0 <= x < rows and 0 <= y < columns else None
-        for formula in part.formulas
-        for lanes in _lanes(subject)
-        for lane in lanes
-        for x, y in (formula.locate(lane, value) for value in range(part.values))
-    ]
-    return len(wanted) if wanted == found * (len(part.formulas) * subject.rep_size) else 0
+    (rows, columns), wanted, values = part.extent, [], part.values
+    for which in range(len(part.formulas)):
+        places = _places(part, which, subject.lanes)
+        for lane in _lanes(subject):
+            wanted += places[lane * values : (lane + 1) * values]
+    if not all(0 <= x < rows and 0 <= y < columns for x, y in wanted):
+        return 0
+    times = len(part.formulas) * subject.rep_size
+    return len(wanted) if [x + rows * y for x, y in wanted] == found * times else 0
 
 
 def inverts(layout: Layout, inverse: Layout, elements: int) -> bool:
@@ -94,24 +105,34 @@ def _right(left: Rows, right: Rows, slots_a: Slots, slots_b: Slots, slots_c: Slo
 
 def _slots(subject: BoundAtom, part: BoundOperand, which: Sequence[int]) -> Slots:
     """(product, place in the instruction's operand, x, y in the atom's) of each (lane, value); [] if one is outside."""
-    (rows, columns), found = part.extent, few(part.parsed) or []
-    lanes = [lane for lanes in _lanes(subject) for lane in lanes]
-    slots = []
-    for at, lane in enumerate(lanes):
-        for value in range(part.values):
-            element = found[at % subject.threads * part.values + value]
-            place = part.formulas[0].locate(lane, value)
-            if not (0 <= place[0] < rows and 0 <= place[1] < columns):
-                return []
-            slots.append((which[lane], place, element % rows, element // rows))
-    return slots
+    (rows, columns), found, values = part.extent, few(part.parsed), part.values
+    places = _places(part, 0, subject.lanes)
+    if found is None or not all(0 <= x < rows and 0 <= y < columns for x, y in places):
+        return []
+    return [
+        (which[lane], places[lane * values + value], element % rows, element // rows)
+        for at, lane in enumerate(_lanes(subject))
+        for value, element in enumerate(found[at % subject.threads * values :][:values])
+    ]
 
 
-def _lanes(subject: BoundAtom) -> Iterator[list[int]]:
-    """The lanes of the logical threads, for each replica."""
+def _places(part: BoundOperand, which: int, lanes: int) -> list[tuple[int, int]]:
+    """The places that a formula of the ISA gives every (lane, value), by lane."""
+    key = (part.keys[which], lanes) if part.keys else None
+    if key is None or key not in _KNOWN:
+        formula, values = part.formulas[which], range(part.values)
+        found = [formula.locate(lane, value) for lane in range(lanes) for value in values]
+        if len(_KNOWN) >= FEW:
+            _KNOWN.clear()
+        _KNOWN[key] = found
+    return _KNOWN[key]
+
+
+def _lanes(subject: BoundAtom) -> list[int]:
+    """The lanes of the logical threads, replica by replica."""
     thr, rep = subject.numbering
-    for replica in range(subject.rep_size):
-        yield [lane_of(thr, thread) + lane_of(rep, replica) for thread in range(subject.threads)]
+    threads = [lane_of(thr, thread) for thread in range(subject.threads)]
+    return [lane + lane_of(rep, replica) for replica in range(subject.rep_size) for lane in threads]
 
 
 def _drawn(part: BoundOperand, rng: Random, numbers: tuple[int, int]) -> Rows:
