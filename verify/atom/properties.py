@@ -230,18 +230,20 @@ def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidenc
 
 
 def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    from verify.evidence import gpu, gpu_plain
+    from verify.evidence import gpu_plain
 
     if isinstance(atom.atom, CopyAtom):
         from verify.atom.copy_gpu import moved
 
         return moved(atom, atom.atom, run.recordings)
-    few = [] if run.lookup else gpu_plain.relation(atom, run.cache)
-    return few or gpu.relation(atom, run.recordings, run.cache)
+    if not run.lookup and (few := gpu_plain.relation(atom, run.cache)):
+        return few
+    from verify.evidence import gpu
+
+    return gpu.relation(atom, run.recordings, run.cache)
 
 
-# Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each
-# run has its own cache, so that a bug planted in it shows in every later run.
+# Cache keys: the texts of layouts, never values of `Layout.__call__`. Each run has its own, so that planted bugs show.
 
 
 def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import gpu_checks
-from gpu_checks.recordings_io.reader import FewLabels, is_external
+from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from layouts.arrays import np
@@ -30,6 +30,7 @@ from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
 from verify.evidence.cache_key import atom_key, recording_key
+from verify.evidence.gpu_plain import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
 
@@ -39,13 +40,9 @@ if TYPE_CHECKING:
 R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
-RECORDED = {"A": "A", "B": "B", "C": "D"}
-CLASS = {"m": 0, "n": 1, "k": 2}
-PRODUCT = 3
 NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distributes none
 Answer = tuple[Status, str, int, Counterexample | None]
 Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
-HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 
 def labels(subject: BoundAtom) -> Labels | str:
@@ -309,19 +306,6 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
     if isinstance(recordings, Missing):
         return [unchecked(Check.GPU, recordings.reason, recordings.applies)]
     return [evidence(recording) for recording in recordings]
-
-
-def source(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
-    """A recording in words: its GPU and driver, and whether it is emulated or stale."""
-    kind = "recording of" if recording.file else "live on"
-    emulated = ", known emulated" if recording.emulated else ""
-    stale = ", by kernels of another text" if recording.stale else ""
-    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
-
-
-def place(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
-    """The file and line of a recording; empty for a live one."""
-    return f"{recording.file}:{recording.line}" if recording.file else ""
 
 
 def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:

@@ -3,6 +3,9 @@
 
 Only agreement is found here, of atoms with operands in registers and the shipped recordings. Where anything differs, or
 is another case, `verify.evidence.gpu` compares arrays and says what is wrong.
+
+`relation`, `absolute`   evidence where few labels agree, else none
+`source`, `place`        a recording in words, its file and line
 """
 
 from __future__ import annotations
@@ -22,8 +25,11 @@ from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Evidence, Status
-from verify.evidence.gpu import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
 
+RECORDED = {"A": "A", "B": "B", "C": "D"}
+CLASS = {"m": 0, "n": 1, "k": 2}
+PRODUCT = 3
+HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 Labels: TypeAlias = "dict[str, list[tuple[int, int, int]]]"  # operand -> (replica, x, y) of each slot
 Agreed: TypeAlias = "tuple[int, str] | None"  # points and how they were compared, where all agree
 
@@ -140,3 +146,16 @@ def _absolute(subject: BoundAtom, labels: Labels, recording: FewLabels) -> Agree
     names = ", ".join(f"{name} {operand}" for name, operand, _, _ in recording.coordinates)
     premises = "; ".join(dict.fromkeys(premise for _, _, premise, _ in recording.coordinates))
     return (points, f"by {names}; premise: {premises}") if points else None
+
+
+def source(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
+    """A recording in words: its GPU and driver, and whether it is emulated or stale."""
+    kind = "recording of" if recording.file else "live on"
+    emulated = ", known emulated" if recording.emulated else ""
+    stale = ", by kernels of another text" if recording.stale else ""
+    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
+
+
+def place(recording: gpu_checks.Recording | gpu_checks.Move | FewLabels) -> str:
+    """The file and line of a recording; empty for a live one."""
+    return f"{recording.file}:{recording.line}" if recording.file else ""
