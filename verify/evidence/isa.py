@@ -3,7 +3,7 @@
 
 Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
 of each digit: where these differ there is a contradiction. Where points are few and numpy, which takes longer to load,
-is not loaded, `Layout.__call__` evaluates each (`verify.evidence.plain`). A refutation names the smallest point, which
+is not loaded, `verify.evidence.plain` adds `Layout.__call__` of thread and value. A refutation names the smallest point, which
 arrays find.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
