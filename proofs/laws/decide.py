@@ -91,6 +91,7 @@ def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: 
 @contextmanager
 def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """A pool of new processes, which are ended at once when an exception or an interruption leaves the block."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of each process: threads of its own would wait for the others
     with ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The atlas of many atoms, made by one process for each core.
 
-Instructions of one family ask mostly equal questions, so they are a task with one checker: equal questions are answered
-once, and no count depends on the number of processes. To start one takes as long as some 200 atoms. One takes 100 MiB,
-with recordings 150: what it has read of a family's is dropped with the family.
+Instructions whose names begin alike (tcgen05.ld, tcgen05.st) ask mostly equal questions, so they are a task with one
+checker: equal questions are answered once, and no count depends on the number of processes. To start one takes as long
+as some 200 atoms. One takes 100 MiB, with recordings 150: what it has read for a task is dropped with the task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from verify.atom.checker import AtomChecker
 from verify.cli.ending import uncollected
 from verify.core.verdict import Check
 
-MANY = 400  # atoms, from which on processes pay
+MANY = 400  # atoms: from which on processes pay, and a family is a task of its own
 MOST = 4  # processes, for their memory: the largest families take half of the time of all
 
 
@@ -60,18 +60,23 @@ def tabulate_many(
 
 
 def by_family(names: Iterable[str], without_atom: Iterable[str]) -> list[tuple[list[str], list[str]]]:
-    """The names of atoms and the mnemonics of each family of instructions, the largest families first."""
+    """The names of atoms and the mnemonics of each task: one family of many, or all whose names begin alike."""
     atoms = registry()
     families: dict[str, tuple[list[str], list[str]]] = {}
     for name in names:
         families.setdefault(instruction(atoms[name])[0], ([], []))[0].append(name)
     for mnemonic in without_atom:
         families.setdefault(place(mnemonic)[0], ([], []))[1].append(mnemonic)
-    return sorted(families.values(), key=lambda task: -len(task[0]) - len(task[1]))
+    tasks: dict[str, tuple[list[str], list[str]]] = {}
+    for family, found in families.items():
+        task = tasks.setdefault(family if len(found[0]) >= MANY else family.split(".")[0], ([], []))
+        for part, more in zip(task, found, strict=True):
+            part.extend(more)
+    return sorted(tasks.values(), key=lambda task: -len(task[0]) - len(task[1]))
 
 
 def counted(names: Sequence[str], without_atom: Sequence[str], checks: frozenset[Check], allow: bool) -> Counted:
-    """The rows of one family, counted in a process of the pool; `allow` accepts what could not be checked."""
+    """The rows of one task, counted in a process of the pool; `allow` accepts what could not be checked."""
     found, checker, atoms = Counted(), AtomChecker(checks), registry()
     with uncollected():
         for one in (*(atoms[name] for name in names), *without_atom):

@@ -141,7 +141,7 @@ class Row:
             self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
         self.evidence += len(verdict.evidence)
         self.shared += sum(bool(evidence.shared) for evidence in verdict.evidence)
-        if verdict.status.refuted or case.contradicts(verdict):
+        if verdict.status.refuted or (case.contradiction and case.contradicts(verdict)):
             statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
 

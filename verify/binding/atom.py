@@ -225,7 +225,7 @@ class BoundAtom:
         """Logical threads: the size of `thr`."""
         return 0 if self.thr is None else size(self.thr)
 
-    @property
+    @cached_property
     def rep_size(self) -> int:
         """Replicas: how often the logical threads fit into the lanes."""
         return 0 if self.rep is None else size(self.rep)
@@ -240,7 +240,7 @@ class BoundAtom:
             in_memory = isinstance(self.atom, Atom) and self.atom.space.get(part.name, "reg") != "reg"
             whole = in_memory and part.values == prod(part.extent)
             return self.atom.copies.get(part.name, max(1, self.threads) if whole else 1)
-        return max(1, part.formulas[0].copies // size(self.rep))
+        return max(1, part.formulas[0].copies // self.rep_size)
 
     def expected(self, part: BoundOperand) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.

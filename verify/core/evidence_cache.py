@@ -44,9 +44,10 @@ class EvidenceCache:
 
     def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value under a key, computed if it is not there yet."""
-        if key not in self.found:
-            self.found[key] = compute()
-        return cast(T, self.found[key])
+        value = self.found.get(key, self)  # one look-up: to hash a key takes as long as most checks
+        if value is self:
+            value = self.found[key] = compute()
+        return cast(T, value)
 
     def once(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
         """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""

@@ -216,10 +216,13 @@ class Verdict:
     @property
     def contradiction(self) -> bool:
         """Whether two checks disagree, or plain arithmetic does not reproduce a counterexample."""
-        refuted = any(e.status is Status.REFUTED for e in self.evidence)
-        if refuted and any(e.status.confirmed for e in self.evidence):
-            return True
-        return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
+        refuted = confirmed = False
+        for e in self.evidence:
+            if e.counterexample is not None and not e.counterexample.reproduced:
+                return True
+            refuted = refuted or e.status is Status.REFUTED
+            confirmed = confirmed or e.status.confirmed
+        return refuted and confirmed
 
 
 def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:

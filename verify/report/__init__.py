@@ -57,7 +57,7 @@ class Case:
             if evidence.status is Status.REFUTED and verdict.claim.prop.gpu_alone
         ]
 
-    @property
+    @cached_property
     def status(self) -> str:
         """The worst status of the claims; else UNCHECKED if a requested check was not made; else VERIFIED.
 

@@ -63,6 +63,13 @@ def test_families_in_processes_make_the_rows_of_one_checker(at_once: AtOnce) -> 
     assert [len(names) for names, _ in by_family(NAMES, BARE)] == [2, 1, 1, 1, 0]
 
 
+def test_instructions_whose_names_begin_alike_have_one_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ("tcgen05.ld.sync.aligned.32x32b.x1.b32", "wgmma.x", "tcgen05.st.sync.aligned.32x32b.x1.b32")
+    assert by_family((), bare) == [([], [bare[0], bare[2]]), ([], [bare[1]])]
+    monkeypatch.setattr("verify.atlas.processes.MANY", 1)
+    assert [len(names) for names, _ in by_family(NAMES[1:4], ())] == [2, 1], "a family of many is a task of its own"
+
+
 def test_an_interruption_leaves_the_families_that_are_done(at_once: AtOnce) -> None:
     at_once.calls = 2
     atlas = tabulate_many(NAMES, BARE, ISA, quiet=True)
