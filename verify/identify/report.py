@@ -18,7 +18,7 @@ from verify.identify.query import Query
 from verify.maps.relabelling import written
 from verify.maps.synthesis import Form
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)

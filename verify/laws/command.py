@@ -166,7 +166,12 @@ def _infer(options: argparse.Namespace) -> int:
     with Progress(1, "condition", options.quiet) as shown:
         shown.begin(options.infer)
         found = infer(options.infer, options.shape, options.by, options.budget or 20, say)
-    data = {"lines": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
+    data = {
+        "schema": 2,
+        "lines": [*found.head, found.end],
+        "exact": found.exact,
+        "cases": [asdict(way) for way in found.cases],
+    }
     text = (
         output.fitted(found.report, options.output) if options.format == "text" else json.dumps(data, indent=1) + "\n"
     )

@@ -184,6 +184,9 @@ def test_narrow_values_are_narrow_only_where_all_fit(limit: int, dtype: str) -> 
         assert str(made.values(narrow=True).dtype) == dtype and made.values().dtype == np.int64
         assert made.values(narrow=True).max() == limit
     assert batch(Layout(2**31, 0)).values(5, 7, narrow=True).tolist() == [0, 0]
+    assert batch(Layout(2, -limit - 2)).values(narrow=True).tolist() == [0, -limit - 2]
+    small = compose(Layout((4, 2), (1, 0)), Layout(2, limit + 3))  # the index in between is larger than every value
+    assert small.values(narrow=True).tolist() == [0, (limit + 3) % 4]
 
 
 @pytest.mark.parametrize(

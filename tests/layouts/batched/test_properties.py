@@ -131,6 +131,11 @@ def test_a_fault_beyond_the_first_block_is_found() -> None:
     assert first_repeat(ComposedLayout(Layout((998_999, 2), (1, 500_000)), 0, wrong), budget=1 << 20) == 998_999
 
 
+def test_a_repeat_of_an_earlier_block_comes_before_one_within_the_block() -> None:
+    """In the blocks 0 1 2, 3 2 3, 4 5 the index 4 repeats the first block, and 5 its own."""
+    assert first_repeat(Layout((2, 2, 2), (1, 2, 2)), budget=24) == 4
+
+
 @pytest.mark.parametrize("budget", [1 << 16, 1 << 18])
 def test_a_check_holds_a_few_blocks_of_its_budget(budget: int) -> None:
     """A domain of 4 MiB of values, in blocks of 64 or 256 KiB: no check holds more than ten blocks."""

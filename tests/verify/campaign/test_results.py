@@ -56,9 +56,10 @@ def test_a_chunk_that_is_there_twice_is_one(file: Path) -> None:
     assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG}
 
 
-def test_a_chunk_with_two_results_is_a_contradiction(file: Path) -> None:
+@pytest.mark.parametrize("other", [WRONG, Found(3, 3)], ids=["other counts", "as many cases, other outcomes"])
+def test_a_chunk_with_two_results_is_a_contradiction(file: Path, other: Found) -> None:
     with opened(file) as results:
-        results.append("a", 0, WRONG)
+        results.append("a", 0, other)
     with pytest.raises(ResultsError, match=r"results.jsonl:3: chunk 0 has another result above") as raised:
         read(file)
     assert raised.value.code is Exit.CONTRADICTION

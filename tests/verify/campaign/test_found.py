@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What two chunks found together: nothing is lost, whichever of them ends first."""
+
+from __future__ import annotations
+
+from verify.campaign.found import Found, Wrong
+
+SMALL, LARGE = Wrong(4, "coalesce(4:2)", "-> 4:1"), Wrong(9, "coalesce(2:1)", "-> 1:0")
+
+
+def test_the_order_of_chunks_changes_nothing_and_the_smallest_counterexample_stays() -> None:
+    one, other = Found(3, 1, 1, 1, 0, SMALL), Found(4, 1, 2, 0, 1, LARGE)
+    assert one + other == other + one == Found(7, 2, 3, 1, 1, SMALL)
+    assert one + Found(2, 2) == Found(2, 2) + one == Found(5, 3, 1, 1, 0, SMALL)
