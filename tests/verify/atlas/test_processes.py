@@ -13,7 +13,7 @@ import pytest
 from layouts.atoms import registry
 from verify.atlas import processes
 from verify.atlas.processes import by_family, tabulate_many
-from verify.atlas.rows import Atlas, Row, tabulate
+from verify.atlas.rows import Atlas, Counted, Row, tabulate
 from verify.atom.checker import AtomChecker
 from verify.core.errors import Exit
 from verify.core.verdict import Check
@@ -94,6 +94,16 @@ def test_an_atom_that_fails_stops_no_other_and_is_printed(
     assert atlas.exit is Exit.CONTRADICTION
     assert (atlas.total().atoms, atlas.missing) == (4, 0)
     assert "SM61_DP4A was not verified: RuntimeError: planted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_what_may_stay_unchecked_is_said_to_every_process(
+    at_once: AtOnce, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    said = []
+    monkeypatch.setattr(processes, "counted", lambda *task: said.append(task[-1]) or Counted())
+    tabulate_many(NAMES, (), ISA, quiet=True, allow_unchecked=allowed)
+    assert said == [allowed] * 4
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What two chunks found together: nothing is lost, whichever of them ends first."""
+"""What two chunks found together is the same, whichever of them ends first."""
 
 from __future__ import annotations
 

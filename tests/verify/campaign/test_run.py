@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from lanecheck_console.progress import Progress
+from proofs.symbolic.attempt import Stopped
+from verify.campaign import report, tasks
 from verify.campaign import run as running
-from verify.campaign import tasks
 from verify.campaign.executors import InProcess
+from verify.campaign.found import Found, Wrong
 from verify.campaign.results import Results, opened
 from verify.campaign.run import Counted, GoneError, LongError, Run, check_minute, counted
 from verify.campaign.spec import LawsSpec
@@ -24,6 +26,7 @@ from verify.campaign.tasks import Implementation, Part, parts
 from verify.core.errors import UsageError
 
 OURS = Implementation()
+WRONG = Wrong(4, "coalesce(4:2)", "-> 4:1")
 SPEC = LawsSpec(
     name="small", kind="laws", laws=("composition", "coalesce"), rank=2, size=4, extents=(2, 4), strides=(0, 1, 2)
 )
@@ -87,6 +90,24 @@ def test_a_worker_that_has_gone_ends_a_run_with_its_results_kept(tmp_path: Path)
         finished(file, Ending(5, BrokenProcessPool("gone")))
     assert len(file.read_bytes().splitlines()) >= 4
     assert finished(file) == finished(tmp_path / "whole.jsonl")
+
+
+def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def stopping(task: Any, *_: str) -> Found | Stopped:
+        asked.append(task)
+        first = sum(one.law == task.law for one in asked) == 1
+        return Found(task.cases, task.cases - 1, 1, smallest=WRONG) if first else Stopped("it took too long")
+
+    monkeypatch.setattr(running, "work", stopping)
+    known = finished(tmp_path / "r.jsonl")
+    assert [(one.done, one.stopped, one.found.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
+    assert [report.status(one) for one in known] == ["REFUTED"] * 2
+    assert len(asked) < sum(len(one.part.tasks) for one in known)  # the rest of a stopped part is left out
+    assert [report.status(replace(one, found=Found(2, 2))) for one in known] == ["UNCHECKED"] * 2
 
 
 def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

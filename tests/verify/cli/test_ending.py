@@ -25,3 +25,11 @@ def test_a_process_writes_everything_and_has_the_exit_code_of_its_command(tile: 
 def test_a_profiler_still_writes_when_python_ends() -> None:
     assert "function calls" in ran("-m", "cProfile", "-m", *RIGHT).stdout
     assert "function calls" not in ran("-m", *RIGHT).stdout
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no sys.monitoring before Python 3.12")
+@pytest.mark.parametrize(("watch", "printed"), [("sys.monitoring.use_tool_id(1, 'coverage')", "ended\n"), ("0", "")])
+def test_a_measurement_by_sys_monitoring_still_writes_when_python_ends(watch: str, printed: str) -> None:
+    ends = "from verify.cli.ending import as_process; as_process(lambda: 3)"
+    done = ran("-c", f"import atexit, sys; {watch}; atexit.register(print, 'ended'); {ends}")
+    assert (done.returncode, done.stdout) == (3, printed)

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache keys of the check `gpu`: equal where maps and recorded tables are, and different where one differs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 import gpu_checks
+from gpu_checks.model import Coordinates, Image
 from layouts.atoms import Atom, registry
 from verify.atom.checker import prepared
 from verify.binding.atom import BoundAtom
@@ -30,6 +34,56 @@ def test_another_layout_or_space_is_another_key() -> None:
     assert atom_key(right) != atom_key(moved)
 
 
+def with_part(subject: BoundAtom, **changed: object) -> BoundAtom:
+    return replace(subject, parts=(replace(subject.parts[0], **changed), *subject.parts[1:]))  # type: ignore[arg-type]
+
+
+def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
+    operands = subject.instruction.operands
+    operand = replace(operands["A"], **changed)  # type: ignore[arg-type]
+    return replace(subject, by=replace(subject.instruction, operands={**operands, "A": operand}))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda one: replace(one, lanes=one.lanes + 1),
+        lambda one: replace(one, atom=replace(one.atom, thr="32:2")),
+        lambda one: with_part(one, name="B"),
+        lambda one: with_part(one, text="1:0"),
+        lambda one: with_part(one, extent=(1, 1)),
+        lambda one: with_part(one, keys=()),
+        lambda one: with_part(one, map="other points"),
+        lambda one: replace(
+            one, by=replace(one.instruction, signature=replace(one.instruction.signature, sparsity="2:4"))
+        ),
+        lambda one: with_operand(one, extent=(1, 1)),
+        lambda one: with_operand(one, bits=64),
+        lambda one: with_operand(one, space="smem"),
+        lambda one: with_operand(one, layouts="other"),
+        lambda one: with_operand(one, majors=("M",)),
+    ],
+    ids=[
+        "lanes",
+        "thr",
+        "name",
+        "text",
+        "tile",
+        "formulas",
+        "map",
+        "sparsity",
+        "extent",
+        "bits",
+        "space",
+        "layouts",
+        "majors",
+    ],
+)
+def test_nothing_that_evidence_depends_on_is_left_out(changed: Callable[[BoundAtom], BoundAtom]) -> None:
+    right = bound(F16)
+    assert atom_key(right) == atom_key(bound(F16)) != atom_key(changed(right))
+
+
 def test_a_recorded_table_equals_itself_alone() -> None:
     """The numbers of two arrays are not compared: an equal copy is another key, which costs time and no soundness."""
     assert recording_key(RECORDED) == recording_key(replace(RECORDED))
@@ -41,8 +95,24 @@ def test_a_recorded_table_equals_itself_alone() -> None:
         assert recording_key(RECORDED) != recording_key(changed)
 
 
+def test_what_a_table_is_about_is_a_part_of_its_key() -> None:
+    table = RECORDED.operands["A"]
+    address = Coordinates("scale", "A", "", table)
+    image = Image("A", "128B", "K", 16, 1024, table)
+    right = replace(RECORDED, coordinates=(address,), images=(image,))
+    others = [replace(right, controls=replace(right.controls, relabelled=1))]
+    assert right.sound and not others[0].sound
+    others += [replace(right, coordinates=(replace(address, **{n: "x"}),)) for n in ("name", "operand", "premise")]
+    others += [
+        replace(right, images=(replace(image, **{n: "x"}),)) for n in ("operand", "swizzle", "major", "lbo", "sbo")
+    ]
+    assert len({recording_key(one) for one in (right, *others)}) == 10
+
+
 def test_two_parts_of_one_array_are_two_tables() -> None:
     whole = RECORDED.operands["A"]
     halves = [replace(RECORDED, operands={"A": part}) for part in (whole[:16], whole[16:], whole[:16])]
     first, second, again = map(recording_key, halves)
     assert first == again != second
+    strided = [replace(RECORDED, operands={"A": part}) for part in (whole[::2][:8], whole[:8])]
+    assert recording_key(strided[0]) != recording_key(strided[1])

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from verify.core.verdict import Check, Evidence, Property, Scope, Status
 from verify.evidence.run import Run, first, verified
 
@@ -44,6 +46,13 @@ def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() 
         _, found = Alone().verdicts([row, proved], subject)
         assert found.status is status
     assert found.evidence[0].reason == "its premise is not verified:  even is REFUTED"
+
+
+@pytest.mark.parametrize("status", [Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.UNCHECKED])
+def test_a_premise_that_is_not_confirmed_is_never_taken_for_one(status: Status) -> None:
+    row = Property("premise", isa=lambda *_: [Evidence(Check.ISA, status, "", reason="no time")])
+    proved = Property("follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(verified(row),))
+    assert [one.status for one in Alone().verdicts([row, proved], SUBJECTS[0])] == [status, Status.UNCHECKED]
 
 
 def test_only_requested_checks_are_made_and_the_form_always() -> None:

@@ -156,7 +156,7 @@ def test_infer_reports_its_budget_and_an_unknown_end(capsys: pytest.CaptureFixtu
 def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
     document = json.loads(out)
-    assert (code, document["exact"]) == (0, True)
+    assert (code, document["exact"], document["schema"]) == (0, True, 2)
     assert {"status": "rejected", "when": ["3 < N", "N % 3 != 0"]}.items() <= document["cases"][-1].items()
     assert document["cases"][-1]["example"].startswith("composition(")
 
