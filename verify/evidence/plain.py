@@ -11,7 +11,8 @@ Only agreement is found here. Where anything differs, arrays look for the smalle
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,8 +34,6 @@ Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
 def few(layout: Layout) -> list[int] | None:
     """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner.
 
-    A layout is linear in its digits: L(t, v) = L(t, 0) + L(0, v), which the last point confirms, or arrays decide.
-
     >>> from unittest.mock import patch
     >>> with patch("verify.evidence.plain.loaded", return_value=False):
     ...     few(Layout.parse("(2,3):(10,1)"))
@@ -43,9 +42,13 @@ def few(layout: Layout) -> list[int] | None:
     threads, values = size(layout[0]), size(layout[1])
     if loaded() or threads * values > FEW:
         return None
-    columns = [layout(0, value) for value in range(values)]
-    found = [row + column for row in (layout(thread, 0) for thread in range(threads)) for column in columns]
-    return found if found[-1] == layout(threads - 1, values - 1) else None
+    return _called(layout, Layout.__call__)
+
+
+@lru_cache(maxsize=8)  # of one atom; the function is in the key, so that an error planted in it is seen
+def _called(layout: Layout, call: Callable[..., int]) -> list[int]:
+    threads, values = size(layout[0]), size(layout[1])
+    return [call(layout, thread, value) for thread in range(threads) for value in range(values)]
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> int:
