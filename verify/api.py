@@ -99,7 +99,10 @@ def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equ
     text = _text_of(layout)
     if onto is None:
         return compare(text, _text_of(equals))
-    return onto_tile(text, (onto, 1) if isinstance(onto, int) else onto)
+    tile = (onto, 1) if isinstance(onto, int) else onto
+    if not (isinstance(tile, tuple) and len(tile) == 2 and all(type(extent) is int and extent > 0 for extent in tile)):
+        raise SpecError("onto", f"verify_layout: expected a tile such as (16, 8) or 128, found {onto!r:.60}")
+    return onto_tile(text, tile)
 
 
 def _text_of(layout: object) -> str:

@@ -83,3 +83,9 @@ def test_importing_the_package_loads_none_of_it() -> None:
     assert "verify_atom" in dir(verify) or verify.verify_atom is not None
     with pytest.raises(AttributeError, match="no attribute 'verify_nothing'"):
         verify.verify_nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("onto", ["16x8", (16, 8, 1), (16, "8"), (16, 0), (True, 8), 0, 1.5])
+def test_a_tile_that_is_none_is_a_spec_error(onto):
+    with pytest.raises(SpecError, match="expected a tile such as"):
+        verify.verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=onto)
