@@ -8,6 +8,7 @@
     Sw<2,3,3> o _0 o (8,32):(32,1)   S<2,3,3> o 0 o ...   Swizzle<2,3,3> o ...  swizzles
     composition(Swizzle<2,3,3>{}, Layout<Shape<_8,_32>>{})   !cute.layout<"(4,8):(8,1)">
     (4,8):(1@0,1@1)   Layout<Shape<_4,_8>,Stride<E<0>,E<1>>>                    coordinates as values
+    make_identity_layout(make_shape(4,8))   cute.make_identity_layout((4,8))    the same, an identity
 
 Parentheses always make a tuple: ``(8)`` has rank 1 and depth 1, ``8`` has depth 0. A layout without strides is compact,
 the leftmost mode fastest. `layouts.pasted` makes the value of a swizzle and of coordinates.
@@ -86,6 +87,17 @@ class Basis:
 def first_basis(t: IntTuple) -> Basis | None:
     """The first basis element among the integers of a stride; None if there is none."""
     return next((leaf for leaf in cast("tuple[object, ...]", leaves(t)) if isinstance(leaf, Basis)), None)
+
+
+def identity(shape: IntTuple, path: tuple[int, ...] = ()) -> IntTuple:
+    """The strides of a tuple of extents whose values are the coordinates themselves.
+
+    >>> [str(leaf) for leaf in leaves(identity((4, (2, 8))))]
+    ['1@0', '1@0@1', '1@1@1']
+    """
+    if isinstance(shape, tuple):
+        return tuple(identity(mode, (*path, number)) for number, mode in enumerate(shape))
+    return cast(int, Basis(1, path))
 
 
 def factors(stride: Any) -> Any:
@@ -211,6 +223,13 @@ class Speller(Reader):
             raise self.fail("a swizzle of a layout, expected a plain layout here")
         if self.word() in ("Layout", "make_layout"):
             return self.called()
+        if self.word() == "make_identity_layout":
+            closing = CLOSING[self.opened()]
+            shape = self.shape()
+            if not isinstance(shape, tuple):
+                raise self.fail(f"the identity of an integer has no coordinates: write {shape}:1")
+            self.close(closing)
+            return shape, identity(shape)
         if found := MLIR.match(self.text, self.at):
             self.at = found.end()
             if MLIR.match(self.text, self.at):

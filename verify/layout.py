@@ -151,8 +151,12 @@ def compare(text: str, other: str) -> Report:
     else:
         from verify.maps import findings
 
+        axes, others = axes_of(first), axes_of(second)
+        if (axes == 0) != (others == 0):
+            raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
+        outputs = {f"@{mode}": LARGEST for mode in range(max(axes, others))} or {"element": LARGEST}
         try:
-            mine, theirs = (points_of(each, element=LARGEST) for each in (first, second))
+            mine, theirs = (points_of(each, **outputs) for each in (first, second))
         except ValueError as error:
             raise UsageError(str(error)) from error
         wrong = findings.equals(mine, theirs, other)
@@ -165,6 +169,17 @@ def plain(layout: Layout | ComposedLayout) -> bool:
     from layouts import Layout, leaves
 
     return isinstance(layout, Layout) and all(type(stride) is int for stride in leaves(layout.stride))
+
+
+def axes_of(layout: Layout | ComposedLayout) -> int:
+    """How many axes the coordinates have that are a layout's values; 0 where its values are integers."""
+    from layouts import Layout, leaves
+    from layouts.tensor import Coordinates
+
+    if not isinstance(layout, Layout):
+        return 0
+    steps: tuple[object, ...] = leaves(layout.stride)
+    return max((len(step.value) for step in steps if isinstance(step, Coordinates)), default=0)
 
 
 def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:

@@ -67,6 +67,8 @@ def _check(options: argparse.Namespace) -> None:
     ):
         if given and not needed:
             raise UsageError(message)
+    if options.module and not options.count:
+        arguments.check_execution(options)
 
 
 def _counts(parts: Sequence[Part]) -> str:
@@ -157,6 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resources", metavar="NAME=N", help="with --scheduler: on workers with them, such as GPU=1")
     parser.add_argument("--module", metavar="NAME", help="check this module's operations, such as pycute, not ours")
     parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
+    arguments.add_execution(parser)
     parser.add_argument(
         "--budget", type=arguments.positive, metavar="S", help="with --module: seconds for a chunk (default: 600)"
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
@@ -13,6 +14,10 @@ from verify.core.errors import UsageError
 EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
 VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecked accepts that), or a required check
 without evidence; 5 nothing selected; 130 interrupted: what was found until then is reported"""
+
+
+RUNS_CODE = "verify.foreign, verify.laws --module, verify.campaign --module"
+"""Every command that runs code of others."""
 
 
 class Rejected(SystemExit):
@@ -61,6 +66,19 @@ def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
 def add_budget(parser: argparse.ArgumentParser) -> None:
     """The option for the solver's budget, which `inputs.budget` reads."""
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+
+
+def add_execution(parser: argparse.ArgumentParser) -> None:
+    """The option without which `check_execution` lets no code of others run in CI."""
+    parser.add_argument(
+        "--allow-exec", action="store_true", help=f"run code of others in CI too, as these commands do: {RUNS_CODE}"
+    )
+
+
+def check_execution(options: argparse.Namespace) -> None:
+    """UsageError where code of others would run in CI (the variable CI is set) without `--allow-exec`."""
+    if os.environ.get("CI") and not options.allow_exec:
+        raise UsageError("this runs code of others: in CI say so with --allow-exec")
 
 
 def parsed(

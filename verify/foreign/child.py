@@ -113,7 +113,10 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
     content, status = received(source, child, time.monotonic() + seconds)
     os.close(source)
     if content.endswith(b"\n"):
-        return json.loads(content)
+        try:
+            return dict(json.loads(content))
+        except (ValueError, TypeError, RecursionError):  # something else has written into the pipe
+            return {"missing": "an answer that is no JSON"}
     if status is None:
         return {"missing": f"no answer within {seconds} s"}
     how = f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit code {status}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,13 +22,13 @@ from verify.foreign.checker import case
 from verify.report import Case, Report
 
 ADAPTERS = Path(__file__).with_name("adapters")
-DESCRIPTION = """Verify the maps of fragments that other projects have: their own functions are called for every lane
+DESCRIPTION = f"""Verify the maps of fragments that other projects have: their own functions are called for every lane
 and value, and compared with the PTX ISA and with the project's own inverse. PROJECT is one of the adapters (--list), or
 the path of an adapter of yours. The project is imported by the interpreter of --python, in a child process with a
 folder, a home and limits of its own: a crash or a hang costs one map. That isolates accidents, it is no sandbox.
 
-Commands that run code of others, all of them: verify.foreign, verify.laws --module. In CI (the variable CI is
-set) they need --allow-exec."""
+Commands that run code of others, all of them: {arguments.RUNS_CODE}.
+In CI (the variable CI is set) they need --allow-exec."""
 EXAMPLE = "tinygrad triton --python venv/bin/python"
 STOPS = {"list": ("output",)}
 
@@ -44,8 +45,10 @@ def _main(argv: Sequence[str] | None) -> int:
         return Exit.OK
     if not options.projects:
         raise UsageError(f"which project? One of {', '.join(shipped())}, or the path of an adapter")
-    if os.environ.get("CI") and not options.allow_exec:
-        raise UsageError("this runs code of the projects: in CI say so with --allow-exec")
+    arguments.check_execution(options)
+    if (python := shutil.which(options.python)) is None:
+        raise UsageError(f"--python: {options.python} is no program that can be run")
+    options.python = os.path.abspath(python)  # the child has a folder of its own
     adapters = [_adapter(name) for name in options.projects]
     found = _verified(adapters, options)
     if options.agreement:
@@ -62,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only maps whose names match")
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time for one map (20)")
     parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
-    parser.add_argument("--allow-exec", action="store_true", help="run the code of the projects in CI too")
+    arguments.add_execution(parser)
     parser.add_argument("--agreement", metavar="FILE", help="write the results there too, as a page of Markdown")
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")
     return parser

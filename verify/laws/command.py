@@ -56,6 +56,8 @@ def _check(options: argparse.Namespace) -> None:
     ):
         if given and not allowed:
             raise UsageError(message)
+    if options.module:
+        arguments.check_execution(options)
 
 
 def _laws(options: argparse.Namespace) -> int:
@@ -108,6 +110,7 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
         "--module", metavar="NAME", help="execute this module's operations symbolically, such as pycute"
     )
     parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
+    arguments.add_execution(parser)
     parser.add_argument(
         "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation, or R1 … R9"
     )

@@ -16,12 +16,6 @@ from verify.foreign.command import ADAPTERS, main, shipped
 BAD_MAPS = ("wrong", "wrong inverse", "liar")
 
 
-@pytest.fixture(autouse=True)
-def no_ci(monkeypatch):
-    """Outside CI, unless a test says otherwise."""
-    monkeypatch.delenv("CI", raising=False)
-
-
 def verdicts(capsys, *arguments):
     """(exit code, status of each map by its name) of a run."""
     code = main([*map(str, arguments), "--format", "json", "-q"])
@@ -93,6 +87,37 @@ def maps():
     assert "its process ended with signal 9" in found["kills"]["verdicts"][0]["reason"]
 
 
+def test_an_interpreter_is_found_from_the_folder_of_the_caller(tmp_path, capsys, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").symlink_to(sys.executable)
+    monkeypatch.chdir(tmp_path)
+    code, found = verdicts(capsys, written(tmp_path, RIGHT), "--python", "bin/python")
+    assert code == 0 and found["C"]["status"] == "VERIFIED"
+
+
+def test_what_a_map_writes_into_the_pipe_of_its_answer_costs_that_map_alone(tmp_path, capsys):
+    text = (
+        RIGHT
+        + """
+import contextlib, os
+def writes():
+    for pipe in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.write(pipe, b"{}\\n{}\\n")
+    os._exit(0)
+def maps():
+    yield "writes", writes
+    yield "last", fragment
+"""
+    )
+    code, found = verdicts(capsys, written(tmp_path, text))
+    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+        "writes": "UNCHECKED",
+        "last": "VERIFIED",
+    }
+    assert found["writes"]["verdicts"][0]["reason"] == "the map could not be had: an answer that is no JSON"
+
+
 def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("CI", "true")
     path = written(tmp_path, RIGHT)
@@ -107,6 +132,7 @@ def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch
         ((), "which project? One of cutlass_dsl, flydsl, jax,"),
         (("trition",), "trition"),
         (("no/such.py",), "no/such.py: there is no such adapter file"),
+        (("tvm", "--python", "no/python"), "--python: no/python is no program that can be run"),
     ],
 )
 def test_a_project_that_is_none_is_a_usage_error(arguments, line, capsys):

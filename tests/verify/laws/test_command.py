@@ -13,6 +13,7 @@ import pytest
 from proofs.laws import solve
 from proofs.laws.decide import shipped
 from proofs.symbolic import families, infer
+from verify.campaign import command as campaign
 from verify.laws import command as laws
 from verify.laws import conformance
 
@@ -131,6 +132,17 @@ def test_the_record_of_rank_3_is_reported(capsys: pytest.CaptureFixture[str]) ->
 def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "--module", "no_such_module")
     assert (code, "no_such_module" in err) == (2, True)
+
+
+def test_in_ci_another_module_is_run_only_where_that_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    line = "lanecheck: this runs code of others: in CI say so with --allow-exec\n"
+    assert run(capsys, "--module", "no_such_module") == (2, "", line)
+    assert "ModuleNotFoundError" in run(capsys, "--module", "no_such_module", "--allow-exec")[2]
+    assert campaign.main(["examples/campaign.toml", "--only", "small pairs", "--module", "no_such_module"]) == 2
+    assert capsys.readouterr().err == line
 
 
 @pytest.mark.slow
