@@ -50,7 +50,7 @@ def figures() -> list[Figure]:
         other = [tuple(made(pycute.Layout, argument) for argument in case) for case in cases]
         kept = [i for i in range(len(cases)) if agree(ours[name], mine[i], theirs, other[i])]
         run, base = loop(ours[name], [mine[i] for i in kept]), loop(theirs, [other[i] for i in kept])
-        measured.append(paired(f"{name}, {len(kept)} inputs", run, "pycute, the same inputs", base, 1.5, rounds=31))
+        measured.append(paired(f"{name}, {len(kept)} inputs", run, "pycute, the same inputs", base, 0.5, rounds=31))
     return measured
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves, unwrap
+from layouts.int_tuple import IntTuple, leaves
 from layouts.layout import Layout, make_layout, trusted
 
 
@@ -64,28 +64,33 @@ def same_function(a: Layout, b: Layout) -> bool:
     return _coalesce(a) == _coalesce(b)
 
 
-def merge(shapes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[list[int], list[int]]:
+def merge(shapes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
     """Flat modes without extents of 1 and with mergeable neighbours merged; both lists may be empty."""
     out_shapes: list[int] = []
     out_strides: list[int] = []
+    extent = stride = 0
     follow = None
     for s, d in zip(shapes, strides, strict=True):
         if s == 1:
             continue
         if d == follow:
-            out_shapes[-1] *= s
+            extent *= s
+            out_shapes[-1] = extent
         else:
+            extent, stride = s, d
             out_shapes.append(s)
             out_strides.append(d)
-        follow = out_shapes[-1] * out_strides[-1]
+        follow = extent * stride
     return out_shapes, out_strides
 
 
 def from_modes(shapes: list[int], strides: list[int]) -> Layout:
     """The layout of the given flat modes: an int for one mode, 1:0 for none."""
+    if len(shapes) == 1:
+        return trusted(shapes[0], strides[0])
     if not shapes:
         return trusted(1, 0)
-    return trusted(unwrap(tuple(shapes)), unwrap(tuple(strides)))
+    return trusted(tuple(shapes), tuple(strides))
 
 
 def _coalesce(layout: Layout) -> Layout:

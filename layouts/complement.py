@@ -32,14 +32,19 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     Raises LayoutError for a negative stride, when d_i < P_i otherwise (the modes of L overlap), and when P_i does not
     divide d_i and the cotarget lies beyond the hole that this leaves.
     """
-    target = cosize(layout) if cotarget is None else size(cotarget)
+    if isinstance(cotarget, int):
+        target = cotarget
+    else:
+        target = cosize(layout) if cotarget is None else size(cotarget)
     if target < 1:
         raise LayoutError(f"complement of {layout}: the cotarget must be at least 1, got {target}")
     shapes: list[int] = []
     strides: list[int] = []
     reach = 1
     hole: tuple[int, int, int] | None = None
-    modes = sorted(zip(leaves(layout.stride), leaves(layout.shape), strict=True))
+    modes = list(zip(leaves(layout.stride), leaves(layout.shape), strict=True))
+    if len(modes) > 1:
+        modes.sort()
     for d, s in modes:
         if s == 1 or d == 0:
             continue
@@ -48,7 +53,7 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
                 return from_modes(*merge(*beside))
             why = "a negative stride" if d < 0 else f"overlapping modes: the smaller strides fill [0, {reach})"
             raise LayoutError(f"complement of {layout}: the mode {s}:{d} has {why}")
-        gap, rest = divmod(d, reach)
+        gap, rest = d // reach, d % reach
         if rest and hole is None:
             hole = (gap * reach, reach, d)
         shapes.append(gap)
@@ -61,4 +66,4 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
         )
     shapes.append(-(-target // reach))
     strides.append(reach)
-    return from_modes(*merge(tuple(shapes), tuple(strides)))
+    return from_modes(*merge(shapes, strides))

@@ -39,14 +39,14 @@ def composition(a: Layout, b: Tiler) -> Layout:
     Raises LayoutError when the no-carry condition (see the module) fails, when B has a negative stride (B(c) would
     be negative), and when a tuple has more modes than A.
     """
-    if b is None:
-        return a
-    if isinstance(b, int):
+    if not isinstance(b, Layout):
+        if b is None:
+            return a
+        if isinstance(b, tuple):
+            if len(b) > len(a):
+                raise LayoutError(f"a tiler of {len(b)} modes for {a}, which has {len(a)}")
+            return make_layout(*map(composition, a, b))
         b = Layout(b)
-    if isinstance(b, tuple):
-        if len(b) > len(a):
-            raise LayoutError(f"a tiler of {len(b)} modes for {a}, which has {len(a)}")
-        return make_layout(*map(composition, a, b))
     radices, weights = merged_modes(a)
     carry = Carry(a, b, radices[:-1], weights)
     if isinstance(b.shape, int) and isinstance(b.stride, int):
@@ -86,7 +86,7 @@ def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
     """
     shapes, strides = leaves(a.shape) or (1,), leaves(a.stride) or (0,)
     # The last stride counts beyond the domain even where its extent is 1.
-    return merge((*shapes[:-1], max(2, shapes[-1])), strides)
+    return merge(shapes if shapes[-1] > 1 else (*shapes[:-1], 2), strides)
 
 
 class Carry:

@@ -41,6 +41,11 @@ def leaves(t: IntTuple) -> tuple[int, ...]:
     """
     if not isinstance(t, tuple):
         return (t,)
+    for x in t:
+        if isinstance(x, tuple):
+            break
+    else:
+        return t  # type: ignore[return-value]  # flat already
     flat: list[int] = []
     for x in t:
         if isinstance(x, tuple):

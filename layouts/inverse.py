@@ -28,7 +28,7 @@ def right_inverse(layout: Layout) -> Layout:
         shapes.append(s)
         strides.append(before)
         reach *= s
-    return from_modes(*merge(tuple(shapes), tuple(strides)))
+    return from_modes(*merge(shapes, strides))
 
 
 def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[int, int, int]]:
@@ -43,7 +43,9 @@ def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[in
     chains: dict[int, tuple[int, int, int]] = {}
     for negative, before, s in modes:
         d = -negative
-        end = chains[s * d][0] if s * d in chains else s * d
+        end = s * d
+        if end in chains:
+            end = chains[end][0]
         if d not in chains or chains[d][0] < end:
             chains[d] = (end, s, before)
     return chains

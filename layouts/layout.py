@@ -89,11 +89,12 @@ class Layout:
 # The setters of the slots: the frozen dataclass blocks ordinary assignment.
 _set_shape = vars(Layout)["shape"].__set__
 _set_stride = vars(Layout)["stride"].__set__
+_new = object.__new__
 
 
 def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
     """A layout from parts that are known to be valid and congruent, without checking them again."""
-    layout = object.__new__(Layout)
+    layout = _new(Layout)
     _set_shape(layout, shape)
     _set_stride(layout, stride)
     return layout
