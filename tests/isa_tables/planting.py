@@ -34,4 +34,5 @@ def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
 def forget() -> None:
     """Clear the caches of the tables."""
     signature._shipped.cache_clear()  # seam: the cache
+    signature._shipped_variants.cache_clear()  # seam: the cache
     atom.look_up.cache_clear()

@@ -108,7 +108,7 @@ def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
     assert campaign.recorded().keys() < KEPT.keys()
 
 
-BESIDE = {"arithmetic", "coords", "errors", "interleaved", "order", "swizzle", "text"}
+BESIDE = {"arithmetic", "arrays", "coords", "errors", "interleaved", "order", "swizzle", "text"}
 """Modules that are imported and run by no operation of the record; a search in `interleaved` counts as rejected."""
 
 

@@ -18,13 +18,13 @@ pytestmark = pytest.mark.slow
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
     output = inferred("composition", "(6,2)", "N:2").report
-    assert "rejected  when 3 < N and N % 3 != 0" in output
+    assert "rejected when 3 < N and N % 3 != 0" in output
     assert "proved   when N % 3 == 0" in output
     assert "such as composition((6,2):(0,1), 4:2)" in output
 
 
 def test_a_pair_of_layouts_is_on_one_side() -> None:
-    assert "rejected  when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").report
+    assert "rejected when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").report
     assert "rejected" not in inferred("composition", "(6,2):(1,7)", "3:2").report
 
 

@@ -8,13 +8,7 @@ import pytest
 
 from layouts.atoms import registry
 from verify.atlas.rows import Atlas, Outcome, instruction, tabulate
-from verify.atlas.without_atom import without_atom
 from verify.atom.checker import AtomChecker
-
-
-@pytest.fixture(scope="module")
-def whole() -> Atlas:
-    return tabulate(registry().values(), AtomChecker(), without_atom(registry().values()))
 
 
 @pytest.mark.slow

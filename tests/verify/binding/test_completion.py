@@ -102,7 +102,7 @@ def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missin
         ptx = [[first, *given.spellings.get(first, ())] for first in given.ptx]
         space = {"A": given.space["A"]} if "A" in given.space else {}
         table = {"ptx": ptx, **given.operands, "space": space, "copies": dict(given.copies)}
-        gaps = mma.atom(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
+        gaps = mma.whole(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
         try:
             whole = completed(gaps)
         except AtomFileError as error:

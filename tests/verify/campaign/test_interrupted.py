@@ -52,7 +52,15 @@ class Campaign:
 
     def started(self, **more: Any) -> subprocess.Popen[str]:
         options = ["--module", "logging_layouts", "--path", str(self.folder), "--jobs", str(JOBS), "--format", "json"]
-        command = [sys.executable, "-m", "verify.campaign", str(self.folder / "campaign.toml"), "--yes", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "verify.campaign",
+            str(self.folder / "campaign.toml"),
+            "--yes",
+            "--allow-exec",
+            *options,
+        ]
         return subprocess.Popen(
             [*command, "--results", str(self.results)],
             env={**os.environ, "CALLS": str(self.calls)},
