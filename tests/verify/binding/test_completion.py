@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from layouts.atoms import Atom, AtomFileError, load, mma, registry
+from layouts.atoms import Atom, AtomFileError, load, registry
 from layouts.atoms.entry import Entry
+from layouts.atoms.reading import read_atom
 from tests.verify.test_user_files import FULL, MINIMAL, MMA, refuted, run
 from verify.binding.completion import atoms, completed
 
@@ -102,7 +103,7 @@ def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missin
         ptx = [[first, *given.spellings.get(first, ())] for first in given.ptx]
         space = {"A": given.space["A"]} if "A" in given.space else {}
         table = {"ptx": ptx, **given.operands, "space": space, "copies": dict(given.copies)}
-        gaps = mma.whole(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
+        gaps = read_atom(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
         try:
             whole = completed(gaps)
         except AtomFileError as error:
