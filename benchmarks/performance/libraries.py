@@ -55,7 +55,7 @@ class Failed(Exception):
 class Running:
     """A library in a process of its interpreter; started anew after it has ended."""
 
-    library: Library
+    peer: Library
     python: str
     process: Any = field(init=False, default=None)
     version: str = field(init=False, default="")
@@ -86,11 +86,11 @@ class Running:
             self.process = None
 
     def _start(self) -> None:
-        adapter = HERE / "adapters" / f"{self.library.adapter}.py"
+        adapter = HERE / "adapters" / f"{self.peer.adapter}.py"
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        if self.library.ours:
+        if self.peer.ours:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
-        words = [self.python, str(HERE / "child.py"), str(adapter), self.library.distribution]
+        words = [self.python, str(HERE / "child.py"), str(adapter), self.peer.distribution]
         try:
             self.process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment

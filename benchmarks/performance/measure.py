@@ -71,7 +71,7 @@ def measured(python: str, seconds: float) -> dict[str, Any]:
         "machine": {**machine(), "load": round(load, 1), "allowance": seconds,
                     "minutes": round((time.monotonic() - started) / 60, 1)},
         "libraries": [
-            {"name": one.library.name, "version": one.version, "install": one.library.install, "missing": one.missing}
+            {"name": one.peer.name, "version": one.version, "install": one.peer.install, "missing": one.missing}
             for one in libraries
         ],
         "inputs": {"unit": inputs.UNIT, "points": inputs.POINTS},
@@ -88,21 +88,21 @@ def evaluations(usable: list[Running]) -> Iterator[Column]:
     }
     for table, layouts in tables.items():
         for one in usable:
-            for way in one.library.ways:
+            for way in one.peer.ways:
                 requests = {at: {"way": way, "shape": s, "stride": d} for at, (s, d) in layouts.items()}
-                yield Column(table, f"{one.library.name}, {way}", one, requests, {}, {})
+                yield Column(table, f"{one.peer.name}, {way}", one, requests, {}, {})
 
 
 def operations(usable: list[Running]) -> Iterator[Column]:
     """A column for each library and each of its operations."""
     for name in OPERATIONS:
         for one in usable:
-            if name in one.library.operations:
+            if name in one.peer.operations:
                 requests = {
                     rank: {"operation": name, "cases": inputs.algebra(rank)[name], "space": inputs.POINTS}
                     for rank in inputs.RANKS
                 }
-                yield Column(name, one.library.name, one, requests, {}, {})
+                yield Column(name, one.peer.name, one, requests, {}, {})
 
 
 def compared(column: Column, allowance: float) -> Iterator[str]:

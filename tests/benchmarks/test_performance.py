@@ -138,12 +138,12 @@ def test_a_library_that_computes_something_else_is_named_with_its_smallest_input
     rows = {4: {**request, "shape": 4, "stride": 2}, 8: {**request, "shape": 8, "stride": 2}}
     rows[16] = {**request, "shape": 16, "stride": 2}
     for running, wanted, times in ((ours, [], [4, 8, 16]), (theirs, ["at 5 is 11, by the definition 10"], [4])):
-        column = measure.Column("evaluation", running.library.name, running, rows, {}, {})
+        column = measure.Column("evaluation", running.peer.name, running, rows, {}, {})
         found = [*measure.compared(column, 10)]
-        assert [line.removeprefix(f"{running.library.name}: 8:2 ") for line in found] == wanted
+        assert [line.removeprefix(f"{running.peer.name}: 8:2 ") for line in found] == wanted
         assert [at for at in rows if at not in column.why] == times
     cases = {rank: {"operation": "composition", "cases": [((8, 3), (rank, 2))], "space": 64} for rank in (2, 4)}
-    columns = [measure.Column("composition", one.library.name, one, cases, {}, {}) for one in (ours, theirs)]
+    columns = [measure.Column("composition", one.peer.name, one, cases, {}, {}) for one in (ours, theirs)]
     assert [*measure.agreement("composition", columns)] == [
         "theirs, composition of 8:3 and 4:2 at 1 is 7: 4:7, ours 6: 4:6"
     ]
