@@ -204,14 +204,31 @@ def finding(
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is written: a file, with the line and the column counted from 1.
+
+    >>> str(Place("my.hpp", 12, 3))
+    'my.hpp:12:3'
+    """
+
+    file: str
+    line: int
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A claim, its status, and all evidence on it."""
 
-    claim: Claim
-    status: Status
-    evidence: tuple[Evidence, ...]
-    counterexample: Counterexample | None = None
-    reason: str = ""
+    claim: Claim  # what is stated
+    status: Status  # what all evidence on it amounts to
+    evidence: tuple[Evidence, ...]  # what each check found
+    counterexample: Counterexample | None = None  # where the status is REFUTED or RELABELLED
+    reason: str = ""  # why it is UNCHECKED or UNKNOWN
+    place: Place | None = None  # where what it is about is written
 
     @property
     def contradiction(self) -> bool:

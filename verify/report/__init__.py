@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 
 from verify.core.errors import Exit
-from verify.core.verdict import Check, Scope, Status, Verdict
+from verify.core.verdict import Check, Place, Scope, Status, Verdict
 
 __all__ = ["Case", "Failure", "Report", "cut_short", "surprise", "tally"]
 
@@ -26,6 +26,7 @@ class Case:
     adapter: str = ""  # the permutation that a copy applies to its registers after the instruction
     expect: str = ""  # "UNCHECKED: why" if the entry expects that
     issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
+    place: Place | None = None  # where it is written
 
     @cached_property
     def contradiction(self) -> bool:
