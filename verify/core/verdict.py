@@ -223,7 +223,7 @@ class Place:
 class Verdict:
     """A claim, its status, and all evidence on it."""
 
-    claim: Claim  # what is stated
+    claim: Claim  # the statement
     status: Status  # what all evidence on it amounts to
     evidence: tuple[Evidence, ...]  # what each check found
     counterexample: Counterexample | None = None  # where the status is REFUTED or RELABELLED
