@@ -45,6 +45,7 @@ Main declarations
 `mnemonics(family)`       every mnemonic of a family: "mma.sync", "wgmma*", "*"
 `where(condition, x, y)`  a choice between two values, for formulas on integers, arrays and terms
 `smem`                    matrices in shared memory: addresses under a swizzle, and matrix descriptors
+`instruction_descriptor`  the register that chooses the types and extents of tcgen05.mma
 
 This package imports nothing else of Lanecheck: what is computed from these tables depends on the ISA alone. References:
 PTX ISA, chapter 9.7; docs/support.md has the versions, and how section numbers move between them.

@@ -7,6 +7,8 @@ contracted, `lbo` and `sbo` are the leading and the stride dimension byte offset
 >>> k_major = read("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
 [16, 128, 304, 416]
+>>> k_major.decode(k_major.descriptor(start=2048, lbo=16, sbo=1024, swizzle="128B"))
+Descriptor(start=2048, lbo=16, sbo=1024, base_offset=0, swizzle='128B')
 """
 
 from __future__ import annotations
@@ -39,12 +41,24 @@ class Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Bits low..high of the descriptor: `value`, a formula of `x`."""
+    """Bits low..high of the descriptor: `value`, a formula of the number `x`, and `bytes`, one back to the number."""
 
     name: str
     low: int
     high: int
     value: Formula
+    bytes: Formula | None  # None where the bits are constant
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What a matrix descriptor says, in bytes."""
+
+    start: int
+    lbo: int
+    sbo: int
+    base_offset: int
+    swizzle: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +74,15 @@ class Layouts:
     swizzles: Mapping[str, Swizzle]  # by name: none, 32B, 64B, 128B, ...
     fields: tuple[Field, ...]  # of the descriptor
 
-    def address(self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0) -> Any:
-        """The address of the byte with the lowest bit of element (mn, k), in bytes from the start of the matrix.
+    def address(  # noqa: PLR0913 - a matrix descriptor has these numbers
+        self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0, start: Any = 0
+    ) -> Any:
+        """The address of the byte with the lowest bit of element (mn, k), of a matrix that starts at byte `start`.
 
-        The matrix must start at a multiple of the swizzle's `repeat`: then adding its start never carries into the
-        pattern. `lbo` and `sbo` are the descriptor's offsets in bytes. Raises IsaError for a swizzle, major or width
-        that the file does not have.
+        The pattern is one of addresses: a matrix that starts inside of it, as after an advance along k within a
+        swizzle atom, is permuted by the bits of the sum. Without a start, addresses count from the matrix, which must
+        then start at a multiple of the swizzle's `repeat`. `lbo` and `sbo` are the descriptor's offsets in bytes.
+        Raises IsaError for a swizzle, major or width that the file does not have.
         """
         name = f"layout.{major}.{swizzle}"
         if (swizzle, major) not in self.texts:
@@ -75,7 +92,7 @@ class Layouts:
             raise IsaError(f"{bits} bits do not divide 16 bytes")
         formula = _linear(self.file, name, self.texts[swizzle, major], bits)
         linear = evaluate(formula.tree, {"mn": mn, "k": k, "lbo": lbo, "sbo": sbo})
-        return evaluate(self.swizzles[swizzle].formula.tree, {"address": linear})
+        return evaluate(self.swizzles[swizzle].formula.tree, {"address": start + linear})
 
     def descriptor(self, *, start: int, lbo: int, sbo: int, swizzle: str, base_offset: int = 0) -> int:
         """The 64-bit matrix descriptor, of numbers in bytes.
@@ -94,6 +111,28 @@ class Layouts:
                 raise IsaError(f"{field.name} = {x} does not fit bits {field.high}-{field.low} of the descriptor")
             word |= value << field.low
         return word
+
+    def decode(self, word: int) -> Descriptor:
+        """What a 64-bit matrix descriptor says: the inverse of `descriptor`.
+
+        Raises IsaError for a code that no swizzle has, for constant bits of another value, and for bits outside all
+        fields.
+        """
+        said: dict[str, int] = {}
+        for field in self.fields:
+            bits = word >> field.low & (1 << field.high - field.low + 1) - 1
+            word &= ~(bits << field.low)
+            if field.bytes is not None:
+                said[field.name] = evaluate(field.bytes.tree, {"x": bits})
+            elif bits != (constant := evaluate(field.value.tree, {"x": 0})):
+                place = f"bits {field.low}-{field.high} ({field.name})"
+                raise IsaError(f"{place} of the descriptor are {bits}; they must be {constant}")
+        if word:
+            raise IsaError(f"the descriptor has bits outside its fields: {word:#x}")
+        swizzle = next((one.name for one in self.swizzles.values() if one.code == said["swizzle"]), None)
+        if swizzle is None:
+            raise IsaError(f"no swizzle has the code {said['swizzle']}")
+        return Descriptor(said["start"], said["lbo"], said["sbo"], said["base_offset"], swizzle)
 
 
 @lru_cache(maxsize=64)
@@ -117,7 +156,7 @@ def _read(file: str, text: str) -> Layouts:
     for key in ("layout", "swizzle", "field"):
         for number, entry in enumerate(data[key]):
             kinds = schema.keys()[key]
-            schema.check(entry, kinds, file, f"{key}[{number}]", tuple(kinds.keys() - {"provenance"}))
+            schema.check(entry, kinds, file, f"{key}[{number}]", tuple(kinds.keys() - {"provenance", "bytes"}))
     found = Layouts(
         file=file,
         isa=data["isa"],
@@ -157,6 +196,8 @@ def _check_fields(found: Layouts) -> None:
     for name in _FIELDS:
         if name not in names:
             raise TableError(found.file, f"field.{name}", "this field is missing")
+        if found.fields[names.index(name)].bytes is None:
+            raise TableError(found.file, f"field.{name}.bytes", "this key is missing")
 
 
 def _swizzle(file: str, entry: Mapping[str, Any]) -> Swizzle:
@@ -166,5 +207,8 @@ def _swizzle(file: str, entry: Mapping[str, Any]) -> Swizzle:
 
 
 def _field(file: str, entry: Mapping[str, Any]) -> Field:
-    value = parse_in(file, f"field.{entry['name']}.value", entry["value"], {"x": False}, {})
-    return Field(entry["name"], entry["low"], entry["high"], value)
+    def formula(key: str) -> Formula:
+        return parse_in(file, f"field.{entry['name']}.{key}", entry[key], {"x": False}, {})
+
+    back = formula("bytes") if "bytes" in entry else None
+    return Field(entry["name"], entry["low"], entry["high"], formula("value"), back)

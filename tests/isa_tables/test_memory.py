@@ -300,3 +300,36 @@ def test_a_fragment_without_a_layout_has_each_element_equally_often(extent: str,
     (tmp_path / "wmma_m16n16k16.toml").write_text(text.replace("[A]\nextent = [16, 16]", f"[A]\nextent = {extent}"))
     with pytest.raises(TableError, match=f"A.values: 32 lanes x 16 values is not {reason} elements"):
         signature("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16", tmp_path)
+
+
+@pytest.mark.parametrize(("swizzle", "advance"), [("64B", 32), ("128B", 32), ("128B", 64), ("128B", 96)])
+def test_a_start_inside_the_pattern_is_permuted_with_it(swizzle: str, advance: int) -> None:
+    """CUTLASS steps along k by the start alone: element (mn, k) of the step is element (mn, k + step) of the tile."""
+    layouts = smem.read("wgmma")
+    mn, k = numpy.indices((16, 8))
+    whole = layouts.address(mn, k + advance // 2, 16, swizzle, "K", sbo=1024, start=4096)
+    assert (layouts.address(mn, k, 16, swizzle, "K", sbo=1024, start=4096 + advance) == whole).all()
+    assert (layouts.address(mn, k, 16, swizzle, "K", sbo=1024) + 4096 + advance != whole).any()
+
+
+@pytest.mark.parametrize("name", ["wgmma", "tcgen05"])
+def test_a_descriptor_is_decoded(name: str) -> None:
+    layouts = smem.read(name)
+    for swizzle in layouts.swizzles:
+        said = {"start": 0x12340, "lbo": 16, "sbo": 1024, "base_offset": 5, "swizzle": swizzle}
+        assert layouts.decode(layouts.descriptor(**said)) == smem.Descriptor(**said)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "flip", "words"),
+    [
+        ("wgmma", 1 << 14, "outside its fields: 0x4000"),
+        ("tcgen05", 1 << 46, r"bits 46-48 (constant) of the descriptor are 0; they must be 1"),
+        ("tcgen05", 1 << 52, r"bits 52-52 (lbo_mode) of the descriptor are 1; they must be 0"),
+        ("tcgen05", 7 << 61, "no swizzle has the code 7"),
+    ],
+)
+def test_bits_that_mean_nothing_are_an_error(name: str, flip: int, words: str) -> None:
+    word = smem.read(name).descriptor(start=0, lbo=16, sbo=16, swizzle="none")
+    with pytest.raises(IsaError, match=re.escape(words)):
+        smem.read(name).decode(word ^ flip)
