@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lanecheck_console.command import Help, Version, unread
 from verify.core.errors import UsageError
@@ -37,6 +38,16 @@ class Parser(argparse.ArgumentParser):
             super().error(message)
         except SystemExit as end:
             raise Rejected(message) from end
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; a value that begins with - and is no option belongs to the option before it: --row -lane/4."""
+        known, words = self._option_string_actions, list(sys.argv[1:] if args is None else args)
+        for at in range(len(words) - 1, 0, -1):
+            before, word = words[at - 1], words[at]
+            takes_one = before.startswith("--") and before in known and known[before].nargs is None
+            if takes_one and word.startswith("-") and not word.startswith("--") and word not in known:
+                words[at - 1 : at + 1] = [f"{before}={word}"]
+        return super().parse_known_args(words, namespace)
 
 
 def parser(

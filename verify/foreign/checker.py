@@ -103,7 +103,7 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
         back = " and ".join(map(forward.show, forward.at(*strays[0]))) or "no element"
         says = f"is said to be {forward.show_input(strays[0])}, which has {back}"
     return Counterexample(
-        {axis.name: c for axis, c in zip(inverse.outputs, element, strict=True)},
+        {axis.word: c for axis, c in zip(inverse.outputs, element, strict=True)},
         f"{forward.show(element)} {says}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {len(list(grid(inverse.outputs)))} elements disagree",),

@@ -110,5 +110,5 @@ def sizes(query: Query, groups: Sequence[Group]) -> str:
     listed = ", ".join(map(str, values))
     lanes = ", ".join(map(str, sorted({one.lanes for one in groups})))
     if not values:
-        return f"no operand in registers has {query.lanes} lanes: there are {lanes}"
-    return f"no operand in registers of {query.lanes} lanes has {query.values} values: there are {listed}"
+        return f"no operand in registers has {query.lanes} {query.lane}s: there are {lanes}"
+    return f"no operand in registers of {query.lanes} {query.lane}s has {query.values} values: there are {listed}"

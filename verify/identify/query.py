@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from layouts.arrays import np
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import nearest
+from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, MapError
 
 if TYPE_CHECKING:
@@ -40,14 +41,20 @@ class Query:
     tile: tuple[int, int] | None = None  # X and Y, where they are known; in the order of an atom's layout
 
     def __post_init__(self) -> None:
-        if not self.found.total:
-            at = " and ".join(f"{axis.extent} {axis.name}s" for axis in self.found.inputs)
-            raise SpecError("", f"{self.text:.80}: the map has not one element for each of {at}")
+        if wrong := findings.size(self.found, self.found.inputs):
+            at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.found.inputs)
+            problem = f"the map has not one element for each of {at}: {wrong.statement}"
+            raise SpecError("", f"{self.text:.80}: {problem}")
 
     @property
     def lanes(self) -> int:
         """The number of lanes."""
         return self.found.inputs[0].extent
+
+    @property
+    def lane(self) -> str:
+        """What the lanes are called: those of several warps are threads."""
+        return self.found.inputs[0].word
 
     @property
     def values(self) -> int:
@@ -69,7 +76,7 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
         if tile is not None:
             return replace(of_layout(text), tile=tile)
         if text.lower().endswith(TABLES):
-            return _of_table(Path(text))
+            return _of_table(text)
         named = OPERAND.fullmatch(text.strip())
         if named:
             return _of_atom(named["atom"], named["operand"], pool)
@@ -104,16 +111,19 @@ def of_layout(text: str) -> Query:
     return Query(text, reader.of_layout(layout, outputs))
 
 
-def _of_table(path: Path) -> Query:
+def _of_table(name: str) -> Query:
     from verify.index.bind import columns
     from verify.maps import table
 
     inputs = Axis("lane", UNBOUNDED), Axis("value", UNBOUNDED)
-    found = table.read(path, table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
+    try:
+        found = table.read(Path(name), table.Columns(inputs, ROW_AND_COLUMN, columns(ROW_AND_COLUMN)))
+    except MapError as error:
+        raise SpecError("", str(error)) from error  # it names the file
     ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
     if prod(ends) > MOST:
         raise MapError(f"more than {MOST} points")
-    return Query(str(path), replace(found, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
+    return Query(name, replace(found, inputs=tuple(map(Axis, ("lane", "value"), ends))), as_isa=True)
 
 
 def _of_atom(name: str, operand: str, pool: Any) -> Query:

@@ -50,7 +50,7 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
     query = found.query
     if quiet:
         return f"{query.text}: {_summary(found)}\n"
-    lines = [f"{query.text}      {query.lanes} lanes of {query.values} values", ""]
+    lines = [f"{query.text}      {query.lanes} {query.lane}s of {query.values} values", ""]
     heading = ""
     for match in found.matches:
         for operands, member in _alike(match.group.members):
@@ -59,7 +59,7 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
             heading = title
             lines.append(f"  {operands} {_operand(match, member)}  {_families(member.mnemonics)}")
             lines += [f"    {name}" for name in member.mnemonics] if verbose else []
-        lines += [f"    {text}" for text in _nearness(match)]
+        lines += [f"    {text}" for text in _nearness(match, query.lane)]
     lines += [f"in other forms{found.written_for}"] if found.forms else []
     for form in found.forms:
         lines.append(f"  {form.name:<7} {form.text or f'none: {form.why}'}")
@@ -105,14 +105,14 @@ def _families(mnemonics: Sequence[str]) -> str:
     return ", ".join(f"{text} ({count})" for text, count in zip(listed, totals.values(), strict=True))
 
 
-def _nearness(match: Match) -> Iterator[str]:
+def _nearness(match: Match, word: str) -> Iterator[str]:
     if match.relation is not Relation.NEAREST:
         return
     how = " read as its transpose" if match.transposed else ""
     lane, value, *images = match.first
     x, y = match.group.members[0].axes
     got, right = (f"({x}={images[at]}, {y}={images[at + 1]})" for at in (0, 2))
-    yield f"{match.agree} of {match.points} points agree{how}; lane {lane}, value {value}: map {got}, ISA {right}"
+    yield f"{match.agree} of {match.points} points agree{how}; {word} {lane}, value {value}: map {got}, ISA {right}"
 
 
 def _summary(found: Identified) -> str:

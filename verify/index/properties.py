@@ -33,7 +33,6 @@ from verify.report import Case
 
 Finding = Callable[[], "Counterexample | None"]
 MAP = "map"  # the sort of subject
-LANE_AND_VALUE = ("lane", "value")
 
 
 def case(subject: BoundIndex) -> Case:
@@ -58,7 +57,7 @@ def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
 
 def _tile(part: IndexOperand) -> str:
     """The ranges of the outputs, as printed."""
-    extents, names = zip(*((str(axis.extent), axis.name) for axis in part.found.outputs), strict=True)
+    extents, names = zip(*((str(axis.extent), axis.word) for axis in part.found.outputs), strict=True)
     return f"{'x'.join(extents)} ({','.join(names)})"
 
 
@@ -70,7 +69,7 @@ def _of(words: Callable[[IndexOperand], str]) -> Callable[[BoundIndex, IndexOper
 
 
 def _says_size(part: IndexOperand) -> str:
-    axes = " and ".join(axis.name for axis in _inputs(part))
+    axes = " and ".join(axis.word for axis in _inputs(part))
     return f"gives every {axes} one {'place' if part.inverse else 'element'}"
 
 
@@ -115,7 +114,7 @@ def _size(part: IndexOperand) -> Counterexample | None:
     if wrong is None:
         return None
     return Counterexample(
-        dict(zip(LANE_AND_VALUE, wrong, strict=True)),
+        {axis.word: c for axis, c in zip(found.inputs, wrong, strict=True)},
         f"{found.show_input(wrong)} has {len(found.at(*wrong))} images, one wanted",
     )
 

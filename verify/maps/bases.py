@@ -54,8 +54,10 @@ def read(text: str) -> Bases:
     found = {name: [basis for _, basis in bases] for name, bases in printed.items()}
     found |= {_name(one["name"]): [] for one in TRIVIAL.finditer(text)}
     for one in LISTED.finditer(text) if not printed else ():
-        if one["name"] in NAMES:
-            found[NAMES[one["name"]]] = [_point(basis) for basis in BASIS.findall(one["bases"])]
+        if (sort := NAMES.get(one["name"])) is not None:
+            if sort in found:
+                raise MapError(f"the bases of {sort} are there twice, again at column {one.start() + 1}")
+            found[sort] = [_point(basis) for basis in BASIS.findall(one["bases"])]
     if "lane" not in found or not {"register"} & found.keys():
         raise MapError(
             "no bases: expected register and lane, such as {register = [[0, 1]], lane = [[0, 2], [0, 4]], warp = []}"

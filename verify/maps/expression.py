@@ -123,7 +123,7 @@ class IndexFunction:
         first, image = found[0]
         differing = [(one, its) for one, its in found if _differ(image, its)]
         other = max(differing, key=lambda each: each[0].language != first.language, default=None)
-        where = ", ".join(f"{axis.name} {c}" for axis, c in zip(self.coordinates.inputs, point, strict=True))
+        where = ", ".join(f"{axis.word} {c}" for axis, c in zip(self.coordinates.inputs, point, strict=True))
         if other is not None:
             (reading, its), state = other, "the language"
             names = [str(first), str(reading)]

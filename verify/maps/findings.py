@@ -22,7 +22,7 @@ def size(found: FragmentMap, wanted: Sequence[Axis]) -> Counterexample | None:
     """Whether a map has the wanted inputs, each with one image."""
     if found.inputs != tuple(wanted):
         has, needs = (_extents(axes) for axes in (found.inputs, wanted))
-        return Counterexample({axis.name: axis.extent for axis in found.inputs}, f"the map has {has}, {needs} wanted")
+        return Counterexample({axis.word: axis.extent for axis in found.inputs}, f"the map has {has}, {needs} wanted")
     if found.total:
         return None
     several = next((point for point in found.domain if len(found.at(*point)) > 1), None)
@@ -74,7 +74,7 @@ def ownership(found: FragmentMap, copies: int) -> Counterexample | None:
     if few:
         count = owners(counts[few[0]])
         return Counterexample(
-            {axis.name: c for axis, c in zip(found.outputs, few[0], strict=True)},
+            {axis.word: c for axis, c in zip(found.outputs, few[0], strict=True)},
             f"{found.show(few[0])} has {count}, {copies} wanted",
             damage=damage,
         )
@@ -119,11 +119,11 @@ def agreement(found: FragmentMap, wanted: FragmentMap) -> tuple[int, int]:
 
 
 def _inputs(found: FragmentMap, point: Point) -> dict[str, int]:
-    return {axis.name: c for axis, c in zip(found.inputs, point, strict=True)}
+    return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
 
 
 def _extents(axes: Sequence[Axis]) -> str:
-    return " x ".join(f"{axis.extent} {axis.name}s" for axis in axes)
+    return " x ".join(f"{axis.extent} {axis.word}s" for axis in axes)
 
 
 def _inside(point: Point, axes: Sequence[Axis]) -> bool:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Point: TypeAlias = "tuple[int, ...]"
 LARGEST = 1 << 20  # pairs of a map: each is kept
+WARP = 32
 
 
 class MapError(ValueError):
@@ -55,6 +56,15 @@ class Axis(NamedTuple):
 
     name: str
     extent: int
+
+    @property
+    def word(self) -> str:
+        """What messages call the coordinate: the lanes of several warps are threads.
+
+        >>> Axis("lane", 32).word, Axis("lane", 128).word
+        ('lane', 'thread')
+        """
+        return "thread" if self.name == "lane" and self.extent > WARP else self.name
 
 
 class Origin(NamedTuple):
@@ -359,11 +369,11 @@ class FragmentMap:
 
     def show_input(self, point: Point) -> str:
         """An input in words: lane 5, value 3."""
-        return ", ".join(f"{axis.name} {c}" for axis, c in zip(self.inputs, point, strict=True))
+        return ", ".join(f"{axis.word} {c}" for axis, c in zip(self.inputs, point, strict=True))
 
     def show(self, image: Point) -> str:
         """An image in words: (m=9, n=3)."""
-        return "(" + ", ".join(f"{axis.name}={c}" for axis, c in zip(self.outputs, image, strict=True)) + ")"
+        return "(" + ", ".join(f"{axis.word}={c}" for axis, c in zip(self.outputs, image, strict=True)) + ")"
 
 
 def grid(axes: Sequence[Axis]) -> Iterator[Point]:

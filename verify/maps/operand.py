@@ -14,9 +14,8 @@ from math import prod
 import isa_tables
 from verify.maps.c_meaning import UNSIGNED
 from verify.maps.expression import Coordinates, Variable
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import WARP, Axis, FragmentMap, MapError
 
-WARP = 32
 LANES = ("lane", "laneid", "lane_id")
 THREADS = ("thread", "tid")
 WARPS = ("warp", "warpid", "warp_id")

@@ -26,9 +26,9 @@ from layouts.pasted import read_layout
 from verify.core.digits import digits, modes
 from verify.maps import bases
 from verify.maps.expression import IndexFunction
-from verify.maps.fragment_map import FragmentMap, MapError
+from verify.maps.fragment_map import WARP, FragmentMap, MapError
 from verify.maps.of_layout import of_layout
-from verify.maps.operand import WARP, coordinates
+from verify.maps.operand import coordinates
 
 Rows = Sequence[Sequence[int]]  # a number for each value of each lane
 FORMS = ("layout", "bases", "c")

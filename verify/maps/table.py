@@ -109,22 +109,32 @@ def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
     import json
 
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
         raise MapError(f"{file}: is no JSON: {error}") from error
-    if not isinstance(data, list) or not data:
-        raise MapError(f"{file}: expected a list of points, found {type(data).__name__}")
-    listed = _named(data, file, wanted) if isinstance(data[0], dict) else _nested(data, (), file, wanted)
+    if not isinstance(data, list) or isinstance(data, _Object) or not data:
+        what = "an object" if isinstance(data, _Object) else type(data).__name__
+        raise MapError(f"{file}: expected a list of points, found {what}")
+    listed = _named(data, file, wanted) if isinstance(data[0], _Object) else _nested(data, (), file, wanted)
     return wanted.relation([(0, point) for point in listed], file)
+
+
+class _Object(list[Any]):
+    """The (key, value) of a JSON object: one may be there twice."""
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self) + "}"
 
 
 def _named(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
     for number, one in enumerate(data):
         where = f"{file}: point {number}"
-        if not isinstance(one, dict):
+        if not isinstance(one, _Object):
             raise MapError(f"{where}: expected an object, found {one!r:.60}")
-        values = list(one.values())
-        columns = wanted.columns(list(one), where)
+        keys, values = [key for key, _ in one], [value for _, value in one]
+        if twice := next((key for key in keys if keys.count(key) > 1), ""):
+            raise MapError(f"{where}: the key {twice!r:.60} is there twice")
+        columns = wanted.columns(keys, where)
         yield tuple(_number(values[column], where) for column in columns)
 
 
@@ -132,12 +142,12 @@ def _nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterator[Poi
     """The points of nested lists: as many levels as inputs, then the image, a list or one number."""
     where = f"{file}: {list(point)}"
     if len(point) < len(wanted.inputs):
-        if not isinstance(data, list):
+        if not isinstance(data, list) or isinstance(data, _Object):
             raise MapError(f"{where}: expected a list by {wanted.inputs[len(point)].name}, found {data!r:.60}")
         for number, one in enumerate(data):
             yield from _nested(one, (*point, number), file, wanted)
         return
-    image = data if isinstance(data, list) else [data]
+    image = data if isinstance(data, list) and not isinstance(data, _Object) else [data]
     if len(image) != len(wanted.outputs):
         listed = ", ".join(axis.name for axis in wanted.outputs)
         raise MapError(f"{where}: expected [{listed}], found {data!r:.60}")

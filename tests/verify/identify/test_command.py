@@ -48,6 +48,22 @@ def related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = 
     ]
 
 
+def test_a_table_that_is_none_is_one_line_with_its_name_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    table = tmp_path / "c.csv"
+    points = [f"{lane},{i},{lane // 4 + i // 2 * 8},{lane % 4 * 2 + i % 2}" for lane in range(32) for i in range(4)]
+    for text, problem in (
+        ("", "a line of names (lane, value, row, col) and at least one of numbers are expected"),
+        (
+            "\n".join(["lane,i,row,col", *points[:18], *points[19:]]),
+            "the map has not one element for each of 32 lanes and 4 values: lane 4, value 2 has no image",
+        ),
+    ):
+        table.write_text(text, encoding="utf-8")
+        assert run(capsys, str(table)) == (2, f"lanecheck: {table}: {problem}\n")
+
+
 def test_every_form_of_a_map_is_the_same_operand(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     table = tmp_path / "c.csv"
     points = [f"{lane},{i},{lane // 4 + i // 2 * 8},{lane % 4 * 2 + i % 2}" for lane in range(32) for i in range(4)]
@@ -135,7 +151,7 @@ def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]
         (["(1024,1024):(1,1024)"], "more than 131072 points"),
         (["NOBODY:A"], "no atom is named 'NOBODY'"),
         (["SM80_16x8x16_F32F16F16F32_TN:E"], "has no matrix E: it has A, B, C"),
-        (["absent.csv"], "absent.csv: cannot be read"),
+        (["absent.csv"], "lanecheck: cannot be read: No such file or directory: absent.csv"),
         (["--row", "i", "--col", "lane"], "--values: missing"),
         (
             ["--row", "i", "--col", "lane", "--values", "none"],

@@ -68,9 +68,24 @@ def test_a_warpgroup_has_threads_and_warps(capsys: pytest.CaptureFixture[str]) -
     assert run(capsys, *words, "--row", row, "--col", col)[0] == 0
     row = "threadIdx.x/32*16 + threadIdx.x%32/4 + 8*(i/2%2)"
     assert run(capsys, *words, "--row", row, "--col", col)[0] == 0
+    code, text = run(capsys, *words, "--row", row.replace("%32/4", "/4%4"), "--col", col, "-v")
+    assert code == 1
+    assert "gives every thread and value one element" in text
+    assert "thread 16, value 0: map (m=0, n=0), ISA (m=4, n=0); (m=0, n=0) belongs to thread 0, value 0" in text
+    code, text = run(capsys, *words, "--row", "1/(threadIdx.x - 40)", "--col", col)
+    assert (code, text) == (2, "lanecheck: --row: thread 40, value 0: division by zero in 1/(threadIdx.x - 40)\n")
     code, text = run(capsys, "--lang", "c", "--ptx", MMA, "--operand", "C", "--row", "warp", "--col", "0")
     assert code == 2
     assert "unknown name 'warp': only a warpgroup has several warps at column 1" in text
+
+
+def test_a_text_may_begin_with_a_minus(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ptx", MMA, "--operand", "C", "--lang", "c", "--col", COL]
+    assert run(capsys, *words, "--row", "-1+1+lane/4+8*(i/2)")[0] == 0
+    assert run(capsys, *words, "--type", "int", "--row", "-lane")[0] == 1
+    code, text = run(capsys, *words, "--row", "--lane", "5")
+    assert code == 2
+    assert "argument --row: expected one argument" in text
 
 
 def test_lanes_that_do_not_contribute_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:

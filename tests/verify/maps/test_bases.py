@@ -62,6 +62,7 @@ def test_the_first_point_that_prevents_bases_is_named() -> None:
         ("{register = [[1, 0]], lane = [], block = [[1, 0]]}", "bases of block: an operand belongs to one CTA"),
         ("{register = [], lane = [[1, 0]], warp = [[2, 0]]}", "1 bases of lane beside those of warp: a warp has 5"),
         ("register=1 -> (0, 1)\nregister=4 -> (8, 0)", "the bases of register are not those of 1, 2, 4"),
+        ("{register = [[1, 0]], lane = [], reg = []}", "the bases of register are there twice, again at column 34"),
         ("thread=1 -> (0, 1)", "bases of 'thread': known are register, lane, warp, block"),
         ("{register = [" + "[0, 1], " * 40 + "], lane = []}", "more than 1048576 points"),
         ("x" * 20_000, "bases of more than 16384 characters"),

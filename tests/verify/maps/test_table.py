@@ -73,7 +73,7 @@ def test_a_text_that_is_no_table_is_one_line(text: str, problem: str) -> None:
         ("", "c.json: is no JSON"),
         ("[" * 100_000, "c.json: is no JSON"),
         ("9" * 10_000, "c.json: is no JSON"),
-        ("{}", "expected a list of points, found dict"),
+        ("{}", "expected a list of points, found an object"),
         ("[]", "expected a list of points, found list"),
         ("[3]", "c.json: [0]: expected a list by value, found 3"),
         ("[[[0]]]", "c.json: [0, 0]: expected [m, n], found [0]"),
@@ -82,6 +82,8 @@ def test_a_text_that_is_no_table_is_one_line(text: str, problem: str) -> None:
         ("[[[0, NaN]]]", "expected a whole number, found nan"),
         ("[[[0, 9999999999999999999999]]]", "expected a whole number"),
         ('[{"lane": 0}]', "c.json: point 0: no column for value"),
+        ('[{"lane": 0, "i": 0, "row": 0, "col": 0, "row": 1}]', "c.json: point 0: the key 'row' is there twice"),
+        ('[[[0, {"a": 1}]]]', "c.json: [0, 0]: expected a whole number, found {'a': 1}"),
         ('[{"lane": 0, "i": 0, "row": 0, "col": 0}, 3]', "c.json: point 1: expected an object, found 3"),
     ],
 )
