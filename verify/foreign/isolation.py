@@ -25,6 +25,8 @@ MOST = 4 << 20
 """Bytes of one answer."""
 MARK = "LANECHECK_FOREIGN"
 """The variable of the environment by which processes are found that the child has left behind."""
+LOOKS = 5
+"""How often in a row no such process is seen before there is none: one that starts a program has no environment yet."""
 _CHILD = Path(__file__).with_name("child.py")
 _PROC = Path("/proc")
 
@@ -111,10 +113,13 @@ def _end(child: subprocess.Popen[bytes], mark: str) -> None:
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
-    while left := marked(mark):
+    clean = 0
+    while clean < LOOKS:
+        left = marked(mark)
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        clean = 0 if left else clean + 1
         time.sleep(0.01)  # a killed process is listed until its parent has taken note
 
 

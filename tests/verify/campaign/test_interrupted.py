@@ -31,11 +31,13 @@ extents = [1, 2, 3, 4, 6]
 strides = [0, 1, 2, 3, 4, 6, 8, 12]
 """
 LOGGING = """
-import os
+import os, time
 from layouts import Layout, coalesce as right
+pause = float(os.environ.get("PAUSE", 0))
 log = os.open(os.environ["CALLS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 def coalesce(a):
     os.write(log, f"{a}\\n".encode())
+    time.sleep(pause)
     return right(a)
 """
 JOBS = 2
@@ -50,7 +52,8 @@ class Campaign:
         (folder / "campaign.toml").write_text(SPEC)
         (folder / "logging_layouts.py").write_text(LOGGING)
 
-    def started(self, **more: Any) -> subprocess.Popen[str]:
+    def started(self, pause: float = 0, **more: Any) -> subprocess.Popen[str]:
+        """The campaign as a process whose module waits some seconds in every call."""
         options = ["--module", "logging_layouts", "--path", str(self.folder), "--jobs", str(JOBS), "--format", "json"]
         command = [
             sys.executable,
@@ -63,7 +66,7 @@ class Campaign:
         ]
         return subprocess.Popen(
             [*command, "--results", str(self.results)],
-            env={**os.environ, "CALLS": str(self.calls)},
+            env={**os.environ, "CALLS": str(self.calls), "PAUSE": str(pause)},
             cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more,
         )  # fmt: skip
 
@@ -140,7 +143,7 @@ def test_a_run_killed_at_random_times_goes_on_and_counts_nothing_twice(tmp_path:
 
 def test_ctrl_c_keeps_the_results(tmp_path: Path, whole: tuple[int, str]) -> None:
     campaign = Campaign(tmp_path / "c")
-    process = campaign.started()
+    process = campaign.started(pause=0.001)  # it is not done before the signal comes
     campaign.wait_for(2, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -154,7 +157,7 @@ def test_ctrl_c_keeps_the_results(tmp_path: Path, whole: tuple[int, str]) -> Non
 
 def test_a_worker_that_is_killed_is_a_line_and_the_results_are_kept(tmp_path: Path, whole: tuple[int, str]) -> None:
     campaign = Campaign(tmp_path / "c")
-    process = campaign.started()
+    process = campaign.started(pause=0.001)  # it is not done before the signal comes
     campaign.wait_for(2, process)
     os.kill(children(process.pid)[-1], signal.SIGKILL)
     _, err = process.communicate(timeout=60)
