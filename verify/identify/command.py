@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Identify a map: which operands of which instructions of the PTX ISA it equals, is the transpose of, or
 relabels by one permutation of an axis; else to which it is nearest. MAP is a layout of (lane, value) in any spelling,
-F2 bases, a CSV or JSON table, or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or give --row and --col,
-expressions as verify.index has. Only operands in registers are compared.
+F2 bases, a table (CSV, JSON, or AMD's of registers), or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or
+give --row and --col, expressions as verify.index has. Only operands in registers are compared.
 
 --as also writes the map in other forms, each read again and compared at every point; or says what prevents the form.
 Exit code 0: it equals, transposes or relabels an operand; 1: none."""

@@ -27,7 +27,7 @@ UNBOUNDED = 1 << 62
 MOST = 1 << 17  # points: four times as many as the largest map of the ISA tables has
 OPERAND = re.compile(r"(?P<atom>.*[A-Za-z_>\d]):(?P<operand>[A-Z][A-Z0-9]{0,7})")
 BASES = re.compile(r"\blane(_bases)?\b")
-TABLES = (".csv", ".json")
+TABLES = (".csv", ".json", ".txt", ".md")
 ROW_AND_COLUMN = Axis("row", UNBOUNDED), Axis("col", UNBOUNDED)
 
 

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 Point: TypeAlias = "tuple[int, ...]"
 LARGEST = 1 << 20  # pairs of a map: each is kept
-WARP = 32
+WARP = 32  # lanes
+WAVE = 64  # lanes of AMD's, the most that have one instruction to themselves
 
 
 class MapError(ValueError):
@@ -64,7 +65,7 @@ class Axis(NamedTuple):
         >>> Axis("lane", 32).word, Axis("lane", 128).word
         ('lane', 'thread')
         """
-        return "thread" if self.name == "lane" and self.extent > WARP else self.name
+        return "thread" if self.name == "lane" and self.extent > WAVE else self.name
 
 
 class Origin(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-r"""Tables as maps: CSV with named columns, and JSON as rows with named fields or as nested lists.
+r"""Tables as maps: CSV with named columns, JSON as rows or as nested lists, and tables of registers.
 
 >>> lane, value, row, col = Axis("lane", 2), Axis("value", 1), Axis("m", 2), Axis("n", 1)
 >>> names = {"lane": "lane", "i": "value", "row": "m", "col": "n"}
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from verify.maps import registers
 from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin, Point
 
 MAX_BYTES = 4 << 20
@@ -55,7 +56,7 @@ class Columns(NamedTuple):
 
 
 def read(path: Path, wanted: Columns) -> FragmentMap:
-    """The map in a file, JSON if its name says so, else CSV. Raises MapError, with the line."""
+    """The map in a file: JSON if its name says so, else a table of registers or CSV. Raises MapError, with the line."""
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
@@ -68,7 +69,15 @@ def read(path: Path, wanted: Columns) -> FragmentMap:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MapError(f"{path}: is not UTF-8 text: byte {error.start}") from error
-    return (from_json if path.suffix.lower() == ".json" else from_csv)(text, str(path), wanted)
+    if path.suffix.lower() == ".json":
+        return from_json(text, str(path), wanted)
+    return (from_registers if registers.is_one(text) else from_csv)(text, str(path), wanted)
+
+
+def from_registers(text: str, file: str, wanted: Columns) -> FragmentMap:
+    """The map of a table of registers, as AMD's calculator prints them. Raises MapError."""
+    rows = [(line, (*place, *element)) for line, (place, element) in registers.read(text, file, wanted.outputs)]
+    return wanted.relation(rows, file)
 
 
 def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
