@@ -58,8 +58,17 @@ class Document:
 
     def line(self, table: str) -> int:
         """The line of a table's header, or of its first key; 1 where none is known."""
-        offset = self._places.find((table,))
-        return 1 if offset is None else self._places.at(offset)[0]
+        return self.place(table)[0]
+
+    def place(self, table: str, *keys: str) -> tuple[int, int]:
+        r"""Line and column of the first of these keys that a table has, else of the table; (1, 1) where none is known.
+
+        >>> document(b'["mine"]\nA = "32:1"', "mine.toml").place("mine", "row", "A")
+        (2, 1)
+        """
+        found = next((self._paths[table, key] for key in keys if (table, key) in self._paths), (table,))
+        offset = self._places.find(found)
+        return (1, 1) if offset is None else self._places.at(offset)
 
     def _offset(self, spot: Spot) -> int | None:
         key = spot.key

@@ -49,7 +49,7 @@ def test_the_fields_of_a_report_are_in_the_table_and_no_others() -> None:
     refuted = json.loads(as_json.render(verify_layout("(4,8):(8,1)", onto=(4, 4)), verbose=True))
     assert any(verdict["counterexample"] for verdict in refuted["subjects"][0]["verdicts"])
     assert set(keys(refuted)) - words == set()
-    assert fields - set(keys(refuted)) == {"adapter"}  # of a copy atom alone
+    assert fields - set(keys(refuted)) == {"adapter", "place"}  # of a copy atom, of a file
     statuses = re.search(r"each status: ([A-Z, ]+)", TEXT)
     assert statuses and statuses[1].strip().split(", ") == [status.value for status in Status]
 

@@ -52,6 +52,9 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
 
     if not files:
         return registry()
+    from verify.report.placing import Source
+
+    options.sources = {}
     found: dict[str, AnyAtom] = {}
     errors: list[AtomFileError] = []
     for file in files:
@@ -65,6 +68,7 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
             if atom.name in found:
                 errors.append(AtomFileError(file, atom.name, f"is in {found[atom.name].file} too"))
             found[atom.name] = atom
+            options.sources[atom.name] = Source(file, atom.family.name if atom.family else atom.name)
     inputs.note(errors, options, bool(found))
     return found
 

@@ -17,6 +17,9 @@ VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecke
 without evidence; 5 nothing selected; 130 interrupted: what was found until then is reported"""
 
 
+FORMATS = ("text", "json", "junit", "sarif", "github", "html")
+"""How a report can be written; `verify.cli.output` writes it."""
+
 RUNS_CODE = "verify.foreign, verify.laws --module, verify.campaign --module"
 """Every command that runs code of others."""
 
@@ -50,9 +53,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
 
-def parser(
-    prog: str, description: str, example: str, formats: Sequence[str] = ("text", "json", "junit", "html")
-) -> argparse.ArgumentParser:
+def parser(prog: str, description: str, example: str, formats: Sequence[str] = FORMATS) -> argparse.ArgumentParser:
     """A parser with the options that every command has; `example` is the arguments of one call."""
     epilog = f"example:\n  {prog} {example}\n\n{EPILOG}"
     made = Parser(prog=prog, description=description, epilog=epilog, formatter_class=Help)

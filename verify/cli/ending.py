@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every command ends: a failure is one line on stderr and an exit code, and is in the JUnit report too."""
+"""How every command ends: a failure is one line on stderr and an exit code, and in the report of a CI too."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lanecheck_console import installation
-from verify.cli.output import discard, flush, report
+from verify.cli.output import LISTING, discard, flush, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
+
+if TYPE_CHECKING:
+    from layouts.atoms import AtomFileError
 
 
 def as_process(main: Callable[[], int]) -> NoReturn:
@@ -52,12 +55,12 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         finally:
             flush()  # also after argparse has printed its help and raised SystemExit
     except UsageError as error:
-        return _failed(argv, str(error), error.code, error.shown)
+        return _failed(argv, str(error), error.code, error.shown, error.errors)
     except SystemExit as end:
         from verify.cli.arguments import Rejected
 
         if isinstance(end, Rejected):
-            _as_junit(argv, end.problem, Exit.USAGE)
+            _as_failures(argv, end.problem, Exit.USAGE)
         raise
     except BrokenPipeError:
         discard(sys.stdout)
@@ -89,16 +92,18 @@ def option(error: SpecError) -> str:
     return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 
-def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "") -> Exit:
-    """Print why a command ends without a report; with --format junit it is an error in the file too."""
+def _failed(
+    argv: Sequence[str] | None, message: str, code: Exit, shown: str = "", errors: Sequence[AtomFileError] = ()
+) -> Exit:
+    """Print why a command ends without a report; in a format that lists failures it is in the file too."""
     complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
-    _as_junit(argv, message, code)
+    _as_failures(argv, message, code, errors)
     return code
 
 
-def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
+def _as_failures(argv: Sequence[str] | None, message: str, code: Exit, errors: Sequence[AtomFileError] = ()) -> None:
     from verify.cli.arguments import Parser, Rejected
-    from verify.report import Failure, Report
+    from verify.report import Failure, Report, failure_of
 
     peek = Parser(add_help=False)
     peek.add_argument("--format", default="text")
@@ -107,9 +112,9 @@ def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
     # The message may be that this file cannot be written, or that --format is wrong.
     with suppress(UsageError, Rejected), redirect_stderr(io.StringIO()):
         options, _ = peek.parse_known_args(argv)
-        if options.format == "junit":
-            failures = tuple(Failure("lanecheck", line, code) for line in message.splitlines())
-            report(Report((), failures=failures), options)
+        if options.format in LISTING:
+            plain = (Failure("lanecheck", line, code) for line in message.splitlines())
+            report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), options)
 
 
 def _unforeseen(error: Exception) -> tuple[str, Exit, str]:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what: str) -> list[S]:
     """The entries of the files, or those that --only names; an entry that cannot be read is reported as a failure."""
     from layouts.atoms import AtomFileError
+    from verify.report.placing import Source
 
+    options.sources = {}
     found: list[S] = []
     errors: list[AtomFileError] = []
     for file in options.files:
@@ -32,6 +34,7 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
             errors += error.errors
             continue
         found += entries.items
+        options.sources |= {one.name: Source(file, one.name) for one in entries.items}
         errors += entries.errors
     note(errors, options, bool(found))
     if not options.only:
@@ -42,10 +45,10 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
 
 def note(errors: Sequence[AtomFileError], options: argparse.Namespace, others: bool) -> None:
     """Print the errors of files and keep them as failures; MalformedError where no other entry is left."""
-    from verify.report import Failure
+    from verify.report import failure_of
 
     before = getattr(options, "malformed", ())
-    failures = {Failure(error.key or error.file, str(error), Exit.USAGE): error for error in errors}
+    failures = {failure_of(error): error for error in errors}
     fresh = [error for failure, error in failures.items() if failure not in before]
     if errors and not others:
         raise MalformedError(errors)

@@ -22,17 +22,23 @@ COLOURS = {
     **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
     **dict.fromkeys(("REFUTED", "RELABELLED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
+LISTING = ("junit", "sarif", "github")
+"""The formats in which a subject that could not be verified is listed too."""
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 
 
 def report(found: Report, options: argparse.Namespace) -> Exit:
     """Write a report in the format of --format; returns its exit code.
 
-    A report without verdicts on any subject is written as JUnit only.
+    A report without verdicts on any subject is written in the formats for machines that list failures.
     """
     found = allowing(found, options)
-    if found.failures and not found.cases and options.format != "junit":
+    if found.failures and not found.cases and options.format not in LISTING:
         return found.exit()
+    if options.format in ("json", *LISTING) and (sources := getattr(options, "sources", None)):
+        from verify.report.placing import placed
+
+        found = placed(found, sources)
     if options.format == "json":
         from verify.report import as_json
 
@@ -41,6 +47,14 @@ def report(found: Report, options: argparse.Namespace) -> Exit:
         from verify.report import as_junit
 
         text = as_junit.render(found)
+    elif options.format == "sarif":
+        from verify.report import as_sarif
+
+        text = as_sarif.render(found)
+    elif options.format == "github":
+        from verify.report import as_github
+
+        text = as_github.render(found)
     elif options.format == "html":
         from verify.report import as_html
 

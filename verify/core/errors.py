@@ -46,6 +46,7 @@ class UsageError(Exception):
 
     code = Exit.USAGE
     shown = ""  # printed on stderr in place of its text
+    errors: tuple[AtomFileError, ...] = ()  # of a file, with their lines
 
 
 class AbsentError(UsageError):
@@ -59,5 +60,6 @@ class MalformedError(UsageError):
 
     def __init__(self, errors: Sequence[AtomFileError]) -> None:
         super().__init__("\n".join(map(str, errors)))
+        self.errors = tuple(errors)
         lines = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
         self.shown = "\n".join(lines)

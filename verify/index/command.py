@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
@@ -12,6 +13,7 @@ from verify.core.errors import UsageError
 from verify.index import spec
 
 if TYPE_CHECKING:
+    from verify.core.verdict import Place
     from verify.index.bind import BoundIndex
 
 DESCRIPTION = """Verify which element of an operand each lane and value has, as a kernel computes it: expressions of C
@@ -22,7 +24,7 @@ names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --value
 map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""
 KEYS = {name: one for name, one in spec.options().items() if name != "relabel"}  # of A, B and C: in a FILE
 REPEATED = ("let", "select")
-STOPS = {"list": ("files", "only", *KEYS, "output")}
+STOPS = {"list": ("files", "only", *KEYS, "at", "output")}
 EXAMPLE = r"""--lang c --operand C --row "lane/4 + 8*(i/2)" \
       --col "lane%4*2 + i%2" \
       --ptx mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"""
@@ -41,7 +43,18 @@ def _parser() -> argparse.ArgumentParser:
             parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")
         else:
             parser.add_argument(f"--{name}", metavar=name.upper(), help=one.help)
+    parser.add_argument("--at", metavar="FILE:LINE", type=_place, help="where the expressions are written: for reports")
     return parser
+
+
+def _place(text: str) -> Place:
+    """A file with a line; raises ArgumentTypeError for anything else."""
+    from verify.core.verdict import Place
+
+    file, colon, line = text.rpartition(":")
+    if not (file and colon and line.isascii() and line.isdigit() and 0 < int(line) < 1 << 31):
+        raise argparse.ArgumentTypeError(f"expected FILE:LINE, such as kernel.cu:120, found {text!r:.60}")
+    return Place(file, int(line))
 
 
 def _entries(options: argparse.Namespace) -> list[BoundIndex]:
@@ -52,6 +65,8 @@ def _entries(options: argparse.Namespace) -> list[BoundIndex]:
     if options.files:
         if given:
             raise UsageError(f"--{next(iter(given))}: a FILE has whole entries; give one or the other")
+        if options.at:
+            raise UsageError("--at is for a map of the command line: a FILE has lines of its own")
         return inputs.in_files(options, bind.read, "map")
     if options.only:
         raise UsageError("--only chooses among the maps of a FILE: give a FILE too")
@@ -68,7 +83,8 @@ def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
         from verify.cli.batch import verified
 
         return output.report(verified(entries, case, "maps", quiet=options.quiet), options)
-    return output.report(Report(tuple(map(case, entries))), options)  # one map: nothing else is loaded
+    found = tuple(replace(case(one), place=options.at) for one in entries)  # one map: nothing else is loaded
+    return output.report(Report(found), options)
 
 
 if __name__ == "__main__":

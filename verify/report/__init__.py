@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: the verdicts of a run, its exit code, and their rendering as text, JSON, JUnit XML and HTML."""
+"""Reports: the verdicts of a run, its exit code, and their rendering: text, JSON, JUnit, SARIF, annotations, HTML."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from typing import TYPE_CHECKING
 
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Place, Scope, Status, Verdict
 
-__all__ = ["Case", "Failure", "Report", "cut_short", "surprise", "tally"]
+if TYPE_CHECKING:
+    from layouts.atoms import AtomFileError
+
+__all__ = ["Case", "Failure", "Report", "cut_short", "failure_of", "surprise", "tally"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,13 @@ class Failure:
     name: str
     message: str
     code: Exit
+    place: Place | None = None  # of the error, in a file
+
+
+def failure_of(error: AtomFileError) -> Failure:
+    """An error of a file as a failure, at its line."""
+    place = Place(error.file, *error.place[:2]) if error.place else None
+    return Failure(error.key or error.file, str(error), Exit.USAGE, place)
 
 
 @dataclass(frozen=True, slots=True)

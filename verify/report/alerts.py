@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says against its subjects, one alert each, with the line of the file: for SARIF and for annotations.
+
+An alert is a claim that is not confirmed, a subject that was not checked or that differs from what its entry expects,
+or one that could not be read. A run without alerts ends with exit code 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from verify.core.verdict import Place, Status, Verdict
+from verify.report import Case, Report, cut_short, surprise
+
+OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
+
+
+class Level(StrEnum):
+    """How much an alert weighs, in SARIF's words."""
+
+    ERROR = "error"  # something is false, or cannot be read
+    WARNING = "warning"  # something that was asked for could not be decided
+    NOTE = "note"  # as the entry expects, or accepted by an option
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert: the rule that it is about, and where."""
+
+    rule: str  # the key of a property, or one of `OTHERS`
+    words: str  # the name of the rule
+    level: Level  # how much it weighs
+    subject: str  # whose name is in the text too
+    text: str  # a line for the claim and what is wrong, then damage, repair and replay
+    part: str = ""  # the operand
+    place: Place | None = None  # where it is written
+    known: str = ""  # the defect that the entry declares, where it is expected
+
+
+OTHERS = {
+    "known_defect": "differs from its entry",
+    "required": "a required check",
+    "readable": "can be read",
+    "complete": "a complete run",
+}
+
+
+def alerts(report: Report) -> list[Alert]:
+    """The alerts of a report: case by case, then those on the run."""
+    cases = {case.name: case for case in report.cases}
+    found = [alert for case in report.cases for alert in _of_case(case, report)]
+    for name, how in report.surprises.items():
+        found.append(_other("known_defect", name, surprise(name, how), cases[name].place))
+    for name, reason in report.unmet():
+        text = f"{name}: required, and not made: {reason}"
+        found.append(_other("required", name, text, cases[name].place, Level.WARNING))
+    for failure in report.failures:
+        found.append(_other("readable", failure.name, failure.message, failure.place))
+    if not report.complete:
+        found.append(_other("complete", "", cut_short(report.missing)))
+    return found
+
+
+def _other(rule: str, subject: str, text: str, place: Place | None = None, level: Level = Level.ERROR) -> Alert:
+    return Alert(rule, OTHERS[rule], level, subject, text, place=place)
+
+
+def _of_case(case: Case, report: Report) -> Iterator[Alert]:
+    """The alerts on a case: its claims that are not confirmed; of an UNCHECKED case the first that was not checked."""
+    for verdict in case.verdicts:
+        if case.contradicts(verdict) or verdict.status in OPEN:
+            expected = report.expect_known and case.as_known and verdict.status.refuted
+            decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
+            level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
+            yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
+    if case.status == Status.UNCHECKED:
+        first = next(
+            v for v in case.verdicts if v.status is Status.UNCHECKED or any(not e.status.confirmed for e in v.evidence)
+        )
+        level = Level.WARNING if case in report.gaps else Level.NOTE
+        yield _of_verdict(case, first, level, f"{case.name}  UNCHECKED: {case.gap}")
+
+
+def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: str = "") -> Alert:
+    prop, part = verdict.claim.prop, verdict.claim.part
+    return Alert(prop.key, prop.words, level, case.name, text, part, verdict.place or case.place, known)
+
+
+def _text(case: Case, verdict: Verdict) -> str:
+    status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
+    head = f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {status}: {verdict.claim.text}"
+    wrong = verdict.counterexample
+    if wrong is None:
+        return "\n".join(filter(None, (head, verdict.reason)))
+    lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *wrong.damage]
+    lines += [f"repair: {wrong.repair}"] if wrong.repair else []
+    lines += [f"replay: {wrong.replay}"] if wrong.replay else []
+    return "\n".join([*lines, *(case.contradictions if case.contradicts(verdict) else [])])

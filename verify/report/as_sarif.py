@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report as SARIF 2.1.0, which code scanning and editors read: a result for each alert, a rule for each property.
+
+Defined by the OASIS standard "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", whose sections are
+named here. What is confirmed has no result. Files are named as they were given; an absolute path is a file URI.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lanecheck_console import installation
+from verify.core.verdict import Place
+from verify.report import Report
+from verify.report.alerts import Alert, alerts
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(report: Report) -> str:
+    """The report as one SARIF log with one run."""
+    found = alerts(report)
+    rules = {alert.rule: alert.words for alert in found}
+    run = {
+        "tool": {
+            "driver": {
+                "name": "Lanecheck",
+                "version": installation.version().split()[-1],
+                "rules": [{"id": rule, "shortDescription": {"text": words}} for rule, words in rules.items()],
+            }
+        },
+        "columnKind": "unicodeCodePoints",  # 3.14.17
+        "invocations": [
+            {"executionSuccessful": report.complete and not report.failures, "exitCode": int(report.exit())}
+        ],
+        "results": [_result(alert, list(rules).index(alert.rule)) for alert in found],
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(alert: Alert, rule: int) -> dict[str, Any]:
+    """A result: 3.27. The fingerprint stays the same when lines move."""
+    what = "\0".join((alert.rule, alert.subject, alert.part, alert.place.file if alert.place else ""))
+    return {
+        "ruleId": alert.rule,
+        "ruleIndex": rule,
+        "level": alert.level.value,
+        "message": {"text": alert.text},
+        **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
+        "partialFingerprints": {"subject/v1": hashlib.sha256(what.encode()).hexdigest()[:32]},
+        **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
+        "properties": {"subject": alert.subject, "part": alert.part},
+    }
+
+
+def _location(place: Place) -> dict[str, Any]:
+    path = Path(place.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return {"artifactLocation": {"uri": uri}, "region": {"startLine": place.line, "startColumn": place.column}}

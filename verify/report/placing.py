@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lines of the files in which subjects are written, for the formats that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from layouts.atoms.document import Document, read
+from verify.core.verdict import Place, Scope, Verdict
+from verify.report import Case, Report
+
+OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table has no key for its only operand
+
+
+class Source(NamedTuple):
+    """The table of a file in which a subject is written; of a family's member that of the family."""
+
+    file: str
+    table: str
+
+
+def placed(report: Report, sources: Mapping[str, Source]) -> Report:
+    """The report with the line of each subject that a source is known of, and of each operand that has a key there."""
+    if not sources:
+        return report
+    document = cache(lambda file: read(Path(file)))
+    cases = []
+    for case in report.cases:
+        source = sources.get(case.name)
+        cases.append(_placed(case, document(source.file), source.table) if source else case)
+    return replace(report, cases=tuple(cases))
+
+
+def _placed(case: Case, document: Document, table: str) -> Case:
+    def place(*keys: str) -> Place:
+        return Place(document.file, *document.place(table, *keys))
+
+    def located(verdict: Verdict) -> Verdict:
+        part = verdict.claim.part
+        keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope is Scope.INSTRUCTION else ()
+        return replace(verdict, place=verdict.place or place(*keys))
+
+    return replace(case, place=case.place or place(), verdicts=tuple(map(located, case.verdicts)))
