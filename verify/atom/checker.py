@@ -71,6 +71,7 @@ class AtomChecker(Run):
             adapter=adapter(atom),
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
+            formulas=lambda: cited(prepared(atom)),
         )
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
@@ -96,6 +97,11 @@ class AtomChecker(Run):
 
         found = of_each(subject, of_view)
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
+
+
+def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:
+    """(operand, citation, formula) of every operand that the ISA tables have a formula for."""
+    return [(part.name, part.formulas[0].citation, part.formulas[0].text()) for part in subject.parts if part.formulas]
 
 
 def taken(atom: AnyAtom) -> list[Verdict]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -31,6 +31,8 @@ class Case:
     expect: str = ""  # "UNCHECKED: why" if the entry expects that
     issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
     place: Place | None = None  # where it is written
+    # (operand, citation, text) of the ISA's formulas, computed where they are shown
+    formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
 
     @cached_property
     def contradiction(self) -> bool:

@@ -1,70 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report as one HTML page that needs no other file: one row per claim; what is not verified is unfolded."""
+"""A report as one HTML page that needs no other file.
+
+Of each subject: its picture, its operands with the ISA's formula of each, and every claim with its evidence, its
+counterexample and a link to it. What is not verified is unfolded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+from xml.etree.ElementTree import Element
 
-from verify.core.verdict import Status, Verdict
-from verify.report import Case, Report
-from verify.report.as_text import describe, story, summary
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Lanecheck</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; }}
-table {{ border-collapse: collapse; margin: .5rem 0 1rem; }}
-th, td {{ border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; vertical-align: top; }}
-summary {{ cursor: pointer; font-family: ui-monospace, monospace; }}
-pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
-.VERIFIED, .PROVED, .AGREES {{ color: #17692d; }}
-.REFUTED, .RELABELLED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
-.TAKEN {{ color: #555; }}
-.UNKNOWN, .UNCHECKED {{ color: #7a5a00; }}
-</style>
-<h1>Lanecheck</h1>
-<p>{summary}</p>
-{cases}
-</html>
-"""
+from verify.core.html import document, element, formula
+from verify.core.verdict import Counterexample, Status, Verdict
+from verify.report import Case, Report, surprise
+from verify.report.as_text import describe, summary
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """The report as an HTML page that fetches and runs nothing; `verbose` adds times."""
-    cases = "\n".join("\n".join(_case(case, verbose)) for case in report.cases)
-    return PAGE.format(summary=escape(summary(report)), cases=cases)
-
-
-def _case(case: Case, verbose: bool) -> Iterator[str]:
-    opened = "" if case.status == "VERIFIED" else " open"
-    yield f"<details{opened}><summary>{_status(case.status, case.headline)} {escape(case.name)}</summary>"
-    yield from (
-        f"<p>{escape(line)}</p>"
-        for line in [case.gap * (case.status == Status.UNCHECKED), *case.contradictions]
-        if line
+    """The report as an HTML page that fetches nothing; `verbose` adds times."""
+    ids = Counter[str]()
+    alone = len(report.cases) == 1
+    cases = [_case(case, verbose, alone, ids) for case in report.cases]
+    title = f"{report.cases[0].name}: {report.cases[0].headline}" if alone else "Lanecheck"
+    surprises = [surprise(name, how) for name, how in report.surprises.items()]
+    failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
+    head = element(
+        "header", element("h1", "Lanecheck"), element("p", summary(report)), *_paragraphs(surprises + failed)
     )
-    if case.known_defect:
-        yield f"<p>known defect: {escape(case.known_defect)}</p>"
-    yield "<table><tr><th>part<th>claim<th>verdict<th>evidence</tr>"
-    for verdict in case.verdicts:
-        yield from _row(case, verdict, verbose)
-    yield "</table></details>"
+    return document(title, head, element("main", *cases, id="main"))
 
 
-def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
-    status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
-    evidence = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
+def _case(case: Case, verbose: bool, alone: bool, ids: Counter[str]) -> Element:
+    head = element("h2", _status(case.status, case.headline), element("bdi", case.name))
+    known = f"known defect: {case.known_defect}" if case.known_defect else ""
+    gap = case.gap if case.status == Status.UNCHECKED else ""
+    then = f"then: {case.adapter}" if case.adapter else ""
+    lines = [line for line in (gap, *case.contradictions, known, then) if line]
+    where = _place(ids, case.name)
+    link = element("p", _permalink(where, case.name), " link to this verdict")
+    made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
+    if alone or case.status != "VERIFIED":
+        made.set("open", "")
+    made.extend(_operands(case, verbose, ids))
+    return made
+
+
+def _operands(case: Case, verbose: bool, ids: Counter[str]) -> Iterator[Element]:
+    """A section for the subject as a whole, then one for each operand that a claim is about."""
+    texts, formulas = dict(case.layouts), {part: cited for part, *cited in case.formulas()}
+    for part in dict.fromkeys(verdict.claim.part for verdict in case.verdicts):
+        made = element("section", class_="operand")
+        made.append(element("h3", part or "the whole"))
+        if part in texts:
+            made.append(element("p", element("code", texts[part])))
+        if part in formulas:
+            citation, text = formulas[part]
+            made.append(formula(text, f"{part} by {citation}"))
+        claims = (_claim(case, v, verbose, ids) for v in case.verdicts if v.claim.part == part)
+        made.append(element("ul", *claims, class_="claims"))
+        yield made
+
+
+def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> Element:
     claim = verdict.claim
+    where = _place(ids, "/".join(filter(None, (case.name, claim.part, claim.prop.key))))
     rests = f" ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
-    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text + rests)}<td>{_status(status)}<td>{evidence}</tr>"
+    status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
+    line = element(
+        "div", _status(status), f"{claim.text}{rests} ", _permalink(where, f"{claim.part} {claim.prop.words}")
+    )
+    made = element("li", line, id=where)
     if verdict.counterexample is not None:
-        lines = "\n".join(story(case, verdict))
-        yield f"<tr><td colspan=4><pre>{escape(lines)}</pre></tr>"
+        made.append(_counterexample(verdict.counterexample))
+    evidence = [element("li", " ".join(describe(e, verbose).split())) for e in verdict.evidence]
+    if evidence:
+        made.append(element("ul", *evidence, class_="checks"))
+    elif verdict.reason:
+        made.append(element("div", verdict.reason, class_="checks"))
+    return made
 
 
-def _status(status: str, shown: str = "") -> str:
-    return f'<span class="{status}">{shown or status}</span>'
+def _counterexample(wrong: Counterexample) -> Element:
+    made = element("div", class_="wrong")
+    stated = [wrong.statement, wrong.arithmetic, f"({wrong.extent})" if wrong.extent else "", *wrong.damage]
+    made.extend(_paragraphs(line for line in stated if line))
+    if not wrong.reproduced:
+        made.append(element("p", "Plain arithmetic does not reproduce this: the fault is in Lanecheck."))
+    if wrong.isa:
+        made.append(formula(wrong.isa, "the ISA's formula"))
+    for word, text in (("repair", wrong.repair), ("replay", wrong.replay)):
+        if text:
+            made.append(element("div", element("b", word), element("pre", text)))
+    return made
+
+
+def _paragraphs(lines: Iterable[str]) -> list[Element]:
+    return [element("p", line) for line in lines]
+
+
+def _status(status: str, shown: str = "") -> Element:
+    return element("span", shown or status, class_=f"status {status}")
+
+
+def _permalink(where: str, what: str) -> Element:
+    return element("a", "#", class_="permalink", href=f"#{quote(where)}", aria_label=f"Link to {what.strip()}")
+
+
+def _place(ids: Counter[str], text: str) -> str:
+    """An id that no other element of the page has: the text without blanks, numbered where it is not the first."""
+    name = "_".join(text.split()) or "_"
+    ids[name] += 1
+    return name if ids[name] == 1 else f"{name}~{ids[name]}"

@@ -192,7 +192,7 @@ def test_it_is_a_failure_in_every_format(checker: AtomChecker) -> None:
     case = checker.case(moved(MMA, {"k": K16}))
     report = Report((case,))
     assert 'failures="3"' in as_junit.render(report)
-    assert 'class="RELABELLED"' in as_html.render(report)
+    assert 'class="status RELABELLED"' in as_html.render(report)
     known = replace(case, known_defect="A, B, ptx: k is relabelled")
     assert Report((known,), expect_known=True).exit() == 0
     assert Report((replace(case, known_defect="A: k is relabelled"),), expect_known=True).exit() == 1

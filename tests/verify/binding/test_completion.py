@@ -39,7 +39,7 @@ def test_what_is_taken_is_reported_and_never_proved(tmp_path: Path, capsys: pyte
     junit = ElementTree.fromstring(run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "junit")[1])
     skipped = [case.get("name") for case in junit.iter("testcase") if case.find("skipped") is not None]
     assert {"shape taken", "thr taken", "types taken"} <= set(skipped)
-    assert 'class="TAKEN"' in run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "html")[1]
+    assert 'class="status TAKEN"' in run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "html")[1]
 
 
 @pytest.mark.parametrize(

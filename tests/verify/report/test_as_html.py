@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from verify.atom import command as atom
 
-VOID = {"meta", "br", "th", "td"}  # HTML closes these by itself
+VOID = {"meta"}  # HTML closes it by itself
 HOSTILE = """["<script>alert(1)</script>"]
 shape = [16, 8, 16]
 thr = "32:1"
@@ -29,13 +30,18 @@ class Page(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.tags: set[str] = set()
-        self.links: list[str | None] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.unfolded: list[str] = []
         self.words: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag == "details" and ("open", "") in attrs:
+            self.unfolded += [value or "" for name, value in attrs if name == "id"]
+        self.links += [value or "" for name, value in attrs if name in ("src", "href")]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
         if tag not in VOID:
             self.open.append(tag)
 
@@ -58,11 +64,29 @@ def test_the_page_is_whole_and_fetches_nothing(
 ) -> None:
     monkeypatch.chdir(Path(__file__).resolve().parents[3])
     made = page(tmp_path, *words)
-    assert not made.open and not made.links and not made.tags & {"script", "link", "img", "iframe"}
+    assert not made.open and not made.tags & {"script", "link", "img", "iframe"}
+    assert {link[0] for link in made.links} == {"#"}
+    assert {unquote(link[1:]) for link in made.links} <= set(made.ids) and len(set(made.ids)) == len(made.ids)
+    assert len((tmp_path / "report.html").read_bytes()) < 1_000_000
     text = "".join(made.words)
     assert ("SM80_16x8x16_F32F16F16F32_TN" in text) == (words == ["SM80_16x8x16"])
     assert ("T0 V4 and T1 V0 both hold (n=0, k=4)" in text) == ("--atoms" in words)
     assert " ms" not in text
+    assert "replay" in text or words == ["SM80_16x8x16"]
+
+
+def test_every_claim_has_a_place_and_every_operand_its_formula(tmp_path: Path) -> None:
+    made = page(tmp_path, "SM80_16x8x16_F32F16F16F32_TN")
+    name = "SM80_16x8x16_F32F16F16F32_TN"
+    assert {f"{name}/{part}/{key}" for part in "ABC" for key in ("size", "ownership", "equals_isa")} <= set(made.ids)
+    text = "".join(made.words)
+    assert "math" in made.tags and text.count("groupID=%laneid>>2") == 3
+    assert [text.count(f"{part} by PTX ISA 9.7.14.5.8 (ISA text)") for part in "ABC"] == [1, 1, 1]
+
+
+def test_one_subject_is_unfolded_and_of_several_those_that_are_not_verified(tmp_path: Path) -> None:
+    text = [page(tmp_path, *words).unfolded for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"])]
+    assert text[0] == ["SM80_16x8x8_F32F16F16F32_TN"] and text[1] == [] and text[2] == ["SM61_DP2A"]
 
 
 def test_a_name_is_text(tmp_path: Path) -> None:

@@ -63,4 +63,4 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
 def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
     suite = ElementTree.fromstring(as_junit.render(taken())).find("testsuite")
     assert suite is not None and (suite.get("tests"), suite.get("skipped")) == ("2", "1")
-    assert '<span class="TAKEN">TAKEN</span>' in as_html.render(taken())
+    assert '<span class="status TAKEN">TAKEN</span>' in as_html.render(taken())

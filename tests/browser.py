@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages in headless Chromium: opened, typed at, photographed, and checked by axe-core."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars --force-color-profile=srgb"
+)
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# The mean difference of two small pictures, 0 to 255.
+DIFFERENCE = """
+const [one, other, done] = arguments, load = (src) => new Promise((resolve) => {
+  const image = new Image(); image.onload = () => resolve(image); image.src = 'data:image/png;base64,' + src; });
+Promise.all([load(one), load(other)]).then((images) => {
+  const [a, b] = images.map((image) => { const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [images[0].width, images[0].height]; const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return context.getImageData(0, 0, canvas.width, canvas.height).data; });
+  done(a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / (a.length * 3 / 4)); });
+"""
+
+
+def missing() -> str:
+    """Why no browser can be driven here; empty where one can."""
+    if not any(map(shutil.which, PROGRAMS)):
+        return f"no browser: none of {', '.join(PROGRAMS)} is on PATH (Debian: apt install chromium chromium-driver)"
+    if not shutil.which("chromedriver"):
+        return "no chromedriver on PATH (Debian: apt install chromium-driver)"
+    for module in ("selenium", "axe_core_python"):
+        if importlib.util.find_spec(module) is None:
+            return f"{module} is not installed (it is in the dependency group `test`)"
+    return ""
+
+
+class Browser:
+    """A page in Chromium, with what a test needs of it."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, page: str, width: int = 1200, dark: bool = False) -> None:
+        """Open an address in a window of this width, light or dark."""
+        metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.driver.get("about:blank")  # an address that differs in its fragment alone would not be opened anew
+        self.driver.get(page)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression of JavaScript in the page."""
+        return self.driver.execute_script(f"return {expression}")
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other, where the focus is."""
+        from selenium.webdriver import ActionChains
+
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def sideways(self) -> int:
+        """By how many pixels the page is wider than its window."""
+        return int(self.js("document.documentElement.scrollWidth - window.innerWidth"))
+
+    def fetched(self) -> list[str]:
+        """The addresses that pages fetched since the last call, without those of the pages."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        requests = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        addresses = [one["request"]["url"] for one in requests if one.get("type") != "Document"]
+        return [one for one in addresses if not one.startswith(("chrome:", "chrome-untrusted:", "data:"))]
+
+    def violations(self) -> list[str]:
+        """What axe-core finds wrong in the page, each with the first element that it is about."""
+        self.driver.execute_script((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8"))
+        found = self.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+        return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+
+    def picture(self) -> bytes:
+        """The window as a PNG, an eighth as wide and high."""
+        clip = {"x": 0, "y": 0, "width": self.js("window.innerWidth"), "height": 800, "scale": 0.125}
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip})
+        return base64.b64decode(shot["data"])
+
+    def difference(self, one: bytes, other: bytes) -> float:
+        """The mean difference of two pictures, 0 to 255."""
+        coded = [base64.b64encode(picture).decode() for picture in (one, other)]
+        return float(self.driver.execute_async_script(DIFFERENCE, *coded))
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser with an empty profile; skips the test, with the reason, where none can be driven."""
+    if why := missing():
+        pytest.skip(why)
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = next(path for name in PROGRAMS if (path := shutil.which(name)))
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in (*FLAGS.split(), f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+        try:
+            yield Browser(driver)
+        finally:
+            driver.quit()
+
+
+def address(page: Path, fragment: str = "") -> str:
+    """The address of a file, at a place in it."""
+    return page.resolve().as_uri() + (f"#{fragment}" if fragment else "")

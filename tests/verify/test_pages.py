@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML pages in headless Chromium: by keyboard alone, dark, narrow, without a violation that axe-core finds.
+
+`LANECHECK_SNAPSHOTS=update pytest -m slow tests/verify/test_pages.py` takes the screenshots anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser import Browser, address, browser
+from verify.atom import command as atom
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+PAGES = {
+    "verified": (atom.main, ["SM80_16x8x16_F32F16F16F32_TN"]),
+    "refuted": (atom.main, ["--atoms", "tests/museum/wrong.toml"]),
+}
+LIKE = 4.0  # the mean difference, of 255, up to which two screenshots are alike
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[Browser]:
+    with browser() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder, before = tmp_path_factory.mktemp("pages"), Path.cwd()
+    os.chdir(ROOT)
+    for name, (command, words) in PAGES.items():
+        command([*words, "--format", "html", "-o", str(folder / f"{name}.html")])
+    os.chdir(before)
+    return {name: folder / f"{name}.html" for name in PAGES}
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_and_is_accessible(
+    name: str, dark: bool, width: int, shown: Browser, pages: dict[str, Path]
+) -> None:
+    shown.open(address(pages[name]), width, dark)
+    assert shown.sideways() <= 0
+    assert shown.violations() == []
+    assert shown.fetched() == []
+
+
+def test_a_page_that_is_wrong_is_found(shown: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "wrong.html"
+    page.write_text("<p style='width: 99rem; color: #ddd'>wide and pale<img src=x.png>", encoding="utf-8")
+    shown.open(address(page), 400)
+    assert shown.sideways() > 1000 and shown.fetched()[-1] == (tmp_path / "x.png").as_uri()
+    found = {line.partition(":")[0] for line in shown.violations()}
+    assert {"color-contrast", "html-has-lang", "image-alt"} <= found
+
+
+def test_a_page_follows_the_scheme(shown: Browser, pages: dict[str, Path]) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    shown.open(address(pages["verified"]))
+    light = shown.js(background)
+    shown.open(address(pages["verified"]), dark=True)
+    assert (light, shown.js(background)) == ("rgb(255, 255, 255)", "rgb(21, 24, 29)")
+
+
+def test_the_keyboard_alone_unfolds_a_verdict(shown: Browser, pages: dict[str, Path]) -> None:
+    from selenium.webdriver import Keys
+
+    shown.open(address(pages["verified"]))
+    shown.press(Keys.TAB)
+    assert shown.js("document.activeElement.className") == "skip"
+    shown.press(Keys.TAB)
+    assert shown.js("document.activeElement.tagName") == "SUMMARY"
+    shown.press(Keys.ENTER)
+    assert shown.js("document.querySelector('details').open") is False
+    shown.press(Keys.ENTER, Keys.TAB)
+    assert shown.js("document.activeElement.className") == "permalink"
+    assert shown.js("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_a_permalink_shows_its_claim(shown: Browser, pages: dict[str, Path]) -> None:
+    shown.open(address(pages["refuted"], "3:_SM80_16x8x256_S32U1U1S32_TN_XORPOPC/B/equals_isa"))
+    assert "REFUTED" in shown.js("document.querySelector(':target').innerText")
+    assert 0 <= shown.js("document.querySelector(':target').getBoundingClientRect().top") < 800
+    every = "[...document.querySelectorAll('a[href]')].map((a) => decodeURIComponent(a.hash.slice(1)))"
+    assert shown.js(f"{every}.filter((id) => document.getElementById(id) === null)") == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_looks_as_before(name: str, shown: Browser, pages: dict[str, Path]) -> None:
+    shown.open(address(pages[name]))
+    found, kept = shown.picture(), SCREENSHOTS / f"{name}.png"
+    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+        kept.write_bytes(found)
+    assert shown.difference(found, kept.read_bytes()) < LIKE
+    shown.open(address(pages[name]), dark=True)
+    assert shown.difference(shown.picture(), kept.read_bytes()) > 10 * LIKE
+    shown.open("about:blank")
+    assert shown.difference(shown.picture(), kept.read_bytes()) > LIKE
