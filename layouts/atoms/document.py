@@ -158,11 +158,12 @@ class _Reading:
                 found = tomllib.loads(self.text)
                 return {name: table for name, table in found.items() if name not in self.spoiled}
             except RecursionError:
-                raise AtomFileError(self.file, "", f"nested deeper than {MAX_DEPTH}") from None
+                break  # the error is raised outside: with a context of a thousand frames tblib, so Dask, cannot pickle it
             except ValueError as error:  # TOMLDecodeError, and an int() of too many digits
                 self.leave_out(str(error))
             if len(self.errors) == MAX_ERRORS:
                 return {}
+        raise AtomFileError(self.file, "", f"nested deeper than {MAX_DEPTH}")
 
     def leave_out(self, problem: str) -> None:
         """Record an error of syntax, and replace by blank lines the text between the headers around it."""
