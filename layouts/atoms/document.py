@@ -158,7 +158,7 @@ class _Reading:
                 found = tomllib.loads(self.text)
                 return {name: table for name, table in found.items() if name not in self.spoiled}
             except RecursionError:
-                break  # the error is raised outside: with a context of a thousand frames tblib, so Dask, cannot pickle it
+                break  # raised outside: an error whose context has a thousand frames cannot be pickled by Dask
             except ValueError as error:  # TOMLDecodeError, and an int() of too many digits
                 self.leave_out(str(error))
             if len(self.errors) == MAX_ERRORS:
