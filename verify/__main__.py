@@ -28,6 +28,7 @@ COMMANDS = {
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
     "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
+    "show": ("verify.show.command", "draw atoms, layouts and maps: in the terminal, as SVG, HTML or LaTeX"),
     "tiling": ("verify.tiling.command", "verify tiled MMAs: the owners of a CTA's tile, and the product"),
     "tilings": ("gpu_checks.tilings.command", "multiply on this GPU by kernels made from layouts"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,8 @@ from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
+    from verify.binding.atom import BoundAtom
+    from verify.core.verdict import Check
     from verify.maps.fragment_map import FragmentMap
     from verify.report import Report
 
@@ -45,7 +47,7 @@ def _main(argv: Sequence[str] | None) -> int:
     other = options.equals
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
-        report = onto_tile(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
+        report = onto_tile(options.layout, tile_of(options.onto)) if other is None else compare(options.layout, other)
     return output.report(report, options)
 
 
@@ -55,13 +57,13 @@ def _check(options: argparse.Namespace) -> None:
     if text is None:
         raise UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
     if options.onto is None and options.equals is None:
-        _parsed(text)
+        parsed(text)
         raise UsageError(f"{text}: verify what? Give --onto MxN, the tile, or --equals OTHER, another layout")
     if options.onto is not None and options.equals is not None:
         raise UsageError("--onto and --equals: give one of them")
 
 
-def _extent(text: str) -> tuple[int, int]:
+def tile_of(text: str) -> tuple[int, int]:
     """The two extents of the tile; a size alone is a tile of one column."""
     from layouts.atoms.entry import numbers
 
@@ -94,16 +96,33 @@ def _read(text: str) -> Layout | ComposedLayout:
     return read_layout(text)
 
 
-def onto_tile(text: str, extent: tuple[int, int]) -> Report:
-    """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
-    from layouts import Layout, ProfileError, cosize, parse_layout, size
-    from layouts.atoms import Atom
+def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | None = None) -> Report:
+    """The verdicts on a layout as a map onto a tile, by enumeration and by the solver, or by some `checks`."""
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
-    from verify.binding.atom import BoundAtom, BoundOperand
     from verify.core.verdict import Check, Claim, join
     from verify.evidence import isa
     from verify.report import Case, Report
+
+    subject, whole = bound(text, extent)
+    part = subject.parts[0]
+    checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
+    form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
+    verdicts = [join(form, isa.parsed(replace(part, layout=whole) if part.map is None else part))]
+    for row, claim in (
+        (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
+        (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
+    ):
+        if part.well_formed:
+            verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
+    return Report((Case(text, tuple(verdicts)),))
+
+
+def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
+    """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
+    from layouts import Layout, ProfileError, cosize, parse_layout, size
+    from layouts.atoms import Atom
+    from verify.binding.atom import BoundAtom, BoundOperand
 
     read: Layout | None = None
     points, fault = None, ""
@@ -123,17 +142,7 @@ def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     part = BoundOperand("C", text, layout, fault, extent, (), map=points)
     threads = max(1, part.domain[0])
     atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"C": text})
-    subject = BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
-    checker = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
-    form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, isa.parsed(replace(part, layout=read) if points is None else part))]
-    for row, claim in (
-        (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
-        (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
-    ):
-        if part.well_formed:
-            verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
-    return Report((Case(text, tuple(verdicts)),))
+    return BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ()), read
 
 
 def compare(text: str, other: str) -> Report:
@@ -145,7 +154,7 @@ def compare(text: str, other: str) -> Report:
     from verify.report import Case, Report
 
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
-    first, second = (_parsed(each) for each in (text, other))
+    first, second = (parsed(each) for each in (text, other))
     if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
         evidence = same_function(as_thread_value(first), as_thread_value(second))
     else:
@@ -198,7 +207,8 @@ def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:
     return of_layout(layout, tuple(map(Axis, outputs, outputs.values())), ("thread", "value"))
 
 
-def _parsed(text: str) -> Layout | ComposedLayout:
+def parsed(text: str) -> Layout | ComposedLayout:
+    """The layout of an argument, small enough to be enumerated; UsageError for anything else."""
     from layouts import Layout, LayoutError, cosize, size
 
     try:

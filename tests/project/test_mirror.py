@@ -22,6 +22,8 @@ TOGETHER = {
     "verify/identify": "test_command",  # maps in every form, what they are, and their other forms
     "verify/index": "test_command",  # right and wrong expressions, tables and bases
     "verify/maps": "test_findings",  # maps of every source, compared point by point
+    "verify/pictures": "test_picture",  # the same pictures by every writer
+    "verify/show": "test_command",  # every sort of argument
     "verify/movement": "test_planted_bugs",  # every sort of movement, with bugs planted in what it rests on
 }
 

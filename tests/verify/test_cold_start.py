@@ -26,6 +26,8 @@ MAP = "((4,8),(2,2)):((32,1),(16,8))"
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--onto", "16x8"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--equals", "((4,8),(2,2)):((32,1),(16,8))"]),
         ("numpy,z3", "verify.atom.command", ["SM80_16x8x16_F32F16F16F32_TN", "-q"]),
+        ("numpy,z3,cupy,xml", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN"]),
+        ("numpy,z3,cupy", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN", "--svg"]),
         ("gpu_checks.model", "verify.atom.command", ["SM61_DP4A", "-q", "--checks", "isa,proof"]),
     ],
 )

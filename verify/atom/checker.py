@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import layouts.atoms
 from layouts import Layout, size
@@ -23,6 +23,9 @@ from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdic
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted
 from verify.report import Case
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 
 @dataclass
@@ -63,15 +66,17 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         atom = completed(entry)
+        verdicts = tuple(self.verify(atom))
         return Case(
             atom.name,
-            tuple(self.verify(atom)),
+            verdicts,
             known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             formulas=lambda: cited(prepared(atom)),
+            picture=lambda: drawn(prepared(atom), verdicts),
         )
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
@@ -97,6 +102,13 @@ class AtomChecker(Run):
 
         found = of_each(subject, of_view)
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
+
+
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of an atom with what the verdicts found."""
+    from verify.pictures.atoms import of_atom
+
+    return of_atom(subject, verdicts)
 
 
 def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:

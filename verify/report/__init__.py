@@ -15,6 +15,7 @@ from verify.core.verdict import Check, Place, Scope, Status, Verdict
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
+    from verify.pictures.picture import Picture
 
 __all__ = ["Case", "Failure", "Report", "cut_short", "failure_of", "surprise", "tally"]
 
@@ -33,6 +34,7 @@ class Case:
     place: Place | None = None  # where it is written
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
+    picture: Callable[[], Picture | None] = field(default=lambda: None, compare=False, repr=False)  # as of `formulas`
 
     @cached_property
     def contradiction(self) -> bool:

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures have every owner of every element, by every writer: none hides a collision, a hole or another owner."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import isa_tables
+from layouts import parse_layout
+from layouts.atoms import registry
+from verify.atom.checker import AtomChecker, prepared
+from verify.binding.completion import atoms as atoms_of
+from verify.core.verdict import Check
+from verify.maps.fragment_map import Axis, FragmentMap
+from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
+from verify.pictures.atoms import of_atom
+from verify.pictures.picture import Cell, Fault, Picture, grid
+
+MUSEUM = Path(__file__).parents[2] / "museum" / "wrong.toml"
+RIGHT = "SM80_16x8x16_F32F16F16F32_TN"
+HOSTILE = "</title><script>alert(1)</script>]]>\"'&\x00\u202e"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(entry: object) -> Picture:
+    case = AtomChecker(frozenset({Check.ISA})).case(entry)  # type: ignore[arg-type]
+    return of_atom(prepared(entry), case.verdicts, case.headline)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def right() -> Picture:
+    return drawn(registry()[RIGHT])
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Picture:
+    return drawn(next(one for one in atoms_of(MUSEUM).items if one.name.startswith("1: ")))
+
+
+def panel(picture: Picture, name: str) -> dict[tuple[int, int], Cell]:
+    one = next(panel for panel in picture.panels if panel.name == name)
+    return {(r, c): cell for r, row in enumerate(one.cells) for c, cell in enumerate(row)}
+
+
+def test_a_right_atom_is_drawn_as_the_isa_has_it(right: Picture) -> None:
+    mma = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    for name in "ABC":
+        cells, operand = panel(right, name), mma.operands[name]
+        for lane in range(32):
+            for value in range(operand.values):
+                cell = cells[operand.locate(lane, value)]
+                assert cell.lines == (f"T{lane}", f"V{value}") and cell.shade == lane % 8
+        assert not any(cell.fault or cell.expected or cell.marked for cell in cells.values())
+    assert [one.place for one in right.panels] == [(1, 0), (0, 1), (1, 1)]  # A left, B above, C below right
+
+
+def test_a_wrong_atom_shows_collisions_holes_expected_owners_and_the_counterexample(wrong: Picture) -> None:
+    cells = panel(wrong, "B")
+    several = [at for at, cell in cells.items() if cell.fault is Fault.SEVERAL]
+    assert [k for k, n in several if n == 0] == list(range(4, 16))
+    assert {at for at, cell in cells.items() if cell.fault is Fault.MISSING} == {
+        (k, n) for k in range(20, 32) for n in range(8)
+    }
+    assert cells[4, 0].lines == ("T0 V4", "T1 V0") and cells[4, 0].expected == "T0 V4"
+    assert cells[8, 0].expected == "T1 V0" and cells[0, 0].expected == ""
+    assert [at for at, cell in cells.items() if cell.marked] == [(4, 0)]
+    assert "T0 V4 and T1 V0 both hold (n=0, k=4)" in wrong.notes[0]
+    both = [line for line in cells[4, 0].about if line.startswith(("layout: T0", "ISA: "))]
+    assert both == ["layout: T0 V4 has 0*32 + 0*1 + 4*8 = 32",
+                    "ISA: T0 V4: row = (threadID_in_group * 8) + (i & 0x7); col = groupID"]  # fmt: skip
+
+
+def test_a_planted_stride_is_outlined() -> None:
+    subject = prepared(registry()[RIGHT])
+    part = replace(subject.parts[2], layout=parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
+    picture = of_atom(replace(subject, parts=(part,)))
+    assert sum(bool(cell.expected) for cell in panel(picture, "C").values()) == 64
+
+
+SPARSE = "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, 32>"
+
+
+@pytest.mark.parametrize("name", ["SM70_8x8x4_F32F16F16F32_TN", "SM90_64x8x16_F16F16F16_SS", "SM75_U32x4_LDSM_N",
+                                  SPARSE])  # fmt: skip
+def test_atoms_with_replicas_in_memory_of_bits_and_sparse_are_drawn_without_faults(name: str) -> None:
+    picture = drawn(registry()[name])
+    cells = [cell for panel in picture.panels for cell in panel.every()]
+    assert len(picture.panels) >= 3 and not any(cell.fault or cell.expected for cell in cells)
+
+
+def test_svg_has_every_cell_its_words_and_a_description(wrong: Picture) -> None:
+    root = ElementTree.fromstring(svg.document([wrong]))
+    cells = [one for one in root.iter(f"{SVG}g") if "c" in one.get("class", "").split()]
+    assert len(cells) == wrong.cells + len(wrong.legend())
+    text = "".join(root.itertext())
+    assert root.get("role") == "img" and "without an owner" in text and "several owners" in text
+    assert (root.find(f"{SVG}title"), root.find(f"{SVG}desc")) != (None, None)
+    faults = [one.get("class") for one in cells]
+    assert faults.count("c missing") == 96 + 1 and faults.count("c several") == 96 + 1
+    named = {one.get("id") for one in root.iter() if one.get("id")}
+    assert {root.get("aria-labelledby"), root.get("aria-describedby")} <= named
+    assert "prefers-color-scheme:dark" in text and "<script" not in svg.document([wrong])
+
+
+def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
+    one = grid("C", "C 128x128", ("m", "n"), (128, 128), lambda r, c: Cell((f"T{r}", f"V{c}"), r % 8))
+    text = svg.document([Picture("large", (one,))])
+    root = ElementTree.fromstring(text)
+    group = next(one for one in root.iter(f"{SVG}g") if one.get("data-cells"))
+    packed = json.loads(group.get("data-cells", ""))
+    assert [[cell[0] for cell in row] for row in packed["cells"]] == [[f"T{r}\nV{c}" for c in range(128)]
+                                                                       for r in range(128)]  # fmt: skip
+    assert "shown: m 0..63 of 0..127, n 0..63 of 0..127" in text  # where no script runs
+    assert len([one for one in group if "c" in one.get("class", "").split()]) == 4096
+    assert "<" not in svg.SCRIPT.read_text()  # in a page's SVG it would begin an element
+    assert 60 < len(svg.SCRIPT.read_text().splitlines()) < 120
+
+
+def test_a_panel_beyond_the_most_cells_says_which_window_it_is() -> None:
+    one = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
+    assert one.window == "shown: m 0..127 of 0..511, n 0..511 of 0..511"
+    assert one.cut(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
+
+
+def test_names_of_users_are_text_in_every_format(right: Picture) -> None:
+    bad = replace(right, title=HOSTILE, notes=(HOSTILE,), panels=(replace(right.panels[0], heading=HOSTILE),))
+    root = ElementTree.fromstring(svg.document([bad]))
+    assert not list(root.iter(f"{SVG}script")) and "alert(1)" in "".join(root.itertext())
+    found = Cells()
+    found.feed(html.page([bad]))
+    assert "script" not in found.tags and "\x00" not in html.page([bad]) + svg.document([bad])
+    tex = latex.document([replace(bad, title=r"\input{x} $%#&_^~")])
+    assert r"\textbackslash{}input\{x\} \$\%\#\&\_\textasciicircum{}\textasciitilde{}" in tex
+
+
+class Cells(HTMLParser):
+    """The words of every table cell, and what the page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.fetched: list[str] = []
+        self.inside = False
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.inside = tag == "td"
+        self.cells += [""] * self.inside
+        self.fetched += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href", "xlink:href")]
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.cells[-1] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = False
+
+
+def test_html_has_every_cell_as_a_table_too_and_needs_no_other_file(wrong: Picture) -> None:
+    found = Cells()
+    found.feed(html.page([wrong, wrong]))
+    assert len(found.cells) == 2 * wrong.cells and found.fetched == []
+    assert "T0 V4, T1 V0: several owners; expected T0 V4; the counterexample" in found.cells
+    ids = re.findall(r'\bid="([^"]*)"', html.page([wrong, wrong]))
+    assert len(ids) == len(set(ids)) == 6
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_text_fits_its_width_and_loses_no_owner(right: Picture, width: int) -> None:
+    bare = replace(right, title="A", panels=(replace(right.panels[0], captions=()),))
+    text = terminal.render(bare, terminal.Style(width))
+    assert all(len(line) <= width for line in text.splitlines())
+    assert sorted(re.findall(r"T\d+ V\d+", text)) == sorted(f"T{t} V{v}" for t in range(32) for v in range(8))
+
+
+def test_text_says_without_colour_and_without_unicode_what_is_wrong(wrong: Picture) -> None:
+    text = terminal.render(wrong, terminal.Style(unicode=False))
+    assert text.isascii() and ">!T0 V4" in text and "#T1 V0" in text and "----" in text
+    assert "! several owners, - no owner, # expected there, > the counterexample" in text
+    coloured = terminal.render(wrong, terminal.Style(colour=True))
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured).replace(" ", "") == terminal.render(wrong, terminal.Style()).replace(
+        " ", ""
+    )
+
+
+def test_latex_has_a_node_for_each_cell(wrong: Picture) -> None:
+    text = latex.document([wrong])
+    assert text.count(r"\node[cell,") == wrong.cells and text.count("{") == text.count("}")
+    assert text.count("pattern=north east lines") == 96 and text.count("fill=lcred") == 96
+
+
+def test_a_swizzle_is_drawn_before_and_after() -> None:
+    from layouts.pasted import read_layout
+
+    picture = layouts.of_layout("text", read_layout("Sw<3,3,3> o (8,64):(64,1)"), banks=16)
+    before, after = ({at: cell.lines for at, cell in panel(picture, name).items()} for name in ("before", "after"))
+    assert before[1, 8] == ("72", "b4") and after[1, 8] == ("64", "b0")
+    assert {lines[1] for (_, c), lines in before.items() if c == 0} == {"b0"}  # a column in one bank
+    assert len({lines[1] for (_, c), lines in after.items() if c == 0}) == 8
+
+
+def test_maps_that_are_not_functions_show_all_images_and_owners() -> None:
+    twice = FragmentMap.from_pairs([Axis("lane", 2), Axis("value", 1)], [Axis("m", 2)],
+                                   [((0, 0), (0,)), ((1, 0), (0,))])  # fmt: skip
+    assert [(cell.lines, cell.fault) for cell in maps.tile("C", twice).every()] == [
+        (("T0-1", "V0"), Fault.SEVERAL), ((), Fault.MISSING),
+    ]  # fmt: skip
+    assert [cell.fault for cell in maps.table("C", twice.inverse()).every()] == [Fault.SEVERAL, Fault.MISSING]
+
+
+def test_tensor_memory_has_lanes_down_and_columns_across() -> None:
+    operand = isa_tables.instruction("tcgen05.mma.cta_group::1.kind::f16").operands["D"]
+    one = maps.memory("D", FragmentMap.from_operand(operand))
+    assert one.axes == ("lane", "column") and one.whole == (128, 8)
+    for m, n in [(0, 0), (40, 3), (127, 7)]:
+        place = operand.place(m, n)
+        assert one.cells[place["lane"]][place["column"]].lines == (f"m{m}", f"n{n}")
+
+
+def test_no_two_marks_differ_by_colour_alone() -> None:
+    assert len({mark for mark in terminal.UNICODE.values()}) == len({mark for mark in terminal.ASCII.values()}) == 4
+    assert len(palette.PASTELS) == len(palette.DARK) == 8
+    assert owners.cell([], [(0, 0)], 1).expected == "T0 V0"

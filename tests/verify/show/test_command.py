@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`verify.show` draws every sort of argument; its exit code is that of the check `isa`, and errors are one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from verify.atom.command import main as verify_atom
+from verify.show.command import main
+
+ATOM = "SM80_16x8x16_F32F16F16F32_TN"
+MUSEUM = str(Path(__file__).parents[2] / "museum" / "wrong.toml")
+DEFECT = "1: SM80_16x8x32_S32S4S4S32_TN"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "expected"),
+    [
+        ([ATOM, "--operand", "C"], 0, "9    T4 V2   T4 V3   T5 V2   T5 V3 "),
+        ([MUSEUM, "--only", DEFECT, "--operand", "B"], 1, "▶×T0 V4"),
+        (["((4,8),(2,2)):((32,1),(16,8))", "--onto", "16x8"], 0, "9    T4 V2   T4 V3   T5 V2   T5 V3 "),
+        (["((4,8),8):((32,1),8)", "--onto", "8x32"], 1, "96 of 256 elements have no owner"),
+        (["(4,2):(2,1)"], 0, "3           6  7\n"),
+        (["(4,2):(2,1)", "--table"], 0, "3             6  7\n"),
+        (["(2,2):(1@0,1@1)"], 0, "1             1,0  1,1\n"),
+        (["Sw<1,0,1> o (2,2):(2,1)"], 0, "1           3  2\n"),
+        (["(2,64):(64,1)", "--banks", "16", "--rows", "1:2", "--columns", "62:64"], 0, "126 b31"),
+        (["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "D"], 0, "T5 V3"),
+        (["SM80_16x8x16", "-q"], 0, f"{ATOM}: VERIFIED (isa)\n"),
+    ],
+)  # fmt: skip
+def test_what_is_drawn(words: list[str], code: int, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == code
+    assert expected in capsys.readouterr().out.replace("  \n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["nonsense"], "no atom is named 'nonsense'"),
+        (["(2,2:1"], "cannot read '(2,2:1': expected ',' or ')', found ':' at column 5"),
+        ([ATOM, "--operand", "D"], f"--operand: {ATOM} has A, B, C, not D"),
+        ([ATOM, "--rows", "16:18"], "--rows: A 16x16 (m,k) has 16 rows and 16 columns"),
+        (["none.json"], "cannot read none.json: No such file or directory"),
+        (["mma.sync.nothing"], "mma.sync.nothing"),
+        (["(4,2):(2,1)", "--onto", "0x2"], "it should be two positive extents"),
+        (["none.toml"], "none.toml"),
+    ],
+)
+def test_errors_are_one_line(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and problem in err and len(err.splitlines()) == 1
+
+
+def test_a_report_is_drawn_with_its_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "report.json"
+    arguments = ["--atoms", MUSEUM, DEFECT, "--checks", "isa", "--format", "json", "-o", str(report)]
+    assert verify_atom(arguments) == 1
+    assert main([str(report), "--atoms", MUSEUM, "--operand", "B"]) == 1
+    with_entry = capsys.readouterr().out
+    assert "▶×T0 V4" in with_entry and "≠T1 V0" in with_entry
+    assert main([str(report), "--operand", "B"]) == 1  # without the entry: its layouts alone
+    alone = capsys.readouterr().out
+    assert "▶×T0 V4" in alone and "≠T1 V0" not in alone
+
+
+@pytest.mark.parametrize("change", ["schema", "verdicts", "counterexample", "exit"])
+def test_a_changed_report_is_an_error(change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = {"part": "A", "property": "size", "claim": "", "status": "PROVED", "counterexample": None}
+    subject = {"name": "x", "layouts": {"A": "4:1"}, "status": "VERIFIED", "verdicts": [verdict]}
+    document = {"schema": 2, "exit": 0, "subjects": [subject]}
+    if change in ("schema", "exit"):
+        document[change] = 77
+    elif change == "verdicts":
+        subject["verdicts"] = [1]
+    else:
+        verdict["counterexample"] = {"inputs": {"thread": "x"}}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document))
+    assert main([str(path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+FORMATS = [(["--svg"], "<svg"), (["--html"], "<!DOCTYPE html>"), (["--latex"], r"\documentclass")]
+
+
+@pytest.mark.parametrize(("words", "begins"), [*FORMATS, (["--format", "svg"], "<svg")])
+def test_formats_are_written_to_stdout_or_a_file(
+    words: list[str], begins: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([ATOM, *words]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith(begins)
+    assert main([ATOM, *words, "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out").read_text(encoding="utf-8") == text
+    if begins == "<svg":
+        ElementTree.fromstring(text)

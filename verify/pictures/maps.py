@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels of maps from any source: the image of each point as a table, or the owners of each element of a tile.
+
+>>> from verify.maps.fragment_map import Axis
+>>> C = FragmentMap.tabulate(lambda lane, value: (lane, value), [Axis("lane", 2), Axis("value", 2)],
+...                          [Axis("m", 2), Axis("n", 2)])
+>>> [cell.text for cell in tile("C", C).every()], [cell.text for cell in table("C", C).every()]
+(['T0 V0', 'T0 V1', 'T1 V0', 'T1 V1'], ['0,0', '0,1', '1,0', '1,1'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from math import prod
+
+from verify.maps.fragment_map import FragmentMap, MapError, Point
+from verify.pictures import owners
+from verify.pictures.picture import Cell, Fault, Panel, grid
+
+Window = tuple[range, range]
+LETTERS = {"lane": "T", "thread": "T", "value": "V", "column": "c", "byte": "b", "cta": "CTA"}
+
+
+def tile(
+    name: str,
+    found: FragmentMap,
+    wanted: FragmentMap | None = None,
+    *,
+    copies: int = 1,
+    marked: Collection[Point] = (),
+    window: Window | None = None,
+    place: tuple[int, int] = (0, 0),
+) -> Panel:
+    """The elements of a map's outputs, each with its owners, and with those of another map where they differ.
+
+    The first output is down, the second across; k of (k, n) is down, as B is drawn above C.
+    """
+    letters = [LETTERS.get(axis.name, f"{axis.name} ") for axis in found.inputs]
+    backwards = found.inverse()
+    theirs = wanted.inverse() if wanted is not None else backwards
+    rows, columns = _halves(found)
+
+    def at(row: int, column: int) -> Cell:
+        element = _point(found, row, column)
+        mine, right = backwards.at(*element), theirs.at(*element)
+        about = [f"{found.show(element)}: {'; '.join(owners.listed(mine, letters)) or 'no owner'}"]
+        about += [f"{found.source(mine[0])}"] if mine else []
+        if wanted is not None:
+            about.append(f"{wanted.origin}: {'; '.join(owners.listed(right, letters)) or 'no owner'}")
+        return owners.cell(mine, right, copies, letters=letters, marked=element in marked, about=about)
+
+    sizes = "x".join(str(axis.extent) for axis in found.outputs)
+    heading = f"{name} {sizes} ({','.join(axis.name for axis in found.outputs)})"
+    captions = [f"{name} = {found.origin.text}"] if found.origin.text else []
+    return grid(name, heading, (rows[0], columns[0]), (rows[1], columns[1]), at,
+                window=window, place=place, captions=captions)  # fmt: skip
+
+
+def table(
+    name: str,
+    found: FragmentMap,
+    heading: str = "",
+    *,
+    cell: Callable[[Point], Cell] | None = None,
+    window: Window | None = None,
+    place: tuple[int, int] = (0, 0),
+) -> Panel:
+    """The image of each point: the first input is down, the others across; coloured by the first input."""
+    down, across = found.inputs[0], found.inputs[1:]
+    width = prod(axis.extent for axis in across)
+
+    def at(row: int, column: int) -> Cell:
+        point = (row, *_digits(column, [axis.extent for axis in across]))
+        images = found.at(*point)
+        if cell is not None and len(images) == 1:
+            return cell(images[0])
+        words = tuple(",".join(map(str, image)) for image in images)
+        fault = Fault.MISSING if not images else Fault.SEVERAL if len(images) > 1 else Fault.NONE
+        about = f"{found.show_input(point)}: {' and '.join(map(found.show, images)) or 'no image'}"
+        return Cell(words, row % 8 if images else -1, fault, about=(about,))
+
+    names = down.name, ",".join(axis.name for axis in across)
+    captions = [found.origin.text] if found.origin.text else []
+    return grid(name, heading or name, names, (down.extent, width), at, window=window, place=place, captions=captions)
+
+
+def memory(name: str, found: FragmentMap, window: Window | None = None, place: tuple[int, int] = (0, 0)) -> Panel:
+    """The elements at each place of Tensor Memory, by a map from elements to places: lanes down, the rest across."""
+    names = [axis.name for axis in found.outputs]
+    down = names.index("lane")
+    across = [i for i, axis in enumerate(found.outputs) if i != down and axis.extent > 1] or [(down + 1) % len(names)]
+    extents = [found.outputs[i].extent for i in across]
+
+    def at(row: int, column: int) -> Cell:
+        point = [0] * len(names)
+        point[down] = row
+        for i, digit in zip(across, _digits(column, extents), strict=True):
+            point[i] = digit
+        held = found.owners(tuple(point))
+        words = [" ".join(f"{axis.name[:1]}{c}" for axis, c in zip(found.inputs, one, strict=True)) for one in held]
+        about = f"{found.show(tuple(point))}: {' and '.join(map(found.show_input, held)) or 'nothing'}"
+        lines = tuple(words[0].split(" ")) if len(words) == 1 else tuple(words)
+        fault = Fault.SEVERAL if len(words) > 1 else Fault.NONE
+        return Cell(lines, held[0][0] % 8 if held else -1, fault, about=(about,))
+
+    heading = f"{name}: {' x '.join(f'{axis.extent} {axis.name}s' for axis in found.inputs)} in Tensor Memory"
+    axes = "lane", ",".join(names[i] for i in across)
+    return grid(name, heading, axes, (found.outputs[down].extent, prod(extents)), at, window=window, place=place)
+
+
+def _halves(found: FragmentMap) -> tuple[tuple[str, int], tuple[str, int]]:
+    """The name and extent of the rows and of the columns."""
+    if len(found.outputs) == 1:
+        return ("", 1), found.outputs[0]
+    if len(found.outputs) != 2:
+        raise MapError(f"{found.origin}: a map to {len(found.outputs)} coordinates has no tile")
+    return found.outputs[0], found.outputs[1]
+
+
+def _point(found: FragmentMap, row: int, column: int) -> Point:
+    return (column,) if len(found.outputs) == 1 else (row, column)
+
+
+def _digits(number: int, extents: Collection[int]) -> Iterator[int]:
+    """The coordinates of a column, the first fastest."""
+    for extent in extents:
+        yield number % extent
+        number //= extent

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels of an atom's operands: each element with its owners by the layout, and by the ISA where that differs.
+
+Everything is computed in plain integers, digit by digit, without `Layout.__call__`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from layouts import Layout
+from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.coordinates import Formula, Memory
+from verify.core.digits import lane_of, written_out
+from verify.core.verdict import Verdict
+from verify.maps.fragment_map import Point
+from verify.pictures import owners
+from verify.pictures.picture import Cell, Panel, grid
+
+Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
+Window = tuple[range, range]
+BRIEF = 4096  # elements of an operand: beyond, cells are not described one by one
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One formula of the ISA on one replica of the atom's threads: where it has each (thread, value)."""
+
+    formula: Formula
+    at: Mapping[Point, int]  # (thread, value) -> element; -1 outside the tile
+
+    @cached_property
+    def owners(self) -> Owners:
+        """The (thread, value) of every element."""
+        return _inverse(self.at)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One operand of an atom with all that its cells are made of."""
+
+    subject: BoundAtom
+    part: BoundOperand
+    verdicts: Sequence[Verdict] = field(default=())  # on this operand
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether it is in memory, and every thread has all of it: then one thread is drawn for all."""
+        whole = [isinstance(formula, Memory) and formula.ctas == 1 for formula in self.part.formulas]
+        return bool(whole) and all(whole) and all(row == self._rows[0] for row in self._rows)
+
+    @cached_property
+    def _rows(self) -> list[list[int]]:
+        return self.part.rows() if self.part.well_formed else []
+
+    @cached_property
+    def at(self) -> Mapping[Point, int]:
+        """The element of every (thread, value) by the layout."""
+        rows = enumerate(self._rows[:1] if self.alike else self._rows)
+        return {(thread, value): element for thread, row in rows for value, element in enumerate(row)}
+
+    @cached_property
+    def owners(self) -> Owners:
+        """The (thread, value) of every element by the layout."""
+        return _inverse(self.at)
+
+    @cached_property
+    def reference(self) -> Reference | None:
+        """The first formula that differs from the layout; else the first; None where the ISA tables have none."""
+        found = list(self._references())
+        return next((one for one in found if one.at != self.at), next(iter(found), None))
+
+    def _references(self) -> Iterator[Reference]:
+        for view in self.subject.views:
+            part = next((part for part in view.parts if part.name == self.part.name), None)
+            for formula in part.formulas if part is not None and view.thr is not None else ():
+                yield from _replicas(view, formula, self.part.extent, 1 if self.alike else view.threads)
+
+    @cached_property
+    def wanted(self) -> int:
+        """The owners that each element should have."""
+        return 1 if self.alike else self.subject.multiplicity(self.part)
+
+    @cached_property
+    def marked(self) -> frozenset[int]:
+        """The elements of the first counterexample: those that its points have, and should have."""
+        for verdict in self.verdicts:
+            if verdict.counterexample is not None:
+                found = frozenset(self._named(verdict.counterexample.inputs))
+                if found:
+                    return found
+        return frozenset()
+
+    def _named(self, inputs: Mapping[str, int]) -> Iterator[int]:
+        if "element" in inputs:
+            yield inputs["element"]
+        x, y = (inputs.get(axis, -1) for axis in (*self.part.axes, "")[:2])
+        if x >= 0 and y >= 0:
+            yield x + self.part.extent[0] * y
+        for prefix in ("", "other "):
+            point = inputs.get(f"{prefix}thread", -1), inputs.get(f"{prefix}value", -1)
+            if point in self.at:
+                yield self.at[point]
+            if self.reference is not None and "other thread" not in inputs and self.reference.at.get(point, -1) >= 0:
+                yield self.reference.at[point]
+
+    def cell(self, element: int, grain: int = 1) -> Cell:
+        """The cell of an element, or of a run of as many elements as `grain`, which have their owners in order."""
+        mine = self.owners.get(element, ())
+        theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
+        marked = not self.marked.isdisjoint(range(element, element + grain))
+        about = tuple(self._about(element, mine, theirs))
+        found = owners.cell(mine, theirs, self.wanted, marked=marked, about=about)
+        if self.alike:
+            return replace(found, lines=tuple(f"V{value}" for _, value in mine), shade=-1)
+        if grain > 1 and len(found.lines) == 2:
+            thread, value = found.lines
+            return replace(found, lines=(thread, f"{value}-{int(value[1:]) + grain - 1}"))
+        return found
+
+    def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:
+        """Where an element is, with both formulas at its owners."""
+        if self.part.extent[0] * self.part.extent[1] > BRIEF:
+            return
+        place = self.part.show(element)
+        yield f"{place}: {'; '.join(owners.listed(mine)) or 'no owner'}"
+        if isinstance(self.part.layout, Layout):
+            for thread, value in sorted(mine)[: owners.SHOWN]:
+                arithmetic = written_out(self.part.layout, thread, value)
+                yield f"layout: T{thread} V{value} has {arithmetic} = {element}"
+        if self.reference is not None:
+            formula = one_line(self.reference.formula)
+            listed = "; ".join(owners.listed(theirs)) or "no owner"
+            yield f"ISA: {listed}: {formula}" if len(theirs) <= owners.SHOWN else f"ISA: {listed}"
+
+    def outside(self) -> list[Point]:
+        """The points whose element is outside the tile: they have no cell."""
+        end = self.part.extent[0] * self.part.extent[1]
+        return [point for point, element in self.at.items() if not 0 <= element < end]
+
+    def captions(self) -> Iterator[str]:
+        """The layout, and the ISA's formula line by line."""
+        yield f"{self.part.name} = {self.part.text}" + (f": {self.part.fault}" if self.part.fault else "")
+        if self.reference is not None:
+            yield f"{self.reference.formula.citation}:"
+            yield from (f"  {line}" for line in self.reference.formula.text().splitlines())
+        elif self.part.no_formula:
+            yield self.part.no_formula
+
+    def notes(self) -> Iterator[str]:
+        """What the cells cannot show."""
+        if outside := self.outside():
+            shown = ", ".join(f"T{t} V{v} at {self.part.show(self.at[t, v])}" for t, v in outside[:3])
+            more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
+            yield f"{self.part.name}: outside the tile, in no cell: {shown}{more}"
+        for verdict in self.verdicts:
+            wrong = verdict.counterexample
+            if wrong is not None:
+                lines = (wrong.statement, wrong.arithmetic, wrong.extent, *wrong.damage)
+                yield f"{self.part.name} {verdict.status}: " + "; ".join(filter(None, lines))
+
+
+def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None = None) -> Panel:
+    """The panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
+    part = drawn.part
+    if len(part.axes) == 1:
+        return _bits(drawn, place, window)
+    (rows, columns), axes = part.extent, (part.axes[0], part.axes[1])
+    heading, captions = f"{part.name} {part.tile}", tuple(drawn.captions())
+    heading += ", by every thread" * drawn.alike
+    if axes[0] == "n":
+        return grid(
+            part.name, heading, (axes[1], axes[0]), (columns, rows), lambda y, x: drawn.cell(x + rows * y),
+            window=window, place=place, captions=captions,
+        )  # fmt: skip
+    return grid(
+        part.name, heading, axes, (rows, columns), lambda x, y: drawn.cell(x + rows * y),
+        window=window, place=place, captions=captions,
+    )  # fmt: skip
+
+
+def _bits(drawn: Drawn, place: tuple[int, int], window: Window | None) -> Panel:
+    """The panel of an operand of a copy: bits that stay together in one cell, as many across as one thread has."""
+    part, total = drawn.part, drawn.part.extent[0]
+    runs = [_run(Drawn(drawn.subject, one).at) for one in drawn.subject.parts if one.well_formed]
+    grain = min(runs)
+    across = min(16, max(8, max(runs) // grain))
+    heading = f"{part.name}: {total} bits" + (f", {grain} in a cell" if grain > 1 else "")
+    found = grid(
+        part.name, heading, ("bit", "+"), (-(-total // (across * grain)), across),
+        lambda row, column: drawn.cell((row * across + column) * grain, grain),
+        window=window, place=place, captions=tuple(drawn.captions()),
+    )  # fmt: skip
+    (row, column), (rows, columns) = found.first, found.extent
+    starts = tuple(str((row + i) * across * grain) for i in range(rows))
+    return replace(found, labels=(starts, tuple(str((column + i) * grain) for i in range(columns))))
+
+
+def _run(at: Mapping[Point, int]) -> int:
+    """The largest power of two so that the values of a thread are whole runs of so many bits, each at a multiple of it.
+
+    >>> _run({(0, 0): 4, (0, 1): 5, (0, 2): 8, (0, 3): 9})
+    2
+    """
+    found = 1 + max(value for _, value in at)
+    for (thread, value), element in at.items():
+        if at.get((thread, value - 1)) != element - 1:
+            found |= value | element
+    return found & -found
+
+
+def one_line(formula: Formula) -> str:
+    """A formula without the ranges of its names, in one line.
+
+    >>> from layouts.atoms import registry
+    >>> from verify.binding.atom import prepare
+    >>> one_line(prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"]).parts[2].formulas[0])
+    'row = groupID if i < 2, groupID + 8 otherwise; col = (threadID_in_group * 2) + (i & 0x1)'
+    """
+    found = ""
+    for line in formula.text().splitlines():
+        words = " ".join(line.split())
+        if words.startswith("i = "):
+            continue
+        if found:
+            found += ", " if line.startswith(" ") else "; "
+        found += words
+    return found
+
+
+def _replicas(view: BoundAtom, formula: Formula, extent: tuple[int, int], threads: int) -> Iterator[Reference]:
+    thr, rep = view.numbering
+    for replica in range(view.rep_size):
+        at: dict[Point, int] = {}
+        for thread in range(threads):
+            lane = lane_of(thr, thread) + lane_of(rep, replica)
+            for value in range(formula.values):
+                x, y = formula.locate(lane, value)
+                inside = 0 <= x < extent[0] and 0 <= y < extent[1]
+                at[thread, value] = int(x + extent[0] * y) if inside else -1
+        yield Reference(formula, at)
+
+
+def _inverse(at: Mapping[Point, int]) -> Owners:
+    found: dict[int, list[Point]] = {}
+    for point, element in at.items():
+        found.setdefault(element, []).append(point)
+    return found

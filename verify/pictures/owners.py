@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cell of an element: its owners in words, "T3 V1", threads that have the same value as a range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verify.maps.fragment_map import Point
+from verify.pictures.picture import Cell, Fault
+
+SHOWN = 4  # owners written in one cell; all of them are in its description
+
+
+def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple[str, ...]:
+    """The lines of a cell: of one owner its thread and its value, of several one line each.
+
+    >>> lines([(3, 1)]), lines([(0, 4), (1, 0)]), lines([(t, 7) for t in range(128)])
+    (('T3', 'V1'), ('T0 V4', 'T1 V0'), ('T0-127', 'V7'))
+    """
+    found = listed(owners, letters)
+    return tuple(found[0].split(" ")) if len(found) == 1 else tuple(found)
+
+
+def listed(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list[str]:
+    """Every owner in words; neighbouring threads that have one value are one range.
+
+    >>> listed([(0, 4), (1, 4), (2, 4), (7, 4), (1, 0)])
+    ['T0-2 V4', 'T1 V0', 'T7 V4']
+    """
+    runs: list[tuple[int, int, Point]] = []  # first and last of the first coordinate, and the others
+    for first, *others in sorted(owners, key=lambda owner: (owner[1:], owner[0])):
+        if runs and runs[-1][1] == first - 1 and runs[-1][2] == tuple(others):
+            runs[-1] = runs[-1][0], first, runs[-1][2]
+        else:
+            runs.append((first, first, tuple(others)))
+    order = sorted(runs, key=lambda run: (run[0], run[2]))
+    return [_words(first, last, others, letters) for first, last, others in order]
+
+
+def _words(first: int, last: int, others: Point, letters: Sequence[str]) -> str:
+    ends = f"{letters[0]}{first}" + (f"-{last}" if last > first else "")
+    return " ".join([ends, *(f"{letter}{number}" for letter, number in zip(letters[1:], others, strict=False))])
+
+
+def cell(
+    mine: Sequence[Point],
+    theirs: Sequence[Point],
+    wanted: int,
+    *,
+    letters: Sequence[str] = ("T", "V"),
+    marked: bool = False,
+    about: Sequence[str] = (),
+) -> Cell:
+    """The cell of an element with its owners, those that it should have, and how many it should have.
+
+    >>> cell([(0, 4), (1, 0)], [(0, 4)], 1)
+    Cell(lines=('T0 V4', 'T1 V0'), shade=0, fault=<Fault.SEVERAL: 'several'>, expected='T0 V4', marked=False, about=())
+    """
+    fault = Fault.SEVERAL if len(mine) > wanted else Fault.MISSING if len(mine) < wanted else Fault.NONE
+    expected = "" if sorted(theirs) == sorted(mine) else "; ".join(listed(theirs, letters)) or "none"
+    shade = mine[0][0] % 8 if mine else -1
+    return Cell(lines(mine, letters), shade, fault, expected, marked, tuple(about))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A picture as a plain value: panels of cells. What is drawn is decided here, how it looks is each writer's.
+
+`Picture`   a title, the panels with their places beside each other, and sentences about what is wrong
+`Panel`     a table of cells with the names of its rows and columns, whole or a window that says so
+`Cell`      what is written in it, the number of its colour, its fault, what is expected there
+`grid`      a panel made cell by cell
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
+
+
+class Fault(StrEnum):
+    """What is wrong with the owners of a cell."""
+
+    NONE = ""
+    SEVERAL = "several"  # more than it should have
+    MISSING = "missing"  # fewer than it should have
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: an element with its owners, a point with its offset, a word of memory with its lanes."""
+
+    lines: tuple[str, ...]  # what is written in it
+    shade: int = -1  # the number of its colour, of eight, such as its thread's; -1 for none
+    fault: Fault = Fault.NONE  # of its owners
+    expected: str = ""  # what should be there, where that is something else
+    marked: bool = False  # whether the counterexample is here
+    about: tuple[str, ...] = ()  # where it is, and the formulas at this point
+
+    @property
+    def text(self) -> str:
+        """The lines as one."""
+        return ", ".join(self.lines) if self.fault is Fault.SEVERAL else " ".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A table of cells. `first` and `whole` say which part of the map it shows."""
+
+    name: str  # A, B, C, before, after: unique in a picture
+    heading: str  # what is above it
+    axes: tuple[str, str]  # what its rows and its columns are
+    cells: tuple[tuple[Cell, ...], ...]  # row by row
+    whole: tuple[int, int]  # rows and columns of the map
+    first: tuple[int, int] = (0, 0)  # the row and column of the map that the first cell is
+    place: tuple[int, int] = (0, 0)  # row and column of the panel in the picture
+    captions: tuple[str, ...] = ()  # the formulas that it is drawn from
+    labels: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # of rows and columns, in place of their numbers
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Rows and columns that are shown."""
+        return len(self.cells), len(self.cells[0]) if self.cells else 0
+
+    @property
+    def count(self) -> int:
+        """The number of cells that are shown."""
+        rows, columns = self.extent
+        return rows * columns
+
+    @property
+    def window(self) -> str:
+        """Which part of the map is shown, in words; empty where it is the whole."""
+        if self.extent == self.whole:
+            return ""
+        parts = zip(self.axes, self.first, self.extent, self.whole, strict=True)
+        shown = ", ".join(f"{axis} {start}..{start + count - 1} of 0..{end - 1}" for axis, start, count, end in parts)
+        return f"shown: {shown}"
+
+    def label(self, axis: int, number: int) -> str:
+        """The name of a row (axis 0) or column (axis 1) that is shown, by its place."""
+        return self.labels[axis][number] if self.labels[axis] else str(self.first[axis] + number)
+
+    def every(self) -> Iterator[Cell]:
+        """Every cell, row by row."""
+        for row in self.cells:
+            yield from row
+
+    def cut(self, rows: range, columns: range) -> Panel:
+        """The panel of some of its rows and columns, counted from the first that is shown."""
+        from dataclasses import replace
+
+        down, across = self.labels
+        labels = tuple(down[i] for i in rows if down), tuple(across[i] for i in columns if across)
+        cells = tuple(tuple(self.cells[r][c] for c in columns) for r in rows)
+        first = self.first[0] + rows.start, self.first[1] + columns.start
+        return replace(self, cells=cells, first=first, labels=labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn of one subject."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    status: str = ""  # of the checks that were made: VERIFIED, REFUTED, ...
+    notes: tuple[str, ...] = ()  # sentences: the counterexample, the extent of the damage
+    shades: str = ""  # what the colours are by: "thread", "bank", "warp"
+
+    @property
+    def cells(self) -> int:
+        """The number of cells that are shown."""
+        return sum(panel.count for panel in self.panels)
+
+    def summary(self) -> str:
+        """What is to be seen, in sentences, for those who do not see it.
+
+        >>> panel = Panel("C", "C 1x2", ("m", "n"), ((Cell(("T0", "V0"), 0), Cell((), fault=Fault.MISSING)),), (1, 2))
+        >>> Picture("one", (panel,)).summary()
+        'C 1x2: 1 row (m) by 2 columns (n), 1 cell without an owner.'
+        """
+        return " ".join([*map(_summary, self.panels), *(f"{note.rstrip('.')}." for note in self.notes)])
+
+    def legend(self) -> list[tuple[Cell, str]]:
+        """A sample of each mark that is in the picture, with its meaning."""
+        found = {
+            f"coloured by {self.shades}": (Cell((), 0), lambda cell: self.shades and cell.shade >= 0),
+            "several owners": (Cell((), fault=Fault.SEVERAL), lambda cell: cell.fault is Fault.SEVERAL),
+            "no owner": (Cell((), fault=Fault.MISSING), lambda cell: cell.fault is Fault.MISSING),
+            "≠ what is expected there": (Cell((), expected=" "), lambda cell: cell.expected),
+            "the counterexample": (Cell((), marked=True), lambda cell: cell.marked),
+        }
+        cells = [cell for panel in self.panels for cell in panel.every()]
+        return [(sample, words) for words, (sample, has) in found.items() if any(map(has, cells))]
+
+    def only(self, names: Sequence[str]) -> Picture:
+        """The picture of some of its panels."""
+        from dataclasses import replace
+
+        return replace(self, panels=tuple(panel for panel in self.panels if panel.name in names))
+
+
+def _summary(panel: Panel) -> str:
+    rows, columns = panel.whole
+    faults = Counter(cell.fault for cell in panel.every())
+    differing = sum(bool(cell.expected) and not cell.fault for cell in panel.every())
+    found = (
+        (faults[Fault.SEVERAL], "with several owners"),
+        (faults[Fault.MISSING], "without an owner"),
+        (differing, "with another owner than expected"),
+    )
+    sizes = f"{_count(rows, 'row')} ({panel.axes[0]}) by {_count(columns, 'column')} ({panel.axes[1]})"
+    parts = [f"{panel.heading}: {sizes}", *(f"{_count(n, 'cell')} {what}" for n, what in found if n)]
+    return ", ".join(filter(None, [*parts, panel.window])) + "."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def grid(  # noqa: PLR0913
+    name: str,
+    heading: str,
+    axes: tuple[str, str],
+    whole: tuple[int, int],
+    at: Callable[[int, int], Cell],
+    *,
+    window: tuple[range, range] | None = None,
+    place: tuple[int, int] = (0, 0),
+    captions: Sequence[str] = (),
+) -> Panel:
+    """The panel with the cell `at(row, column)` for each row and column of a window; by default, of as many as fit.
+
+    >>> panel = grid("one", "one", ("row", "column"), (2, 3), lambda r, c: Cell((f"{r}{c}",)))
+    >>> [cell.text for cell in panel.every()], panel.window
+    (['00', '01', '02', '10', '11', '12'], '')
+    """
+    rows, columns = window or (range(whole[0]), range(whole[1]))
+    if len(rows) * len(columns) > MOST:
+        columns = columns[:MOST]
+        rows = rows[: max(1, MOST // len(columns))]
+    cells = tuple(tuple(at(row, column) for column in columns) for row in rows)
+    first = (rows.start, columns.start)
+    return Panel(name, heading, axes, cells, whole, first, place, tuple(captions))

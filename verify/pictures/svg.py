@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A picture as SVG: static elements up to a number of cells, beyond it cells as JSON that a script draws.
+
+Text of files and of users becomes text of XML elements: xml.etree escapes it. Without scripts, as in an <img>, a large
+panel shows its first rows and columns and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+from zlib import crc32
+
+from verify.pictures import palette
+from verify.pictures.picture import Cell, Fault, Panel, Picture
+
+STATIC = 4096  # cells that are written as elements
+LETTER, LINE = 4.9, 9.0  # width and height of the text of a cell
+HEAD, GAP = 26.0, 14.0  # above a panel for its heading, between panels
+NOTE = 12.0  # height of a line below the picture
+SCALE = 1.5  # pixels of a unit
+NARROWEST = 420.0  # for the lines below
+SIDE = 8.0
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+SCRIPT = Path(__file__).with_name("large.js")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Width and height of the cells of a panel, and the room at its left for the names of its rows."""
+
+    width: float
+    height: float
+    left: float
+
+    @classmethod
+    def of(cls, panel: Panel, picture: Picture) -> Sizes:
+        """As wide as the longest line needs in panels below each other, as high as the most lines beside each other.
+
+        So C's columns go on with B's, and C's rows with A's.
+        """
+        below = [one for one in picture.panels if one.place[1] == panel.place[1]]
+        above = [cell for one in below for cell in one.every()]
+        beside = [cell for one in picture.panels if one.place[0] == panel.place[0] for cell in one.every()]
+        letters = max((len(line) for cell in above for line in written(cell)), default=0)
+        lines = max((len(written(cell)) for cell in beside), default=0)
+        names = max((len(name) for one in below for name in _names(one)), default=0)
+        outlined = 4 * any(cell.expected for cell in beside)
+        return cls(max(20.0, (letters + 1) * LETTER), max(20.0, lines * LINE + 4 + outlined), names * LETTER + 8)
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Where everything is: the size of all panels, the left end of each column of them, the top of each row."""
+
+    width: float
+    height: float
+    lefts: Mapping[int, float]
+    tops: Mapping[int, float]
+
+    @classmethod
+    def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes]) -> Arrangement:
+        """The columns are as wide and the rows as high as their largest panels."""
+        wide: dict[int, float] = {}
+        tall: dict[int, float] = {}
+        for panel in panels:
+            (row, column), size = panel.place, sizes[panel.name]
+            heading = size.left + (len(panel.heading) + len(panel.window) + 2) * 6.1
+            wide[column] = max(wide.get(column, 0.0), size.left + panel.extent[1] * size.width, heading)
+            tall[row] = max(tall.get(row, 0.0), HEAD + panel.extent[0] * size.height)
+        lefts, tops, x, y = {}, {}, 0.0, HEAD
+        for column in sorted(wide):
+            lefts[column], x = x, x + wide[column] + GAP
+        for row in sorted(tall):
+            tops[row], y = y, y + tall[row] + GAP
+        return cls(max(x, NARROWEST), y, lefts, tops)
+
+    def at(self, panel: Panel) -> str:
+        """Where a panel is."""
+        return f"{self.lefts[panel.place[1]]:g} {self.tops[panel.place[0]]:g}"
+
+
+def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:
+    """One or several pictures, below each other, as an SVG file."""
+    drawn = [drawing(picture, cells) for picture in pictures]
+    if len(drawn) == 1:
+        return text(drawn[0])
+    boxes = [[float(number) for number in one.get("viewBox", "").split()[2:]] for one in drawn]
+    whole, top = _svg(max(box[0] for box in boxes), sum(box[1] for box in boxes)), 0.0
+    whole.set("role", "group")
+    for one, (wide, tall) in zip(drawn, boxes, strict=True):
+        one.attrib |= {"y": f"{top:g}", "width": f"{wide:g}", "height": f"{tall:g}"}
+        whole.append(one)
+        top += tall
+    return text(whole)
+
+
+def text(element: Element) -> str:
+    """An element as XML; what XML cannot have becomes the replacement character."""
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", ElementTree.tostring(element, encoding="unicode")) + "\n"
+
+
+def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Element:
+    """The <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
+
+    `prefix` begins the ids, for two drawings of one picture on a page.
+    """
+    sizes = {panel.name: Sizes.of(panel, picture) for panel in picture.panels}
+    large = picture.cells > cells
+    shown = [first(panel, cells // len(picture.panels)) if large else panel for panel in picture.panels]
+    here, there = (Arrangement.of(panels, sizes) for panels in (shown, picture.panels))
+    below = [*_below(picture, here.width)]
+    deep = NOTE * (len(below) + 2)
+    svg = _svg(here.width + SIDE, here.height + deep)
+    name = f"{prefix}{crc32(repr((picture.title, picture.notes)).encode()):08x}"
+    _described(svg, picture, name)
+    SubElement(svg, "style").text = palette.STYLE
+    _hatch(svg, name)
+    SubElement(svg, "rect", {"class": "bg", "width": "100%", "height": "100%"})
+    _text(svg, SIDE, 16, picture.title + (f": {picture.status}" if picture.status else ""), "h")
+    for panel, whole in zip(shown, picture.panels, strict=True):
+        group = _panel(panel, sizes[panel.name], name)
+        group.attrib |= {"transform": f"translate({here.at(panel)})", "data-to": there.at(panel)}
+        if panel is not whole:
+            group.set("data-cells", packed(whole, sizes[panel.name], name))
+        svg.append(group)
+    lines = SubElement(svg, "g", {"transform": f"translate(0 {here.height:g})", "data-to": f"0 {there.height:g}"})
+    _legend(lines, picture, name)
+    for number, line in enumerate(below, 1):
+        _text(lines, SIDE, NOTE * (number + 0.4), line, "n d" if line.startswith(" ") else "n")
+    if large:
+        svg.set("data-box", f"{there.width + SIDE:g} {there.height + deep:g} {SCALE}")
+        SubElement(svg, "script").text = SCRIPT.read_text(encoding="utf-8")
+    return svg
+
+
+def _svg(width: float, height: float) -> Element:
+    return Element("svg", {
+        "xmlns": "http://www.w3.org/2000/svg", "class": "lc", "role": "img", "viewBox": f"0 0 {width:g} {height:g}",
+        "width": f"{width * SCALE:g}", "height": f"{height * SCALE:g}",
+    })  # fmt: skip
+
+
+def _described(svg: Element, picture: Picture, name: str) -> None:
+    svg.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc"}
+    SubElement(svg, "title", id=f"{name}-title").text = picture.title
+    SubElement(svg, "desc", id=f"{name}-desc").text = picture.summary()
+
+
+def _hatch(svg: Element, name: str) -> None:
+    pattern = SubElement(SubElement(svg, "defs"), "pattern", {
+        "id": f"{name}-hatch", "width": "4", "height": "4", "patternUnits": "userSpaceOnUse",
+        "patternTransform": "rotate(45)",
+    })  # fmt: skip
+    SubElement(pattern, "line", {"class": "hatch", "y2": "4"})
+
+
+def _names(panel: Panel) -> Iterator[str]:
+    """The names of the rows that are shown, and of the axes."""
+    yield "\\".join(panel.axes)
+    yield from (panel.label(0, row) for row in range(panel.extent[0]))
+
+
+def _panel(panel: Panel, size: Sizes, name: str) -> Element:
+    """A panel with the names of its rows and columns."""
+    group = Element("g")
+    _text(group, size.left, 9, panel.heading + (f", {panel.window}" if panel.window else ""), "h")
+    _text(group, size.left - 4, HEAD - 4, "\\".join(panel.axes), "d r")
+    for column in range(panel.extent[1]):
+        _text(group, size.left + (column + 0.5) * size.width, HEAD - 4, panel.label(1, column), "d k")
+    for row, cells in enumerate(panel.cells):
+        down = HEAD + row * size.height
+        _text(group, size.left - 4, down + size.height / 2 + 3, panel.label(0, row), "d r")
+        for column, cell in enumerate(cells):
+            group.append(_cell(cell, size.left + column * size.width, down, size, name))
+    return group
+
+
+def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
+    """A cell: its rectangle, what marks its fault, its lines; what a pointer shows is its title."""
+    shade = f" s{cell.shade % 8}" if cell.shade >= 0 and not cell.fault else ""
+    group = Element("g", {"class": f"c{shade}{f' {cell.fault}' if cell.fault else ''}"})
+    if cell.about:
+        SubElement(group, "title").text = "\n".join(cell.about)
+    box = _box(x, y, size, 0)
+    SubElement(group, "rect", box)
+    if cell.fault is Fault.MISSING:
+        SubElement(group, "rect", {**box, "style": f"fill:url(#{name}-hatch)"})
+    if cell.fault is Fault.SEVERAL and not cell.expected:
+        SubElement(group, "rect", {**_box(x, y, size, 1.5), "class": "b"})
+    if cell.expected:
+        SubElement(group, "rect", {**_box(x, y, size, 1.2), "class": "o"})
+    if cell.marked:
+        SubElement(group, "rect", {**_box(x, y, size, 0.5), "class": "m", "rx": "4"})
+    lines = written(cell)
+    first = y + size.height / 2 - LINE * (len(lines) - 1) / 2 + 2.8
+    for number, line in enumerate(lines):
+        expected = {"class": "e"} if number == len(cell.lines) else {}
+        at = {"x": f"{x + size.width / 2:g}", "y": f"{first + LINE * number:g}"}
+        SubElement(group, "text", {**at, **expected}).text = line
+    return group
+
+
+def written(cell: Cell) -> tuple[str, ...]:
+    """The lines of a cell, then the expected owner."""
+    return (*cell.lines, f"≠{cell.expected}") if cell.expected else cell.lines
+
+
+def _box(x: float, y: float, size: Sizes, inset: float) -> dict[str, str]:
+    numbers = (x + inset, y + inset, size.width - 2 * inset, size.height - 2 * inset)
+    return dict(zip(("x", "y", "width", "height"), (f"{number:g}" for number in numbers), strict=True))
+
+
+def first(panel: Panel, cells: int) -> Panel:
+    """The first columns and rows of a panel, as many as there may be cells; itself where it has no more."""
+    if panel.count <= cells:
+        return panel
+    columns = min(panel.extent[1], 64)
+    return panel.cut(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
+
+
+def _legend(parent: Element, picture: Picture, name: str) -> None:
+    """A sample of each mark that the picture has, with its meaning."""
+    x, sample = SIDE, Sizes(12, 10, 0)
+    for cell, words in picture.legend():
+        parent.append(_cell(cell, x, -8, sample, name))
+        _text(parent, x + 16, 0, words, "n d")
+        x += 16 + len(words) * 5.6 + 14
+
+
+def _below(picture: Picture, width: float) -> Iterator[str]:
+    """The lines below the panels: what is wrong, then the formulas."""
+    columns = int(width / 5.5)
+    for note in picture.notes:
+        yield from textwrap.wrap(note, columns, subsequent_indent="    ")
+    for line in (f" {caption}" for panel in picture.panels for caption in panel.captions):
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from textwrap.wrap(line.lstrip(), columns, initial_indent=indent, subsequent_indent=f"{indent}    ",
+                                 drop_whitespace=True) if len(line) > columns else [line]  # fmt: skip
+
+
+def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
+    SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": kind}).text = words
+
+
+def packed(panel: Panel, size: Sizes, name: str) -> str:
+    """A whole panel as JSON for the script: a cell is its lines, shade, fault, expected owner, mark; no empty ends."""
+
+    def cell(one: Cell) -> list[object]:
+        found: list[object] = ["\n".join(one.lines), one.shade, str(one.fault), one.expected, int(one.marked)]
+        while len(found) > 2 and not found[-1]:
+            found.pop()
+        return found
+
+    document = {
+        "heading": panel.heading + (f", {panel.window}" if panel.window else ""), "axes": panel.axes,
+        "labels": panel.labels, "first": panel.first, "captions": panel.captions,
+        "size": [size.width, size.height, size.left, HEAD], "hatch": f"{name}-hatch",
+        "cells": [[cell(one) for one in row] for row in panel.cells],
+    }  # fmt: skip
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))

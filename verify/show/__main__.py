@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.show`."""
+
+from verify.cli.ending import as_process
+from verify.show.command import main
+
+as_process(main)

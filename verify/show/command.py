@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.show WHAT`: draw a map in the terminal, or as SVG, HTML or LaTeX."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lanecheck_console.command import Help, Version, width
+from verify.cli import arguments, ending, output
+from verify.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
+    from verify.show.subjects import Shown
+
+DESCRIPTION = """Draw who has which element, by the layout and by the PTX ISA. WHAT is an atom (a name, a prefix, a
+glob), a layout in quotes, a PTX instruction, a TOML FILE of atoms, tilings, movements or maps, or a report
+that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved."""
+EPILOG = """example:
+  python -m verify.show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
+
+exit codes: those of the check `isa`: 0 drawn, nothing wrong was seen; 1 something REFUTED; 2 usage, unknown name or
+malformed file; 3 contradiction; 4 an atom that could not be compared; 5 nothing to draw"""
+FORMATS = ("text", "svg", "html", "latex")
+RANGE = re.compile(r"(\d{1,9}):(\d{1,9})")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Draw what the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = parser().parse_args(argv)
+    if options.output is None and options.format != "text":
+        options.output = "-"
+    from verify.show import subjects
+
+    shown = subjects.shown(options)
+    if not shown.pictures and not shown.code:
+        raise UsageError("nothing to draw")
+    text = _written(shown, options)
+    output.write(text, None if options.output == "-" else options.output)
+    return shown.code
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = arguments.Parser(prog="python -m verify.show", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
+    made.add_argument("what", nargs="+", metavar="WHAT", help="an atom, a layout, an instruction, a FILE, a report")
+    made.add_argument("--only", action="append", default=[], metavar="NAME", help="only these entries of the files")
+    made.add_argument("--operand", action="append", default=[], metavar="NAME", help="only these panels: A, B, C, ...")
+    made.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
+    made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")
+    made.add_argument("--table", action="store_true", help="of a layout: the element of each (thread, value)")
+    made.add_argument("--banks", type=int, metavar="BITS", help="of a layout: the bank of each element of so many bits")
+    made.add_argument("--thread", type=arguments.positive, metavar="T", help="of a tiling: the steps to its part")
+    made.add_argument("--rows", metavar="A:B", type=_range, help="only rows A to B-1")
+    made.add_argument("--columns", metavar="A:B", type=_range, help="only columns A to B-1")
+    made.add_argument("--format", choices=FORMATS, default="text", help="how to draw")
+    for name in FORMATS[1:]:
+        words = f"the same as --format {name}"
+        made.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=words)
+    made.add_argument("-o", "--output", metavar="FILE", help="write the picture there instead of stdout")
+    made.add_argument("--no-unicode", action="store_true", help="as text: ASCII marks alone")
+    made.add_argument("-q", "--quiet", action="store_true", help="as text: one line for each subject")
+    return made
+
+
+def _range(text: str) -> range:
+    found = RANGE.fullmatch(text)
+    if found is None or int(found[1]) >= int(found[2]):
+        raise argparse.ArgumentTypeError(f"expected two numbers such as 0:64, found {text!r}")
+    return range(int(found[1]), int(found[2]))
+
+
+def _written(shown: Shown, options: argparse.Namespace) -> str:
+    """The pictures in the format of the options."""
+    pictures: Sequence[Picture] = shown.pictures
+    if options.format == "svg":
+        from verify.pictures import svg
+
+        return svg.document(pictures)
+    if options.format == "html":
+        from verify.pictures import html
+
+        return html.page(pictures)
+    if options.format == "latex":
+        from verify.pictures import latex
+
+        return latex.document(pictures)
+    from verify.pictures.terminal import Style, render
+
+    to_stdout = options.output is None
+    colour, columns = to_stdout and output.coloured(), width(to_stdout and output.on_terminal())
+    style = Style(columns, colour, not options.no_unicode)
+    between = "" if options.quiet else "\n"
+    return between.join(render(picture, style, options.quiet) for picture in pictures)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of an instruction of the PTX ISA: where the tables have each element, in registers and tensor memory."""
+
+from __future__ import annotations
+
+import isa_tables
+from verify.core.errors import UsageError
+from verify.maps.fragment_map import FragmentMap, MapError
+from verify.pictures import maps
+from verify.pictures.picture import Panel, Picture
+
+PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1), "C": (1, 2)}
+
+
+def of_instruction(mnemonic: str) -> Picture:
+    """The operands of a mnemonic that the tables map; UsageError for one that they do not have.
+
+    >>> picture = of_instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    >>> [panel.name for panel in picture.panels], picture.panels[0].cells[9][3].text
+    (['D', 'A', 'B', 'C'], 'T5 V3')
+    """
+    try:
+        found = isa_tables.instruction(mnemonic)
+    except isa_tables.IsaError as error:
+        raise UsageError(str(error)) from error
+    panels: list[Panel] = []
+    notes: list[str] = [f"PTX ISA {found.section}"]
+    for number, (name, operand) in enumerate(found.operands.items()):
+        place = PLACES.get(name, (2 + number // 3, number % 3))
+        try:
+            points = FragmentMap.from_operand(operand)
+        except (isa_tables.IsaError, MapError) as error:
+            notes.append(f"{name} is not drawn: {error}")
+            continue
+        panels.append(_panel(name, operand, points, place))
+    return Picture(mnemonic, tuple(panels), notes=tuple(notes), shades="thread")
+
+
+def _panel(name: str, operand: isa_tables.Operand, points: FragmentMap, place: tuple[int, int]) -> Panel:
+    """The owners of each element of an operand in registers; the elements of each place of one in tensor memory."""
+    from dataclasses import replace
+
+    lines = tuple(f"  {line}" for line in operand.text().splitlines())
+    if not operand.placed:
+        return replace(maps.tile(name, points, copies=operand.copies, place=place), captions=(f"{name}:", *lines))
+    return replace(maps.memory(name, points, place=place), captions=(f"{name} in {operand.space}:", *lines))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a report that `--format json` wrote: its atoms with its verdicts; nothing is checked again.
+
+An atom of the report is the entry of the registry, or of `--atoms FILE`, that has its name and its layouts. Without
+such an entry its layouts are drawn alone, onto the tiles that the report's claims name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from layouts import Layout
+from layouts.atoms import Atom
+from verify.binding.atom import BoundAtom, BoundOperand, thread_value
+from verify.binding.coordinates import AXES
+from verify.core.errors import Exit, UsageError
+from verify.core.verdict import Claim, Counterexample, Property, Status, Verdict
+from verify.pictures.atoms import of_atom
+from verify.pictures.picture import Picture
+from verify.report.as_json import SCHEMA
+
+TILE = re.compile(r"\b(\d{1,6})x(\d{1,6})\b")
+
+
+def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
+    """The pictures of the atoms of a report, and its exit code. Raises UsageError for any other file."""
+    document = _read(path)
+    subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
+    pictures = [_of_subject(one, options) for one in subjects if one["layouts"]]
+    if not pictures:
+        raise UsageError(f"{path}: no subject of it has layouts to draw")
+    return pictures, Exit(document["exit"])
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA or "subjects" not in document:
+        raise UsageError(f"{path}: expected a report with schema {SCHEMA}, as `verify.atom --format json` writes it")
+    try:
+        for subject in document["subjects"]:
+            str(subject["name"]), dict(subject["layouts"])
+            list(_verdicts(subject))
+        Exit(document["exit"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"{path}: a report that was changed: {type(error).__name__}: {error}") from error
+    return document
+
+
+def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
+    """The verdicts of a subject, as far as pictures show them."""
+    for one in subject["verdicts"]:
+        wrong = one["counterexample"]
+        found = None
+        if wrong is not None:
+            inputs = {str(name): int(value) for name, value in wrong["inputs"].items()}
+            statement, arithmetic, extent = (str(wrong[key] or "") for key in ("statement", "arithmetic", "extent"))
+            found = Counterexample(inputs, statement, arithmetic, extent, tuple(map(str, wrong["damage"])))
+        claim = Claim(str(subject["name"]), str(one["part"]), Property(str(one["property"])), str(one["claim"]))
+        yield Verdict(claim, Status(one["status"]), (), found)
+
+
+def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
+    verdicts, status = list(_verdicts(subject)), str(subject["status"])
+    return of_atom(_entry(subject, options) or _alone(subject, verdicts), verdicts, status)
+
+
+def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:
+    """The atom of the registry or of a file with the subject's name and layouts."""
+    from verify.atom import selection
+    from verify.atom.checker import prepared
+
+    pool = selection.pool(options.atoms, options)
+    if subject["name"] not in pool:
+        return None
+    found = prepared(pool[subject["name"]])
+    return found if {part.name: part.text for part in found.parts} == dict(subject["layouts"]) else None
+
+
+def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> BoundAtom:
+    """The layouts of a subject, each onto the tile of its claims, without an instruction."""
+    parts = []
+    for name, text in subject["layouts"].items():
+        layout, fault = thread_value(text) if isinstance(text, str) else (None, "no text")
+        found = next((hit for one in verdicts if one.claim.part == name and (hit := TILE.search(one.claim.text))), None)
+        if name not in AXES or found is None or layout is None:
+            continue
+        parts.append(BoundOperand(name, text, layout, fault, (int(found[1]), int(found[2])), ()))
+    threads = max((part.domain[0] for part in parts), default=1)
+    operands = {part.name: part.text for part in parts}
+    name = str(subject["name"])
+    atom = Atom(name=name, ptx=None, shape=(1, 1, 1), thr=f"{threads}:1", types={}, operands=operands)
+    return BoundAtom(atom, Layout(threads, 1), Layout(1, 0), "", threads, tuple(parts), ())

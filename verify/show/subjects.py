@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an argument of `verify.show` names, and its pictures: atoms, layouts, instructions, files, reports."""
+
+from __future__ import annotations
+
+import os
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.core.errors import Exit, SpecError, UsageError
+from verify.pictures.picture import Panel, Picture
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+
+LAYOUT = re.compile(r"\s*(?:[\d(\[_]|S\w*<|cute::|make_|Layout|ComposedLayout|Shape|[!#\"])")
+INSTRUCTION = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
+Window = tuple[range, range]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The pictures of a run, and its exit code: that of the check `isa`, never of a proof."""
+
+    pictures: tuple[Picture, ...] = ()
+    code: Exit = Exit.OK
+
+    def __add__(self, other: Shown) -> Shown:
+        return Shown((*self.pictures, *other.pictures), worse(self.code, other.code))
+
+
+ORDER = (Exit.OK, Exit.UNDECIDED, Exit.REFUTED, Exit.USAGE, Exit.CONTRADICTION)
+
+
+def worse(one: Exit, other: Exit) -> Exit:
+    """The exit code of two runs together."""
+    return max(one, other, key=ORDER.index)
+
+
+def shown(options: Namespace) -> Shown:
+    """The pictures of every argument, of the panels, rows and columns that the options choose."""
+    found = Shown()
+    for what in options.what:
+        found += _of(what, options)
+    pictures = [_chosen(picture, options) for picture in found.pictures]
+    return Shown(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
+
+
+def _of(what: str, options: Namespace) -> Shown:
+    path = Path(what)
+    if what.endswith(".json"):
+        from verify.show.reports import of_report
+
+        pictures, code = of_report(path, options)
+        return Shown(tuple(pictures), code)
+    if os.path.isfile(what) or what.endswith(".toml"):
+        return _of_file(path, options)
+    if LAYOUT.match(what):
+        return _of_layout(what, options)
+    if INSTRUCTION.fullmatch(what):
+        from verify.show.instructions import of_instruction
+
+        return Shown((of_instruction(what),))
+    return _of_atoms([what], options.atoms, options)
+
+
+def _of_file(path: Path, options: Namespace) -> Shown:
+    """The pictures of a file's entries, by what sort of entries it has."""
+    from layouts.atoms import AtomFileError
+    from layouts.atoms.document import read
+    from verify.core.errors import MalformedError
+    from verify.core.files import meant_for
+
+    try:
+        sort = meant_for(read(path).tables)
+    except AtomFileError as error:
+        raise MalformedError(error.errors) from error
+    if sort in ("atom", ""):
+        return _of_atoms(options.only, [str(path)], options)
+    raise UsageError(f"{path}: there are no pictures of a file for verify.{sort}")
+
+
+def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) -> Shown:
+    from verify.atom import selection
+
+    pool = selection.pool(files, options)
+    chosen = [pool[name] for name in selection.chosen(names, None, pool)]
+    found = Shown(code=Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK)
+    for atom in chosen:
+        found += of_atom(atom)
+    return found
+
+
+def of_atom(entry: AnyAtom) -> Shown:
+    """The picture of an atom after the check `isa`, with the exit code of that."""
+    from verify.atom.checker import AtomChecker, drawn, prepared
+    from verify.core.verdict import Check
+    from verify.report import Report
+
+    case = AtomChecker(frozenset({Check.ISA})).case(entry)
+    picture = replace(drawn(prepared(entry), case.verdicts), status=f"{case.headline} (isa)")
+    return Shown((picture,), Report((case,)).exit())
+
+
+def _of_layout(text: str, options: Namespace) -> Shown:
+    """The picture of a layout: onto a tile, as a table of its points, or of its offsets."""
+    import verify.layout as command
+    from verify.core.verdict import Check
+    from verify.pictures import atoms, layouts, maps
+
+    if options.onto is not None:
+        extent = command.tile_of(options.onto)
+        report = command.onto_tile(text, extent, {Check.ISA})
+        (case,) = report.cases
+        verdicts = [replace(one, claim=replace(one.claim, part="C")) for one in case.verdicts]
+        subject, _ = command.bound(text, extent)
+        picture = atoms.of_atom(subject, verdicts, f"{case.status} (isa)")
+        return Shown((_renamed(replace(picture, notes=picture.notes[:-1])),), report.exit())
+    layout = command.parsed(text)
+    if options.table or layouts.has_coordinates(layout):
+        axes = command.axes_of(layout)
+        outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
+        return Shown((Picture(text, (maps.table("", command.points_of(layout, **outputs), text),), shades="thread"),))
+    return Shown((layouts.of_layout(text, layout, options.banks or 0, _window(options)),))
+
+
+def _renamed(picture: Picture) -> Picture:
+    """The picture of a layout alone: it is no C of an instruction."""
+    panels = [replace(one, heading=one.heading.removeprefix("C "), captions=()) for one in picture.panels]
+    return replace(picture, panels=tuple(panels), notes=tuple(note.removeprefix("C ") for note in picture.notes))
+
+
+def _window(options: Namespace) -> Window | None:
+    return (options.rows, options.columns) if options.rows and options.columns else None
+
+
+def _chosen(picture: Picture, options: Namespace) -> Picture:
+    """The picture with the panels, rows and columns that the options choose."""
+    names = [panel.name for panel in picture.panels]
+    if unknown := [name for name in options.operand if name not in names]:
+        raise SpecError("operand", f"{picture.title} has {', '.join(names) or 'none'}, not {unknown[0]}")
+    kept = picture.only(options.operand) if options.operand else picture
+    if not (options.rows or options.columns):
+        return kept
+    return replace(kept, panels=tuple(_cut(kept.panels, options)))
+
+
+def _cut(panels: Sequence[Panel], options: Namespace) -> Iterator[Panel]:
+    for panel in panels:
+        wanted = (options.rows, options.columns)
+        ends = [
+            range(0, count) if one is None else range(max(0, one.start - start), min(count, one.stop - start))
+            for one, start, count in zip(wanted, panel.first, panel.extent, strict=True)
+        ]
+        if not (ends[0] and ends[1]):
+            option = "rows" if not ends[0] else "columns"
+            raise SpecError(option, f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns")
+        yield panel.cut(*ends)
