@@ -54,6 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="pass, not skip, what could not be compared with its instruction",
     )
+    group.addoption(
+        "--lanecheck-allow-exec",
+        action="store_true",
+        help="call the functions FILE.py::function of the files in CI too (where the variable CI is set)",
+    )
     parser.addini("lanecheck", "TOML files, folders or globs to verify, relative to rootdir", type="args", default=[])
 
 
@@ -210,7 +215,7 @@ def checker(config: pytest.Config) -> Suite:
     if SUITE not in config.stash:
         from verify.gate import Suite
 
-        config.stash[SUITE] = Suite()
+        config.stash[SUITE] = Suite(config.getoption("--lanecheck-allow-exec"), "--lanecheck-allow-exec")
     return config.stash[SUITE]
 
 

@@ -120,8 +120,12 @@ def _text_of(layout: object) -> str:
     return str(found) if plain(found) or not hasattr(found, "stride") else str(layout)
 
 
-def verify_index(index: str | Path | None = None, file: str | Path | None = None, **given: Any) -> Report:
+def verify_index(
+    index: str | Path | None = None, file: str | Path | None = None, *, allow_exec: bool = False, **given: Any
+) -> Report:
     """The verdicts on index arithmetic: one entry of a file by name, all of a file, or one by its keys.
+
+    `allow_exec` lets a function of a file be called in CI too.
 
     >>> c = {"ptx": "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "operand": "C", "lang": "c"}
     >>> verify_index(**c, row="lane/4 + 8*(i/2)", col="lane%4*2 + i%2").exit().name
@@ -130,11 +134,11 @@ def verify_index(index: str | Path | None = None, file: str | Path | None = None
     'REFUTED'
     """
     if index is not None:
-        return _report(_named(index, file, "index"), (), False)
+        return _report(_named(index, file, "index", allow_exec), (), False)
     from verify.index.bind import bind
     from verify.index.spec import of_options
 
-    return _report([_suite().of_index(bind(of_options(given)))], (), False)
+    return _report([_suite(allow_exec).of_index(bind(of_options(given)))], (), False)
 
 
 def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Report:
@@ -170,19 +174,19 @@ def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Seque
     return report.identified(query.of_text(text, tile=tile), forms)
 
 
-@lru_cache(maxsize=1)
-def _suite() -> Suite:
+@lru_cache(maxsize=2)
+def _suite(allow_exec: bool = False) -> Suite:
     """The suite of the process: its solver, recordings and evidence are shared by all calls."""
-    return Suite()
+    return Suite(allow_exec)
 
 
-def _named(subject: str | Path, file: str | Path | None, what: str) -> list[Entry]:
+def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[Entry]:
     """The entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
-        return _readable(_suite().read(subject))
+        return _readable(_suite(allow_exec).read(subject))
     if file is None:
         raise UsageError(f"verify_{what}: {subject!r} of which file? Give file=")
-    entries = {entry.name: entry for entry in _readable(_suite().read(Path(file)))}
+    entries = {entry.name: entry for entry in _readable(_suite(allow_exec).read(Path(file)))}
     return [entries[name] for name in select([subject], entries, what)]
 
 

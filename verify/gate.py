@@ -15,6 +15,7 @@ from layouts.atoms.errors import raised
 from layouts.atoms.tables import Found as Readable
 from verify.atom import selection
 from verify.binding.completion import atoms
+from verify.cli.arguments import check_execution
 from verify.cli.batch import attempt
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.files import meant_for
@@ -64,7 +65,13 @@ def _malformed(error: AtomFileError) -> Entry:
 
 
 class Suite:
-    """Verifies entries one by one; the solver, the recordings and the evidence are shared by all."""
+    """Verifies entries one by one; the solver, the recordings and the evidence are shared by all.
+
+    `allow_exec` lets functions of users' files be called in CI; `how` is what a user says for that.
+    """
+
+    def __init__(self, allow_exec: bool = False, how: str = "allow_exec=True") -> None:
+        self.allow_exec, self.how = allow_exec, how
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
         """The entries of a file in their order, and the error of the file; one of the two is empty."""
@@ -141,6 +148,8 @@ class Suite:
     def _index(self, index: BoundIndex) -> Case:
         from verify.index.properties import case
 
+        if index.spec.runs_code:
+            check_execution(self.allow_exec, self.how)
         return case(index)
 
     def _tiling(self, spec: TilingSpec) -> Case:

@@ -68,7 +68,7 @@ def _check(options: argparse.Namespace) -> None:
         if given and not needed:
             raise UsageError(message)
     if options.module and not options.count:
-        arguments.check_execution(options)
+        arguments.check_execution(options.allow_exec)
 
 
 def _counts(parts: Sequence[Part]) -> str:

@@ -20,7 +20,10 @@ without evidence; 5 nothing selected; 130 interrupted: what was found until then
 FORMATS = ("text", "json", "junit", "sarif", "github", "html")
 """How a report can be written; `verify.cli.output` writes it."""
 
-RUNS_CODE = "verify.foreign, verify.laws --module, verify.campaign --module"
+RUNS_CODE = (
+    "verify.index and verify.identify with FILE.py::function, verify.foreign, verify.laws --module, "
+    "verify.campaign --module"
+)
 """Every command that runs code of others."""
 
 
@@ -87,10 +90,10 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_execution(options: argparse.Namespace) -> None:
-    """UsageError where code of others would run in CI (the variable CI is set) without `--allow-exec`."""
-    if os.environ.get("CI") and not options.allow_exec:
-        raise UsageError("this runs code of others: in CI say so with --allow-exec")
+def check_execution(allowed: bool, how: str = "--allow-exec") -> None:
+    """UsageError where code of others would run in CI (the variable CI is set) and that is not allowed; `how` it is."""
+    if os.environ.get("CI") and not allowed:
+        raise UsageError(f"this runs code of others: in CI say so with {how}")
 
 
 def parsed(

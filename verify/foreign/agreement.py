@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from verify.core.verdict import Status, Verdict
-from verify.foreign.answers import ForeignMap, MissingMap
+from verify.maps.answers import ForeignMap, MissingMap
 from verify.report import Case
 
 HEAD = """# What other projects' maps are

@@ -24,10 +24,10 @@ from verify.core.verdict import (
     join,
     unchecked,
 )
-from verify.foreign.answers import ForeignMap, MissingMap
 from verify.index import bind
 from verify.index.properties import EQUALS, operand_verdicts
 from verify.maps import findings
+from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.fragment_map import FragmentMap, grid
 from verify.report import Case
 

@@ -15,10 +15,10 @@ from lanecheck_console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
-from verify.foreign import isolation
 from verify.foreign.agreement import page
-from verify.foreign.answers import ForeignMap, MissingMap, read
 from verify.foreign.checker import case
+from verify.maps import isolation
+from verify.maps.answers import ForeignMap, MissingMap, read
 from verify.report import Case, Report
 
 ADAPTERS = Path(__file__).with_name("adapters")
@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return Exit.OK
     if not options.projects:
         raise UsageError(f"which project? One of {', '.join(shipped())}, or the path of an adapter")
-    arguments.check_execution(options)
+    arguments.check_execution(options.allow_exec)
     if (python := shutil.which(options.python)) is None:
         raise UsageError(f"--python: {options.python} is no program that can be run")
     options.python = os.path.abspath(python)  # the child has a folder of its own

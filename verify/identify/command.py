@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.index import spec
+from verify.maps.called import FUNCTION
 
 if TYPE_CHECKING:
     from verify.identify.query import Query
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 DESCRIPTION = """Identify a map: which operands of which instructions of the PTX ISA it equals, is the transpose of, or
 relabels by one permutation of an axis; else to which it is nearest. MAP is a layout of (lane, value) in any spelling,
 F2 bases, a table (CSV, JSON, or AMD's of registers), or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or
-give --row and --col, expressions as verify.index has. Only operands in registers are compared.
+give --row and --col, expressions as verify.index has. Of FILE.py::function --values is needed; it is called in a child
+process. Only operands in registers are compared.
 
 --as also writes the map in other forms, each read again and compared at every point; or says what prevents the form.
 Exit code 0: it equals, transposes or relabels an operand; 1: none."""
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --as all'
-EXPRESSIONS = ("row", "col", "lang", "type", "values", "let")
+EXPRESSIONS = ("row", "col", "lang", "type", "values", "let", "python")
 WARP = 32
 
 
@@ -55,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="where ATOM is; repeatable")
     parser.add_argument("--lanes", type=arguments.positive, default=WARP, metavar="N", help="of --row and --col; 32")
+    arguments.add_execution(parser)
     keys = spec.options()
     for name in EXPRESSIONS:
         known = (
@@ -74,16 +77,22 @@ def _query(options: argparse.Namespace) -> Query:
     from verify.identify import query
 
     given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
-    if options.map is not None:
-        if given:
-            raise UsageError(f"--{next(iter(given))}: {options.map:.60} is a map already; give one or the other")
-        return query.of_text(options.map, _pool(options), _tile(options.tile))
-    if options.tile is not None:
-        raise UsageError("--tile: is for a layout; expressions name rows and columns")
-    if not given:
-        raise UsageError("which map? Give MAP, or --row, --col and --values")
     known = spec.options()
     values = {name: known[name].read(value) for name, value in given.items()}
+    called = options.map is not None and FUNCTION.fullmatch(options.map) is not None
+    if options.map is not None:
+        if other := next((name for name in given if not called or name not in ("values", "python")), ""):
+            raise UsageError(f"--{other}: {options.map:.60} is a map already; give one or the other")
+        if not called:
+            return query.of_text(options.map, _pool(options), _tile(options.tile))
+    if options.tile is not None:
+        raise UsageError("--tile: is for a layout; expressions name rows and columns")
+    if called:
+        arguments.check_execution(options.allow_exec)
+        function = spec.OperandSpec(function=options.map, python=values.get("python", ""))
+        return query.of_spec(function, options.lanes, options.map, values.get("values", ""))
+    if not given:
+        raise UsageError("which map? Give MAP, or --row, --col and --values")
     words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if name in ("row", "col"))
     return query.of_spec(spec.OperandSpec(**values), options.lanes, words)
 

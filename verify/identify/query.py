@@ -159,27 +159,28 @@ def _of_atom(name: str, operand: str, pool: Any) -> Query:
     return Query(f"{name}:{operand}", found, tile=part.extent)
 
 
-def of_spec(given: OperandSpec, lanes: int, text: str) -> Query:
-    """The map of expressions; the number of values is that of the loops, or `values` is a number."""
+def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Query:
+    """The map of expressions or of a function; the number of values is that of the loops, or `values` is a number."""
     from verify.index.bind import map_of
     from verify.maps.operand import LOOPS
     from verify.maps.tree import ExpressionError
 
-    if given.form != ("row", "col"):
+    if given.form not in (("row", "col"), ("function",)):
         raise SpecError(given.form[0], "give row and col")
-    if not given.values:
+    values = values or given.values
+    if not values:
         raise SpecError("values", "missing: how many values has a lane? Give --values 4, or loops: i=2, j=2")
-    found = [LOOPS.fullmatch(part) for part in given.values.split(",")]
-    plain = given.values.strip().isdecimal()
+    found = [LOOPS.fullmatch(part) for part in values.split(",")]
+    plain = values.strip().isdecimal()
     if not plain and None in found:
-        raise SpecError("values", f"expected a number, or loops such as i=2, j=2, found {given.values!r:.60}")
+        raise SpecError("values", f"expected a number, or loops such as i=2, j=2, found {values!r:.60}")
     counts = [int(one[2]) for one in found if one]
-    count = int(given.values) if plain else prod(counts)
+    count = int(values) if plain else prod(counts)
     if not 0 < count * lanes <= MOST:
         raise SpecError("values", f"{lanes} lanes of {count} values: expected 1 to {MOST} points")
     try:
         given = replace(given, values="") if plain else given
         made, _ = map_of(given, lanes, count, ROW_AND_COLUMN, Path())
     except (ExpressionError, MapError) as error:
-        raise SpecError("row", str(error)) from error
+        raise SpecError("" if given.runs_code else "row", str(error)) from error
     return Query(text, made, as_isa=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,12 @@ class BoundIndex:
 
     spec: IndexSpec
     instruction: isa_tables.Instruction
-    parts: tuple[IndexOperand, ...]
+    made: tuple[IndexOperand, ...] = ()  # the operands with their maps; empty for those that functions give
+
+    @cached_property
+    def parts(self) -> tuple[IndexOperand, ...]:
+        """The operands with their maps; functions are called when this is read first, and may raise SpecError."""
+        return self.made or _parts(self.spec, self.instruction)
 
     @property
     def name(self) -> str:
@@ -78,11 +84,20 @@ def read(path: Path) -> Found[BoundIndex]:
 
 
 def bind(spec: IndexSpec) -> BoundIndex:
-    """The maps of a spec; raises SpecError for what the ISA tables lack and for a map that cannot be evaluated."""
+    """The maps of a spec; raises SpecError for what the ISA tables lack and for a map that cannot be evaluated.
+
+    No function is called.
+    """
     instruction = _instruction(spec.ptx, spec.select)
+    for name in spec.operands:
+        _in_registers(spec.ptx, name, instruction, name if len(spec.operands) > 1 else "operand")
+    return BoundIndex(spec, instruction, () if spec.runs_code else _parts(spec, instruction))
+
+
+def _parts(spec: IndexSpec, instruction: isa_tables.Instruction) -> tuple[IndexOperand, ...]:
     several = len(spec.operands) > 1
     parts = [_operand(spec, name, one, instruction, several) for name, one in spec.operands.items()]
-    return BoundIndex(spec, instruction, _relabelled(spec, parts) if spec.relabel else tuple(parts))
+    return _relabelled(spec, parts) if spec.relabel else tuple(parts)
 
 
 def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOperand, ...]:
@@ -148,7 +163,16 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
 
 def _tabulated(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]) -> FragmentMap:
     origin = Origin(getattr(function, "__qualname__", type(function).__name__))
-    return FragmentMap.tabulate(function, coordinates(tables.lanes, tables.values).inputs, tile, origin)
+    inputs = coordinates(tables.lanes, tables.values).inputs
+
+    def image(*point: int) -> Any:
+        try:
+            return function(*point)
+        except Exception as error:
+            where = ", ".join(f"{axis.word} {c}" for axis, c in zip(inputs, point, strict=True))
+            raise MapError(f"{origin} at {where}: {type(error).__name__}: {error}") from error
+
+    return FragmentMap.tabulate(image, inputs, tile, origin)
 
 
 def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentMap:
@@ -163,7 +187,7 @@ def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentM
 def _operand(
     spec: IndexSpec, name: str, given: OperandSpec, instruction: isa_tables.Instruction, several: bool
 ) -> IndexOperand:
-    operand = _in_registers(spec.ptx, name, instruction, name if several else "operand")
+    operand = instruction.operands[name]
     tile, under = tuple(map(Axis, operand.axes, operand.extent)), f"{name}." if several else ""
     try:
         found, function = map_of(given, operand.lanes, operand.values, tile, spec.folder)
@@ -221,6 +245,11 @@ def map_of(
         from verify.maps import table
 
         return table.read(folder / given.table, table.Columns(names.inputs, tile, columns(tile))), None
+    if given.runs_code:
+        from verify.maps import called
+
+        sides = (names.inputs, tile) if given.function is not None else (tile, names.inputs)
+        return called.of_function(given.function or given.inverse or "", *sides, folder, given.python), None
     axes = names.inputs if given.lane is not None else tile
     texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, given.form, strict=True)}
     words = "; ".join(f"{key}: {getattr(given, key)}" for key in given.form)

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from verify.index.bind import BoundIndex
 
 DESCRIPTION = """Verify which element of an operand each lane and value has, as a kernel computes it: expressions of C
-or Python (--row and --col, or inversely --lane and --value), a table, or F2 bases; compared with the PTX ISA at every
-lane and value. Or a TOML FILE with several. Texts are parsed, never executed.
+or Python (--row and --col, or inversely --lane and --value), a table, F2 bases, or a function of a Python file;
+compared with the PTX ISA at every lane and value. Or a TOML FILE with several. Texts are parsed, never executed; a
+function is called in a child process, which isolates accidents and is no sandbox.
 
 names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
 map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.index", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "maps")
+    arguments.add_execution(parser)
     for name, one in KEYS.items():
         if name in REPEATED:
             parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")
@@ -79,6 +81,8 @@ def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
     from verify.index.properties import case
     from verify.report import Report
 
+    if any(entry.spec.runs_code for entry in entries):
+        arguments.check_execution(options.allow_exec)
     if options.files:
         from verify.cli.batch import verified
 

@@ -38,7 +38,15 @@ if TYPE_CHECKING:
 
 REPLAY = ("python", "-m", "verify.index")
 OPERAND = re.compile(r"[A-Z][A-Z0-9]{0,7}")
-FORMS: tuple[tuple[str, ...], ...] = (("row", "col"), ("lane", "value"), ("table",), ("bases",))
+FORMS: tuple[tuple[str, ...], ...] = (
+    ("row", "col"),
+    ("lane", "value"),
+    ("table",),
+    ("bases",),
+    ("function",),
+    ("inverse",),
+)
+CALLED = frozenset({"function", "inverse"})  # whose code is run
 AXES = ("m", "n", "k")
 LANGUAGES = ("c", "python")
 SHARED = (
@@ -57,6 +65,14 @@ def text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"expected a text, found {value!r:.60}")
     return value
+
+
+def called(value: object) -> str:
+    """The value, a text FILE.py::function; raises ValueError for anything else."""
+    from verify.maps.called import named
+
+    named(text(value))
+    return str(value)
 
 
 def one_of(*words: str) -> Any:
@@ -117,6 +133,9 @@ class OperandSpec:
     value: str | None = key("expression of the value's number, of a map given inversely", text)
     table: str | None = key("a CSV or JSON file with columns lane, i, row, col", text)
     bases: str | None = key("F2 bases in Triton's spelling: {register = [[0, 1], ...], lane = [...]}", text)
+    function: str | None = key("FILE.py::function of (lane, value), which returns (row, col); it is called", called)
+    inverse: str | None = key("FILE.py::function of (row, col), which returns (lane, value); it is called", called)
+    python: str = key("interpreter that calls the function; absent: the one of this command", text, default="")
     lang: str = key("language of the expressions; absent: both, which must agree", one_of(*LANGUAGES), default="")
     type: str = key("type of the coordinates in C; absent: both must agree", one_of("int", "unsigned"), default="")
     values: str = key("loops over the values, the outermost first: i=2, j=2", text, default="")
@@ -128,7 +147,7 @@ class OperandSpec:
         given = [name for form in FORMS for name in form if getattr(self, name) is not None]
         form = next((form for form in FORMS if given and given[0] in form), None)
         if form is None:
-            raise SpecError("row", "missing: give row and col, or lane and value, or table, or bases")
+            raise SpecError("row", "missing: give row and col, or lane and value, or table, bases, function or inverse")
         missing = [name for name in form if name not in given]
         if missing:
             raise SpecError(missing[0], f"missing: {form[0] if missing[0] != form[0] else form[1]} is given")
@@ -139,7 +158,14 @@ class OperandSpec:
             for name in ("lang", "type", "values", "let"):
                 if getattr(self, name):
                     raise SpecError(name, f"is for expressions; {form[0]} has none")
+        if self.python and not self.runs_code:
+            raise SpecError("python", f"is for a function; {' and '.join(form)} give the map")
         return form
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether the map is a function that is called."""
+        return self.function is not None or self.inverse is not None
 
 
 @dataclass(frozen=True)
@@ -153,6 +179,11 @@ class IndexSpec:
     select: Mapping[str, str | int] = field(default_factory=dict)  # what the mnemonic leaves to the assembly text
     folder: Path = Path()  # to which tables are relative
     relabel: Mapping[str, str] = field(default_factory=dict)  # m, n or k -> layout: the maps' number of the ISA's
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether a map of it is a function that is called."""
+        return any(operand.runs_code for operand in self.operands.values())
 
 
 def operand_name(value: object) -> str:
@@ -187,6 +218,7 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
     own = {name: value for name, value in values.items() if name in keys(OperandSpec)}
     words = [word for name, value in given.items() for word in _words(name, value)]
     operands = {values["operand"]: OperandSpec(**own)}
+    _ = operands[values["operand"]].form  # is one
     title = f"{values['ptx']} {values['operand']}"
     select, relabel = (values.get(name) or {} for name in ("select", "relabel"))
     return IndexSpec(title, shlex.join([*REPLAY, *words]), values["ptx"], operands, select, relabel=relabel)
@@ -222,7 +254,9 @@ def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
     if not isinstance(table, dict):
         entry.fail(name, 'expected a table such as { row = "lane/4", col = "i" }')
     given = _values(entry, table, f"{name}.", keys(OperandSpec))
-    return _formed(entry, f"{name}.", OperandSpec(**{**({} if {"table", "bases"} & given.keys() else shared), **given}))
+    return _formed(
+        entry, f"{name}.", OperandSpec(**{**({} if {"table", "bases", *CALLED} & given.keys() else shared), **given})
+    )
 
 
 def _formed(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:

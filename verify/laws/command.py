@@ -57,7 +57,7 @@ def _check(options: argparse.Namespace) -> None:
         if given and not allowed:
             raise UsageError(message)
     if options.module:
-        arguments.check_execution(options)
+        arguments.check_execution(options.allow_exec)
 
 
 def _laws(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.verify.foreign.adapters import HOSTILE, written
+from tests.verify.adapters import HOSTILE, written
 from verify.foreign.command import ADAPTERS, main, shipped
 
 

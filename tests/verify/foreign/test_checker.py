@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from verify.foreign.answers import ForeignMap, MissingMap
 from verify.foreign.checker import case, wrong_inverse
+from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.fragment_map import Axis, FragmentMap
 
 LANES, VALUES = Axis("lane", 32), Axis("value", 4)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.verify.foreign.adapters import HOSTILE, RIGHT, written
+from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.foreign import command
 from verify.foreign.command import ADAPTERS, main, shipped
 

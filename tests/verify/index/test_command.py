@@ -10,7 +10,7 @@ import pytest
 
 from layouts import Layout
 from verify import verify_index, verify_map
-from verify.core.errors import SpecError
+from verify.core.errors import SpecError, UsageError
 from verify.gate import Suite
 from verify.index.command import main
 from verify.maps.fragment_map import Axis, FragmentMap
@@ -144,7 +144,7 @@ def test_a_repair_is_in_the_users_own_words(
     [
         ([], "which map? Give --ptx, --operand, --row and --col, or a FILE"),
         (["--ptx", MMA], "--operand: missing"),
-        (["--ptx", MMA, "--operand", "C"], "--row: missing: give row and col, or lane and value, or table, or bases"),
+        (["--ptx", MMA, "--operand", "C"], "--row: missing: give row and col, or lane and value, or table, bases"),
         (["--ptx", MMA, "--operand", "C", "--row", "0"], "--col: missing: row is given"),
         (["--ptx", MMA, "--operand", "C", "--row", "0", "--col", "0", "--bases", "x"], "--bases: row and col give"),
         (["--ptx", MMA, "--operand", "C", "--bases", "x", "--lang", "c"], "--lang: is for expressions; bases has none"),
@@ -284,6 +284,100 @@ def test_the_functions_of_the_package() -> None:
         verify_map(lambda lane, i: (0.5, 0), MMA, "C")
     with pytest.raises(SpecError, match="expected a map"):
         verify_map(FragmentMap.tabulate(lambda i: i, [Axis("i", 2)], [Axis("m", 2)]), MMA, "C")
+
+
+CODE = """
+def element(lane, i):
+    open("called", "a").write("x")
+    return lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2
+
+def place(row, col):
+    return row % 8 * 4 + col // 2, row // 8 * 2 + col % 2
+
+def wrong(lane, i):
+    return lane // 4 + i % 2 * 8, lane % 4 * 2 + i // 2
+
+def raises(lane, i):
+    return {}[lane]
+"""
+CALLS = f"""
+["right"]
+ptx = "{MMA}"
+operand = "C"
+function = "mine.py::element"
+["inverse"]
+ptx = "{MMA}"
+C = {{ inverse = "mine.py::place" }}
+A = {{ row = "lane/4 + 8*(i/2%2)", col = "lane%4*2 + i%2 + 8*(i/4)", lang = "c" }}
+["wrong"]
+ptx = "{MMA}"
+operand = "C"
+function = "mine.py::wrong"
+["raises"]
+ptx = "{MMA}"
+operand = "C"
+function = "mine.py::raises"
+"""
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of functions that are called, relative to it."""
+    monkeypatch.delenv("CI", raising=False)
+    (tmp_path / "maps").mkdir()
+    (tmp_path / "maps/mine.py").write_text(CODE, encoding="utf-8")
+    path = tmp_path / "maps/maps.toml"
+    path.write_text(CALLS, encoding="utf-8")
+    return path
+
+
+def test_a_function_of_a_file_is_a_map(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ptx", MMA, "--operand", "C"]
+    mine = calls.parent / "mine.py"
+    assert run(capsys, *words, "--function", f"{mine}::element")[0] == 0
+    assert run(capsys, *words, "--inverse", f"{mine}::place")[0] == 0
+    code, text = run(capsys, *words, "--function", f"{mine}::wrong")
+    assert code == 1
+    assert "lane 0, value 1: map (m=8, n=0), ISA (m=0, n=1); (m=8, n=0) belongs to lane 0, value 2" in text
+    code, text = run(capsys, *words, "--function", f"{mine}::raises")
+    assert (code, text) == (
+        2,
+        f"lanecheck: --function: {mine}::raises: KeyError: 0 at lane 0, value 0, line 13 of mine.py\n",
+    )
+    assert run(capsys, *words, "--bases", TRITON, "--python", "python")[1].startswith("lanecheck: --python: is for a")
+
+
+def test_functions_in_a_file_are_called_where_they_are_verified_alone(
+    calls: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, str(calls), "--list") == (0, "right\ninverse\nwrong\nraises\n")
+    assert run(capsys, str(calls), "--only", "inverse")[0] == 0
+    code, text = run(capsys, str(calls))
+    assert code == 2  # of the one that raises; the others are verified
+    assert "lanecheck: --function: mine.py::raises: KeyError: 0 at lane 0, value 0, line 13 of mine.py" in text
+    assert "3 subjects: 2 verified, 1 refuted" in text
+    entries, problem = Suite().read(calls)
+    assert not problem
+    assert [entry.case().status for entry in entries[:3]] == ["VERIFIED", "VERIFIED", "REFUTED"]
+
+
+def test_in_ci_functions_are_called_only_where_that_is_said(
+    calls: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    words = [str(calls), "--only", "right", "-q"]
+    assert run(capsys, *words) == (2, "lanecheck: this runs code of others: in CI say so with --allow-exec\n")
+    assert run(capsys, *words, "--allow-exec")[0] == 0
+    with pytest.raises(UsageError, match="allow_exec=True"):
+        verify_index("right", calls)
+    assert verify_index("right", calls, allow_exec=True).exit() == 0
+    entries, _ = Suite(how="--lanecheck-allow-exec").read(calls)
+    assert "say so with --lanecheck-allow-exec" in Suite().verify(entries[:1]).failure
+
+
+def test_a_raising_function_is_an_error_with_its_point() -> None:
+    with pytest.raises(SpecError, match="at lane 3, value 0: ZeroDivisionError: integer division or modulo by zero"):
+        verify_map(lambda lane, i: (1 // (lane - 3), 0), MMA, "C")
 
 
 OPERAND = b'["a"]\nptx = "' + MMA.encode() + b'"\noperand = "C"\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from verify.foreign.child import grid, images, plain, tabulated
+from verify.maps.child import grid, images, plain, tabulated
 
 
 class Index:

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from tests.verify.foreign.adapters import HOSTILE, RIGHT, written
-from verify.foreign import isolation
-from verify.foreign.answers import ForeignMap, MissingMap, read
+from tests.verify.adapters import HOSTILE, RIGHT, written
+from verify.maps import isolation
+from verify.maps.answers import ForeignMap, MissingMap, read
 
 MISSING = {
     "exits": "SystemExit: 0",

@@ -13,12 +13,13 @@ Standard output and standard error belong to the project. This isolates accident
 
 An adapter has `PROJECT`, the name of its distribution; `DISTRIBUTION`, where that is another; and `maps()`, which
 yields (name, function). The function returns a dict: `source`, `ptx`, `operand`, `note`, `inputs` and `outputs` as
-`verify.foreign.answers` describes them; `of`, which is called with every input and returns its image (a tuple), several
+`verify.maps.answers` describes them; `of`, which is called with every input and returns its image (a tuple), several
 (a list of tuples) or None; and perhaps `back`, the project's own inverse, called with every output.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import itertools
@@ -31,6 +32,7 @@ import select
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
@@ -42,6 +44,7 @@ GIB = 1 << 30
 LIMITS = (("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 64 << 20), ("RLIMIT_AS", 64 * GIB), ("RLIMIT_NOFILE", 1024))
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whatever loses its parent becomes a child of this process
 DIGITS = 1 << 62
+HERE = os.path.dirname(__file__)
 
 
 def main(adapter: str, descriptor: int, seconds: float, only: list[str]) -> None:
@@ -148,10 +151,24 @@ def tabulated(found: dict[str, Any]) -> dict[str, Any]:
     """The same map with every pair in place of its functions."""
     found = {**found}
     function, back = found.pop("of"), found.pop("back", None)
-    found["pairs"] = [[*point, *image] for point in grid(found["inputs"]) for image in images(function(*point))]
+    inputs, outputs = found["inputs"], found["outputs"]
+    found["pairs"] = [[*point, *one] for point in grid(inputs) for one in images(called(function, point, inputs))]
     if back is not None:
-        found["inverse"] = [[*point, *image] for image in grid(found["outputs"]) for point in images(back(*image))]
+        found["inverse"] = [[*one, *point] for point in grid(outputs) for one in images(called(back, point, outputs))]
     return found
+
+
+def called(function: Any, point: tuple[int, ...], axes: Any) -> Any:
+    """What a function returns at a point; an error that it raises gets the point and the line."""
+    try:
+        return function(*point)
+    except Exception as error:
+        where = ", ".join(f"{axis[0]} {point[at]}" for at, axis in enumerate(axes))
+        frames = [one for one in traceback.extract_tb(error.__traceback__) if os.path.dirname(one.filename) != HERE]
+        line = f", line {frames[-1].lineno} of {os.path.basename(frames[-1].filename)}" if frames else ""
+        with contextlib.suppress(Exception):
+            error.place = f" at {where}{line}"  # type: ignore[attr-defined]
+        raise
 
 
 def grid(axes: Any) -> Iterator[tuple[int, ...]]:
@@ -186,7 +203,7 @@ def plain(value: Any) -> Any:
 def describe(error: BaseException) -> str:
     """An error in one line."""
     text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:300]
+    return f"{type(error).__name__}: {text}"[:300] + str(getattr(error, "place", ""))[:200]
 
 
 def write(out: Any, value: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A child process in a project's interpreter, whose answers come line by line: `verify.foreign.child` is its program.
+"""A child process in a project's interpreter, whose answers come line by line: `verify.maps.child` is its program.
 
 It has a folder and a home of its own, which are removed, a clean environment, limits of memory and time, and no
 standard input; it is ended with everything that it started. That isolates accidents: crashes, hangs, prints and
@@ -27,6 +27,8 @@ MARK = "LANECHECK_FOREIGN"
 """The variable of the environment by which processes are found that the child has left behind."""
 LOOKS = 5
 """How often in a row no such process is seen before there is none: one that starts a program has no environment yet."""
+TASK = "LANECHECK_TASK"
+"""The variable of the environment that has what an adapter is to call."""
 _CHILD = Path(__file__).with_name("child.py")
 _PROC = Path("/proc")
 
@@ -35,8 +37,12 @@ class NoAnswer(Exception):
     """The child has ended, or says nothing, or answers what is no answer: the rest of its answers is missing."""
 
 
-def answers(adapter: Path, python: str, seconds: float, start: float, only: Sequence[str] = ()) -> Iterator[Any]:
+def answers(
+    adapter: Path, python: str, seconds: float, start: float, only: Sequence[str] = (), task: str = ""
+) -> Iterator[Any]:
     """The JSON values that the child writes for one adapter, as they come; `only`: names and globs of maps.
+
+    `task` is in the variable TASK of its environment.
 
     The first must come within `start` seconds, which the import of the project takes; each other within `seconds`.
     Raises NoAnswer with the reason where one does not come.
@@ -50,7 +56,7 @@ def answers(adapter: Path, python: str, seconds: float, start: float, only: Sequ
                 child = subprocess.Popen(
                     [python, "-I", "-B", str(_CHILD), str(adapter.resolve()), str(sink), str(seconds), *only],
                     cwd=home,
-                    env={"PATH": os.defpath, "HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8", MARK: mark},
+                    env={"PATH": os.defpath, "HOME": home, "TMPDIR": home, "LC_ALL": "C.UTF-8", MARK: mark, TASK: task},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=stderr,

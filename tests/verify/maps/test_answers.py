@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from verify.foreign.answers import ForeignMap, MissingMap, read
+from verify.maps.answers import ForeignMap, MissingMap, read
 from verify.maps.fragment_map import Axis
 
 GOOD: dict[str, Any] = {

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function of a user's file as a map: `FILE.py::function`, called for every point in a child process.
+
+The child is that of `verify.maps.isolation`: what the function prints, raises or leaves running costs one line here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from verify.maps import isolation
+from verify.maps.answers import MissingMap, read
+from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin
+
+FUNCTION = re.compile(r"(?P<file>.+\.py)::(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+ADAPTER = Path(__file__).with_name("function_adapter.py")
+SECONDS, START = 20.0, 120.0  # of all calls, and of the imports before them
+
+
+def named(text: str) -> tuple[str, str]:
+    """The file and the function that a text names; raises ValueError for another text.
+
+    >>> named("kernels/stores.py::row_and_col")
+    ('kernels/stores.py', 'row_and_col')
+    """
+    found = FUNCTION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"expected FILE.py::function, found {text!r:.60}")
+    return found["file"], found["function"]
+
+
+def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], folder: Path, python: str) -> FragmentMap:
+    """The map of FILE.py::function, its file relative to a folder; `python` is the interpreter, this one if empty.
+
+    The function is called with the inputs, and returns the outputs. Raises MapError with one line for a function that
+    is not there, raises, hangs, ends its process or returns something else.
+    """
+    file, function = named(text)
+    path = (folder / file).resolve()
+    if not path.is_file():
+        raise MapError(f"{file}: there is no such file")
+    ends = [(axis.name, min(axis.extent, LARGEST)) for axis in outputs]
+    task = {"file": str(path), "function": function, "inputs": inputs, "outputs": ends}
+    given = _interpreter(python, folder)
+    try:
+        head, *answered = isolation.answers(ADAPTER, given, SECONDS, START, task=json.dumps(task))
+    except (isolation.NoAnswer, ValueError) as error:
+        raise MapError(f"{text}: {error or 'its process answered nothing'}") from error
+    missing = head.get("missing") or ("" if answered else "its process ended before it answered")
+    found = MissingMap("", missing) if missing else read(answered[0])
+    if isinstance(found, MissingMap):
+        raise MapError(f"{text}: {found.why}")
+    return replace(found.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=Origin(text))
+
+
+def _interpreter(python: str, folder: Path) -> str:
+    """The path of an interpreter: a program of PATH, or a file relative to a folder. Raises MapError."""
+    if not python:
+        return sys.executable
+    found = shutil.which(str(folder / python) if os.sep in python else python)
+    if found is None:
+        raise MapError(f"{python} is no program that can be run")
+    return os.path.abspath(found)
