@@ -37,8 +37,8 @@ class Job(Protocol):
     """One probe, sent to the child and run there."""
 
     @property
-    def signature(self) -> Signature:
-        """The instruction it will need."""
+    def signature(self) -> Signature | None:
+        """The instruction whose kernel it will need, None where it brings its own."""
 
     def on(self, bench: Bench) -> Any:
         """Do it; Unsupported or DeviceFault where it cannot be done."""
@@ -274,7 +274,7 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
             jobs, ahead = pickle.load(source)
         except EOFError:
             return
-        machine.prepare([job.signature for job in jobs])
+        machine.prepare([one for job in jobs if (one := job.signature) is not None])
         machine.prepare(ahead)
         for job in jobs:
             kind, result = _attempt(job, bench)

@@ -27,6 +27,7 @@ COMMANDS = {
     "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
+    "order": ("gpu_checks.order.command", "leave out barriers and fences on this GPU: what goes wrong"),
     "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
     "show": ("verify.show.command", "draw atoms, layouts and maps: in the terminal, as SVG, HTML or LaTeX"),
     "tiling": ("verify.tiling.command", "verify tiled MMAs: the owners of a CTA's tile, and the product"),

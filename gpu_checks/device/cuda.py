@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -183,6 +183,31 @@ class Loaded:
             ended.record()
         shown = [(starts[index] - first, arrays[index]) for index in results]
         return Launched(memory + first, size - first, shown, staged, ended)
+
+    def call(
+        self,
+        name: str,
+        launch: tuple[tuple[int, ...], tuple[int, ...], int],
+        memory: Sequence[Array],
+        parameters: Callable[[Sequence[int]], Sequence[bytes]],
+    ) -> list[Array]:
+        """What a kernel with parameters of any kind leaves in arrays of bytes, a copy of each.
+
+        `launch` has the grid, the block and the bytes of dynamic shared memory; `parameters` gives the bytes of each
+        parameter for the addresses at which the arrays begin.
+        """
+        import cupy
+        from cupy.cuda import driver
+
+        grid, block, shared = launch
+        with _faults():
+            there = [cupy.asarray(one) for one in memory]
+            given = [np.frombuffer(one, f"V{len(one)}") for one in parameters([one.data.ptr for one in there])]
+            function = self.functions.get_function(name)
+            if shared:
+                driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+            function(grid, block, tuple(given), shared)
+            return [cupy.asnumpy(one) for one in there]
 
 
 def _laid_out(arrays: Sequence[Array | Uninitialized], results: Sequence[int]) -> tuple[list[int], int, int]:

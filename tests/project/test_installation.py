@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 OF_VERIFY = ["verify", "verify.atom", "verify.tiling", "verify.movement", "verify.laws"]
 OF_VERIFY += ["verify.layout", "verify.atlas", "verify.mutate"]
-OF_GPU = ["gpu_checks.probe", "gpu_checks.banks", "gpu_checks.laws", "gpu_checks.tilings"]
+OF_GPU = ["gpu_checks.probe", "gpu_checks.banks", "gpu_checks.laws", "gpu_checks.order", "gpu_checks.tilings"]
 OF_PROOFS = ["proofs.symbolic.campaign", "proofs.laws.certificates"]
 
 

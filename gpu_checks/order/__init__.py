@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens on a GPU where a kernel leaves out what orders its accesses: `python -m gpu_checks.order`."""
+
+__all__: list[str] = []

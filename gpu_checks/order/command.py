@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.order`: kernels that leave out a barrier or a fence, one warp late; how many results are wrong.
+
+The PTX ISA asks for these barriers and fences. A probe with no wrong result is an observation on one GPU, no proof
+that the GPU orders the accesses. A control leaves out a barrier between plain stores and loads, and must go wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gpu_checks import command
+from gpu_checks.arrays import np
+from gpu_checks.command import guarded
+from gpu_checks.device.cuda import Array, Loaded, compile_cubin, device_info, load
+from gpu_checks.kernels.modules import COMMON
+from gpu_checks.kernels.templates import beside
+from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
+from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
+from lanecheck_console.command import parser as parser_of
+from lanecheck_console.progress import Progress
+
+SCHEMA = 1
+RECORDINGS = Path(__file__).parents[1] / "recordings" / "order"
+DELAYS = (0, 200, 2000, 20000)  # cycles by which warp 3 is late
+_BLOCKS, _ROUNDS = 64, 1000
+_RESULTS = 128 * 4  # of a block in a round
+_SM = 90  # has wgmma and bulk copies
+_CUDA = beside(__file__)
+_FENCE, _BARRIER = 'asm volatile("fence.proxy.async;" ::: "memory");', "__syncthreads();"
+_ONE, _OTHER = "b[t] = 0x3C00;", "if (warp == 0) for (int i = t; i < 128; i += 32) b[i] = 0x4700;"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A kernel without something that the ISA asks for."""
+
+    name: str
+    section: str  # of the PTX ISA that asks for it; empty where nothing is left out
+    expected: str  # of a control: "right" or "wrong"; of the others ""
+    part: str  # of the CUDA text
+    filled: Mapping[str, str]  # its parts
+
+    @property
+    def kernel(self) -> str:
+        """The CUDA text."""
+        return COMMON + _CUDA[self.part].substitute(self.filled, rounds=_ROUNDS)
+
+
+def _product(name: str, section: str, expected: str = "", **filled: str) -> Probe:
+    usual = {"before": "0", "store": _ONE, "fence": _FENCE, "barrier": _BARRIER, "overwrite": ""}
+    parts = {**usual, "product": _CUDA["issued"].template, **filled}
+    return Probe(name, section, expected, "wgmma", parts)
+
+
+def _bulk(name: str, section: str, expected: str = "", **filled: str) -> Probe:
+    return Probe(name, section, expected, "bulk", {"fence": _FENCE, "barrier": _BARRIER, **filled})
+
+
+_LOADED = _CUDA["loaded"].template
+PROBES = (
+    _product("wgmma, nothing left out", "", "right"),
+    _product("wgmma, no barrier", "9.7.13.1", barrier=""),
+    _product("wgmma, no proxy fence", "9.7.15.4", fence=""),
+    _product("wgmma, no barrier, no proxy fence", "9.7.15.4", barrier="", fence=""),
+    _product("wgmma, overwritten after wait_group, no barrier", "9.7.15.7.3",
+             before="0x3C00", store="", fence="", barrier="", overwrite=_OTHER),
+    _product("loads, no barrier", "9.7.13.1", "wrong", product=_LOADED, barrier=""),
+    _product("loads, nothing left out", "", "right", product=_LOADED),
+    _bulk("bulk copy, nothing left out", "", "right"),
+    _bulk("bulk copy, no proxy fence", "9.7.9.25.2", fence=""),
+    _bulk("bulk copy, no barrier", "9.7.13.1", "wrong", barrier=""),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """How many results of a probe were wrong on one GPU."""
+
+    name: str  # of the probe
+    section: str  # of the PTX ISA that asks for what it leaves out
+    delay: int  # cycles by which warp 3 was late
+    results: int  # that were compared
+    wrong: tuple[int, ...]  # of these, warp by warp
+    kernel_hash: str  # SHA-256 of the CUDA text
+    device: DeviceInfo  # the GPU and its software
+    date: str  # of the run
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every result was right."""
+        return not any(self.wrong)
+
+
+def hash_of(probe: Probe) -> str:
+    """SHA-256 of the CUDA text of a probe."""
+    return hashlib.sha256(probe.kernel.encode()).hexdigest()
+
+
+def observe(chosen: Sequence[Probe] = PROBES, quiet: bool = True) -> list[Observation] | Unavailable:
+    """Run the probes on the GPU at hand; Unavailable, with the reason, where there is none for them."""
+    info = device_info()
+    if isinstance(info, Unavailable):
+        return info
+    if int(info.sm[3:].rstrip("af")) != _SM:
+        return Unavailable(f"the probes issue wgmma, which sm_90a has; {info.gpu} is {info.sm}")
+    found: list[Observation] = []
+    try:
+        with Progress(len(chosen), "probes", quiet) as shown:
+            for probe in chosen:
+                shown.begin(probe.name)
+                module = load(compile_cubin(probe.kernel, info.sm))
+                for delay in DELAYS:
+                    wrong = tuple(int(count) for count in _run(module, probe, delay).sum(axis=0))
+                    results, today = _BLOCKS * _ROUNDS * _RESULTS, date.today().isoformat()
+                    found.append(
+                        Observation(probe.name, probe.section, delay, results, wrong, hash_of(probe), info, today)
+                    )
+                shown.done += 1
+    except (Unsupported, DeviceFault) as fault:
+        return Unavailable(str(fault))
+    return found
+
+
+def _run(module: Loaded, probe: Probe, delay: int) -> Array:
+    """[block][warp] -> wrong results."""
+    arrays: list[Array] = [np.array([delay], np.uint32), np.zeros((_BLOCKS, 4), np.uint32)]
+    if probe.part == "bulk":
+        arrays.append(np.zeros((_BLOCKS, _RESULTS), np.uint32))
+    return module.launch("order", (_BLOCKS,), 128, arrays, [1]).results()[0]
+
+
+def recordings_of_order(place: Path = RECORDINGS) -> tuple[Observation, ...]:
+    """Every recorded observation. RecordingError for a malformed line, with its file and number."""
+    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
+
+
+def _observation(data: Mapping[str, Any]) -> Observation:
+    info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
+    check_gpu(info.gpu, info.sm)
+    wrong = tuple(data["wrong"])
+    if len(wrong) != 4 or not all(isinstance(one, int) and one >= 0 for one in wrong) or sum(wrong) > data["results"]:
+        raise ValueError(f"wrong is {data['wrong']!r}, not four counts of {data['results']} results")
+    plain = {key: data[key] for key in ("name", "section", "delay", "results", "kernel_hash", "date")}
+    return Observation(wrong=wrong, device=info, **plain)
+
+
+def write(path: Path, observed: Sequence[Observation]) -> None:
+    """One line each; the folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed), encoding="utf-8")
+
+
+def _data(one: Observation) -> dict[str, Any]:
+    fields = asdict(one)
+    return {"schema": SCHEMA, **fields.pop("device"), **fields}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run and print; 0 done, 3 where a control is not as expected, 4 under --require without a GPU."""
+    parser = parser_of("gpu_checks.order", __doc__, "--record recordings")
+    parser.add_argument("--list", action="store_true", help="print the probes and stop")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each run")
+    parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
+    return guarded("order", lambda: _command(command.parsed(parser, argv, {"list": ()})))
+
+
+def _command(options: argparse.Namespace) -> int:
+    if options.list:
+        command.show(*(f"{probe.name}{f'  (PTX ISA {probe.section})' * bool(probe.section)}" for probe in PROBES))
+        return 0
+    found = observe(quiet=False)
+    if isinstance(found, Unavailable):
+        command.show(f"{len(PROBES)} probes  UNCHECKED  {found.reason}")
+        return 4 if options.require else 0
+    width = max(len(one.name) for one in found)
+    for one in found:
+        command.show(f"{one.name:<{width}}  {one.delay:>6} cycles late  {sum(one.wrong)} of {one.results} wrong")
+    if options.record:
+        write(options.record / found[0].device.file, found)
+    return 0 if controls_hold(found) else 3
+
+
+def controls_hold(found: Sequence[Observation]) -> bool:
+    """Whether each control came out as it must: wrong at the longest delay, or right at all of them."""
+    return all(
+        any(not one.agrees for one in found if one.name == probe.name and one.delay == DELAYS[-1])
+        if probe.expected == "wrong"
+        else all(one.agrees for one in found if one.name == probe.name)
+        for probe in PROBES
+        if probe.expected
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

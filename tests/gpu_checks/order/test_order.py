@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes of what orders accesses: each leaves out what it names, the controls decide, and the record is read back."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_checks import RecordingError, Unavailable
+from gpu_checks.model import DeviceFault
+from gpu_checks.order import command as order
+from gpu_checks.order.command import (
+    DELAYS,
+    PROBES,
+    Observation,
+    controls_hold,
+    hash_of,
+    main,
+    observe,
+    recordings_of_order,
+    write,
+)
+from gpu_checks.recordings_io.lines import with_digest
+from tests.gpu_checks.kernels.test_modules import NO_NVCC
+from tests.gpu_checks.simulated import INFO
+
+
+def seen(wrong_of=lambda probe, delay: 99 * (probe.expected == "wrong" and delay == DELAYS[-1])):
+    """Observations as a GPU would give them."""
+    return [
+        Observation(p.name, p.section, d, 1 << 25, (0, 0, 0, wrong_of(p, d)), hash_of(p), INFO, "2026-11-22")
+        for p in PROBES
+        for d in DELAYS
+    ]
+
+
+def test_probes_are_named_once_and_leave_out_what_they_name():
+    assert len({one.name for one in PROBES}) == len({hash_of(one) for one in PROBES}) == len(PROBES)
+    for one in PROBES:
+        after = one.kernel.split("clock64() - start")[1].split("for (int v = 0; v < 4; ++v) bad")[0]
+        stored = after if one.part == "wgmma" else after.split("if (t == 0)")[0]
+        overwritten = "overwritten" in one.name
+        assert ("__syncthreads" in stored) == ("no barrier" not in one.name)
+        assert ("fence.proxy.async" in stored) == ("no proxy fence" not in one.name and not overwritten)
+        assert bool(one.section) == (one.name.split(", ")[1] != "nothing left out")
+    assert {one.expected for one in PROBES} == {"", "right", "wrong"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
+@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
+def test_every_kernel_assembles(probe, tmp_path):
+    (tmp_path / "order.cu").write_text(probe.kernel)
+    command = ["nvcc", "-arch=sm_90a", "-std=c++17", "-cubin", "order.cu", "-o", "cubin"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_the_controls_must_come_out_as_expected():
+    assert controls_hold(seen())
+    assert not controls_hold(seen(lambda probe, delay: 0))
+    for one in PROBES:
+        if one.expected == "right":
+            assert not controls_hold(seen(lambda p, d, one=one: 1 if p is one else 99 * (p.expected == "wrong")))
+
+
+def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
+    found = seen()[:3]
+    write(tmp_path / "gpu.jsonl", found)
+    assert list(recordings_of_order(tmp_path)) == found and found[0].agrees
+    assert not replace(found[0], wrong=(0, 1, 0, 0)).agrees
+    with (tmp_path / "gpu.jsonl").open("a") as lines:
+        lines.write(with_digest('{"schema": 1, "name": "x"}') + "\n")
+    with pytest.raises(RecordingError, match=r"gpu\.jsonl:4: "):
+        recordings_of_order(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [(0, 0, 0), (0, 0, 0, -1), (1 << 25, 1, 0, 0)])
+def test_impossible_counts_are_an_error(wrong, tmp_path):
+    write(tmp_path / "gpu.jsonl", [replace(seen()[0], wrong=wrong)])
+    with pytest.raises(RecordingError, match=r"gpu\.jsonl:1: wrong is"):
+        recordings_of_order(tmp_path)
+
+
+class Module:
+    """A module whose launches return how late warp 3 is as its wrong results."""
+
+    def launch(self, name, grid, threads, arrays, results):
+        assert (name, threads, results) == ("order", 128, [1])
+        wrong = np.zeros_like(arrays[1])
+        wrong[:, 3] = arrays[0][0]
+        return type("Launched", (), {"results": lambda self: [wrong]})()
+
+
+def test_each_probe_runs_with_each_delay(monkeypatch):
+    monkeypatch.setattr(order, "device_info", lambda: INFO)
+    monkeypatch.setattr(order, "compile_cubin", lambda text, sm: text)  # seam: no GPU
+    monkeypatch.setattr(order, "load", lambda text: Module())
+    found = observe()
+    assert [(one.name, one.delay) for one in found] == [(one.name, delay) for one in PROBES for delay in DELAYS]
+    assert [one.wrong for one in found[:4]] == [(0, 0, 0, 64 * delay) for delay in DELAYS]
+
+
+@pytest.mark.parametrize(
+    ("info", "reason"),
+    [(Unavailable("no GPU here"), "no GPU here"), (replace(INFO, sm="sm_80"), "wgmma, which sm_90a has")],
+)
+def test_without_a_gpu_for_them_nothing_is_observed(info, reason, monkeypatch, capsys):
+    monkeypatch.setattr(order, "device_info", lambda: info)
+    assert main([]) == 0 and main(["--require"]) == 4
+    assert reason in capsys.readouterr().out
+
+
+def test_a_gpu_that_fails_observes_nothing(monkeypatch):
+    def fails(cubin):
+        raise DeviceFault("an illegal instruction was encountered")
+
+    monkeypatch.setattr(order, "device_info", lambda: INFO)
+    monkeypatch.setattr(order, "compile_cubin", lambda text, sm: text)
+    monkeypatch.setattr(order, "load", fails)
+    assert observe() == Unavailable("an illegal instruction was encountered")
+
+
+def test_the_command_prints_records_and_fails_with_its_controls(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(order, "observe", lambda quiet: seen())
+    assert main(["--record", str(tmp_path)]) == 0
+    assert "loads, no barrier" in capsys.readouterr().out
+    assert len(recordings_of_order(tmp_path)) == len(PROBES) * len(DELAYS)
+    monkeypatch.setattr(order, "observe", lambda quiet: seen(lambda probe, delay: 0))
+    assert main([]) == 3
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("bulk copy, no barrier")
+
+
+@pytest.mark.gpu
+def test_the_gpu_agrees_with_its_controls():
+    found = observe()
+    assert not isinstance(found, Unavailable), found
+    assert controls_hold(found)
