@@ -27,6 +27,7 @@ help:
 	@echo 'make test                       the same with the slow tests: six minutes'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the figures in benchmarks/'
+	@echo 'make docs                       the documentation as a site, in site/; ARGS=serve shows it'
 	@echo 'make certificates               prove the laws with both solvers and rewrite their certificates'
 	@echo 'make clean                      remove .venv, caches and build output'
 
@@ -59,13 +60,17 @@ gpu: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks $(ARGS)
 
+.PHONY: docs
+docs: $(VENV)/.dev
+	$(PY) -m tests.site.build $(ARGS)
+
 .PHONY: certificates
 certificates: $(VENV)/.dev
 	$(PY) -m proofs.laws.certificates $(ARGS)
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.home:

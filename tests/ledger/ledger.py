@@ -8,6 +8,7 @@ with the inputs in `correct` it finds none; `right` is the correction in words, 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,10 +88,10 @@ def _long(inputs: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]
 
 
 def page(claims: list[Claim]) -> str:
-    """The ledger as a page of the documentation."""
+    """The ledger as a page of the documentation: the statements of teaching documents, with their verdicts."""
     refuted = sum(claim.verdict == "REFUTED" for claim in claims)
     lines = [
-        "# The ledger",
+        "# Teaching documents, checked",
         "",
         f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
         f"{len(claims) - refuted} hold, {refuted} are refuted.",
@@ -109,7 +110,14 @@ def _row(claim: Claim) -> str:
         inputs = "; ".join(f"{key} {_written(value, claim.given[key])}" for key, value in claim.correct.items())
         verdict = f"**REFUTED**: {claim.counterexample}. Correct: {claim.in_words or inputs}"
     cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
-    return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
+    return "| " + " | ".join(map(_plain, cells)) + " |"
+
+
+def _plain(text: str) -> str:
+    """A cell's text, none of which Markdown takes for markup but code in backticks and the two stars of a verdict."""
+    plain, marked = re.compile(r"[\\|*_\[\]<>]"), re.compile(r"(`[^`]*`|\*\*REFUTED\*\*)")
+    parts = enumerate(marked.split(text))
+    return "".join(part.replace("|", r"\|") if i % 2 else plain.sub(r"\\\g<0>", part) for i, part in parts)
 
 
 def _written(value: Any, instead_of: Any) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tests.ledger.ledger import KINDS, Claim, check, load, page
 
 CLAIMS = load()
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "ledger.md"
+PAGE = Path(__file__).parents[2] / "docs" / "teaching.md"
 
 
 @pytest.mark.slow

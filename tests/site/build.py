@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of the documentation: `python -m tests.site.build` makes it from `docs` and from what the commands print.
+
+`build/pages` gets a copy of `docs` and the pages that are generated; Zensical makes `site` of it, without network.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.site import command_line
+from verify.atom import command as atom
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "build" / "pages"
+VERDICTS = {
+    "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
+    "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
+}
+
+
+def pages(target: Path = PAGES) -> None:
+    """Write the pages that the site is made of."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", target)
+    (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
+    (target / "verdicts").mkdir()
+    for name, words in VERDICTS.items():
+        atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
+
+
+def main(words: list[str]) -> int:
+    """Make the site, strictly; `serve` in place of that shows it while the pages change."""
+    os.chdir(ROOT)
+    pages()
+    how = words or ["build", "--strict", "--clean"]
+    return subprocess.run([sys.executable, "-m", "zensical", *how], check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
