@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from layouts.atoms.errors import AtomFileError, Spot
 from layouts.atoms.places import Path as Keys
 from layouts.atoms.places import Places, places
-from layouts.atoms.printed import as_toml
+from layouts.atoms.printed import Source, as_toml
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
@@ -34,6 +35,7 @@ class Document:
     text: str
     tables: dict[str, object]
     errors: tuple[AtomFileError, ...] = ()
+    sources: Sequence[Source] = ()  # of the lines of `text`, where it was made from a printed text
 
     @cached_property
     def _places(self) -> Places:
@@ -54,7 +56,10 @@ class Document:
         if offset is None:
             return error
         line, column = self._places.at(offset)
-        return AtomFileError(error.file, error.key, error.problem, spot, (line, column, self._places.line(line)))
+        return in_source(
+            AtomFileError(error.file, error.key, error.problem, spot, (line, column, self._places.line(line))),
+            self.sources,
+        )
 
     def line(self, table: str) -> int:
         """The line of a table's header, or of its first key; 1 where none is known."""
@@ -68,7 +73,8 @@ class Document:
         """
         found = next((self._paths[table, key] for key in keys if (table, key) in self._paths), (table,))
         offset = self._places.find(found)
-        return (1, 1) if offset is None else self._places.at(offset)
+        line, column = (1, 1) if offset is None else self._places.at(offset)
+        return self.sources[line - 1].place(column)[:2] if self.sources else (line, column)
 
     def _offset(self, spot: Spot) -> int | None:
         key = spot.key
@@ -79,6 +85,14 @@ class Document:
         if spot.letter >= 0 and start is not None and self.text.startswith(spot.text, start + 1):
             return start + 1 + spot.letter
         return self._places.find(path)
+
+
+def in_source(error: AtomFileError, sources: Sequence[Source]) -> AtomFileError:
+    """The error at its place in the printed text, where the TOML was made from one."""
+    if not sources or error.place is None:
+        return error
+    place = sources[error.place[0] - 1].place(error.place[1])
+    return AtomFileError(error.file, error.key, error.problem, error.spot, place)
 
 
 def dotted(path: Keys) -> str:
@@ -118,12 +132,13 @@ def document(raw: bytes, file: str) -> Document:
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MAX_DOTS:
             raise AtomFileError(file, "", f"line {number} has more than {MAX_DOTS} dots")
-    text = as_toml(text, Path(file).stem)
+    text, sources = as_toml(text, Path(file).stem)
     reading = _Reading(file, text.replace("\r\n", "\n"))
     tables = reading.tables()
     if deeper(tables, MAX_DEPTH):
         raise AtomFileError(file, "", f"nested deeper than {MAX_DEPTH}")
-    return Document(file, reading.text, tables, tuple(reading.errors))
+    errors = tuple(in_source(error, sources) for error in reading.errors)
+    return Document(file, reading.text, tables, errors, sources)
 
 
 def parse(raw: bytes, file: str) -> dict[str, object]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A printed TiledMMA as an atom's file: what `print(tiled_mma)` writes in C++ and in the CuTe DSL.
 
-Each line of the block becomes the line of TOML with its key, so that errors name the line of the text:
+Each line of the block becomes a line of TOML with its key, and is kept as its source, so that errors quote the text:
 
     MMA Atom                                                         ["NAME"]
       ThrID:           32:1                                          thr = "32:1"
@@ -14,6 +14,7 @@ The block does not say which instruction is issued: a line `PTX: MNEMONIC` may b
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 HEAD = re.compile(r"[ \t]*MMA[ _]Atom[ \t]*:?[ \t]*")
 LINE = re.compile(r"[ \t]*([A-Za-z_ ]{3,30}?)[ \t]*:[ \t]*(.*?)[ \t]*")
@@ -27,40 +28,61 @@ KEYS = {
 UNKNOWN = '{ D = "unknown", A = "unknown", B = "unknown", C = "unknown" }'
 
 
-def as_toml(text: str, name: str) -> str:
-    r"""The TOML of a text with printed MMA atoms, the second one `NAME 2`; the text itself where it has none.
+class Source(NamedTuple):
+    """The line of the printed text that a line of TOML was made from."""
 
-    >>> print(as_toml("Tiled MMA\nMMA Atom\n  ThrID: 32:1\n  PTX: mma.x", "mine"))
+    line: int  # from 1
+    text: str
+    shift: int  # its column less that of the TOML, inside the value
+    end: int  # the column of the TOML up to which there is no value
+
+    def place(self, column: int) -> tuple[int, int, str]:
+        """Line, column and text of what is at a column of the TOML: of a key it is where the text begins."""
+        begin = len(self.text) - len(self.text.lstrip()) + 1
+        return self.line, begin if column <= self.end else column + self.shift, self.text
+
+
+def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
+    r"""The TOML of a text with printed MMA atoms, the second one `NAME 2`, and the source of each of its lines.
+
+    The text itself and no sources where it has none.
+
+    >>> toml, sources = as_toml("Tiled MMA\nMMA Atom\n  ThrID: 32:1\n  PTX: mma.x", "mine")
+    >>> print(toml)
     # Tiled MMA
     ["mine"]
     thr = "32:1"
     ptx = "mma.x"
+    >>> sources[2].place(8), sources[2].place(1)
+    ((3, 10, '  ThrID: 32:1'), (3, 3, '  ThrID: 32:1'))
     >>> as_toml('["mine"]', "mine")
-    '["mine"]'
+    ('["mine"]', [])
     """
     lines = text.splitlines()
     if not any(map(HEAD.fullmatch, lines)):
-        return text
-    found: list[str] = []
+        return text, []
+    found: list[tuple[str, Source]] = []
     blocks: list[list[int]] = []  # the lines of each
     for number, line in enumerate(lines):
+        plain = Source(number + 1, line, 0, len(line) + 2)
         if HEAD.fullmatch(line):
             blocks.append([])
             title = name if len(blocks) == 1 else f"{name} {len(blocks)}"
-            found.append(f'["{_quoted(title)}"]')
+            found.append((f'["{_quoted(title)}"]', plain))
             continue
         parts = LINE.fullmatch(line)
         key = KEYS.get(re.sub("[ _]", "", parts[1]).lower()) if parts else None
         if parts is None or key is None or not blocks:
-            found.append(f"# {_quoted(line)}".rstrip())
+            found.append((f"# {_quoted(line)}".rstrip(), plain))
             continue
         value = re.sub(r"[()_\s]", "", parts[2]) if key == "shape" else parts[2]
-        found.append(f'{key} = "{_quoted(value)}"')
+        before = len(f'{key} = "')
+        found.append((f'{key} = "{_quoted(value)}"', Source(number + 1, line, parts.start(2) - before, before - 1)))
         blocks[-1].append(number)
     for block in reversed(blocks):
-        if block and not any(found[number].startswith("ptx = ") for number in block):
-            found.insert(block[-1] + 1, f"types = {UNKNOWN}")
-    return "\n".join(found)
+        if block and not any(found[number][0].startswith("ptx = ") for number in block):
+            found.insert(block[-1] + 1, (f"types = {UNKNOWN}", found[block[-1]][1]))
+    return "\n".join(line for line, _ in found), [source for _, source in found]
 
 
 def _quoted(text: str) -> str:

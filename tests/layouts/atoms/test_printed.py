@@ -58,17 +58,25 @@ def test_several_blocks_are_numbered(tmp_path: Path) -> None:
 def test_an_error_has_the_line_of_the_text(tmp_path: Path) -> None:
     with pytest.raises(AtomFileError, match=r"printed\.txt:8:\d+: printed\.B: cannot read"):
         load(written(tmp_path, DSL.replace("(16,1),(8,64)", "(16,1,(8,64)")))
+    wrong = DSL.replace("(16,1),(8,64)", "(16,1),(8,?)")
+    for before, line in (("", 8), (DSL, 17)):  # a block before it shifts no line
+        with pytest.raises(AtomFileError) as raised:
+            load(written(tmp_path, before + wrong))
+        assert raised.value.place[0] == line
+        printed, caret = raised.value.pointed.splitlines()
+        assert printed.strip() == "TV Layout B:     ((4,8),(2,2)):((16,1),(8,?))"
+        assert printed[caret.index("^") :] == "?))"
     with pytest.raises(AtomFileError, match="C: missing"):
         load(written(tmp_path, "\n".join(DSL.splitlines()[:-1])))
 
 
 def test_any_other_text_is_left_as_it_is() -> None:
     for text in ('["mine"]\nptx = "mma.x"', "", "MMA Atom of mine", "x\ny"):
-        assert as_toml(text, "mine") == text
+        assert as_toml(text, "mine") == (text, [])
 
 
 def test_hostile_lines_stay_in_their_strings() -> None:
-    found = as_toml('MMA Atom\n  ThrID: 32:1"\nA = "x\\\n  Shape MNK: (1,\x00"', 'na"me')
+    found = as_toml('MMA Atom\n  ThrID: 32:1"\nA = "x\\\n  Shape MNK: (1,\x00"', 'na"me')[0]
     assert found.splitlines()[0] == '["na\\"me"]'
     assert 'thr = "32:1\\""' in found
     assert "\x00" not in found
