@@ -34,12 +34,19 @@ class Solver:
     def __init__(self, counted: int = COUNTED) -> None:
         self.counted = counted
         self._context = Context()
+        self._used = False
+
+    def reset(self) -> str:
+        """Forget every problem; the output has the resource units that were spent on them."""
+        again = "(reset)" if self._used else ""  # of a new context it takes longer than of a used one
+        return self.run(f"{again}(get-info :rlimit)")
 
     def run(self, text: str) -> str:
         """The output of z3 for a piece of SMT-LIB text.
 
         Raises EngineError when z3 rejects the text, _OutOfBudget when the limit ends a command other than a check.
         """
+        self._used = True
         try:
             return self._context.evaluate(text)
         except Z3Error as error:
@@ -60,7 +67,7 @@ class Session:
     def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
         self._solver = solver or Solver()
         self._budget = budget
-        self._start = _spent(self._solver.run("(reset)(get-info :rlimit)"))
+        self._start = _spent(self._solver.reset())
         self._text = text
         self.spent = 0
 

@@ -407,7 +407,7 @@ TILING = Property(
     "tiling",
     says={MMA: "in any number of atoms and tiles each element has one owner (premise: *ownership*)"},
     states=_tiles,
-    proof=lambda run, *_: [proof.tiling(run.budget)],
+    proof=lambda run, *_: [proof.tiling(run.budget, run.solver)],
     how=("", "z3, uninterpreted atom", ""),
     needs=(verified(OWNERSHIP),),
     reads=lambda *_: "for every atom",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TypeAlias
 
 import proofs
@@ -21,6 +20,7 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
 Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence]"
+_TILING: dict[int, Evidence] = {}  # the law of tilings, by budget
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
@@ -64,10 +64,11 @@ def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[
     return [solved(outcome, lambda _: "lanes of one atom work for different products")]
 
 
-@cache  # it is about no particular layout, so a bug planted in Layout changes nothing
-def tiling(budget: int) -> Evidence:
+def tiling(budget: int, solver: proofs.Solver) -> Evidence:
     """The proof of the tiling law: any number of atoms and tiles, any bijective atom; made once in a process."""
-    return solved(proofs.prove_tiling(budget))
+    if budget not in _TILING:  # it is about no particular layout, so a bug planted in Layout changes nothing
+        _TILING[budget] = solved(proofs.prove_tiling(budget, solver))
+    return _TILING[budget]
 
 
 def _fragment(subject: BoundAtom, part: BoundOperand, formula: int = 0) -> proofs.Fragment:
