@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gpu_checks.arrays import np
 
@@ -50,8 +50,7 @@ class DeviceInfo:
         return f"{self.gpu.lower().replace(' ', '_')}.jsonl"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Coordinates:
+class Coordinates(NamedTuple):
     """Absolute coordinates of the elements of one operand, from the memory addresses of an instruction."""
 
     name: str  # of the instruction: ldmatrix, stmatrix or wgmma
@@ -60,8 +59,7 @@ class Coordinates:
     labels: Labels  # [lane][value] -> (row, col) of the operand, -1 where it has none
 
 
-@dataclass(frozen=True, slots=True)
-class Controls:
+class Controls(NamedTuple):
     """Products of random exact integers through the recovered labels: D elements that came out wrong.
 
     `relabelled` uses the same labels after random permutations of m, n and k, which must not matter;
@@ -79,8 +77,7 @@ class Controls:
         return self.product == 0 and self.relabelled == 0 and self.rotated > 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Image:
+class Image(NamedTuple):
     """A matrix in shared memory in one mode of its descriptor: which element each place of the image holds."""
 
     operand: str  # A or B
@@ -91,8 +88,7 @@ class Image:
     labels: Labels  # [0][element of the image in order of address] -> classes, as in `Recording.operands`
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Metadata:
+class Metadata(NamedTuple):
     """How the metadata of a sparse instruction moves the stored elements of A along k.
 
     A field is four bits of E. `rulers[F]` is for each stored element the lane and the field that decide its k
@@ -104,8 +100,7 @@ class Metadata:
     words: int  # random configurations of all fields in which every element had the k that this gives
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """The classes of every slot of a matrix product, as either probe observed them, and what they were taken from."""
 
     operands: Mapping[str, Labels]  # A (its k under the first pattern), B or its plainest image, D

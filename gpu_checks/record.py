@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import date
 from typing import Any, Literal
 
@@ -227,4 +227,4 @@ def _renamed(
     }
     if metadata is None:
         return renamed, None
-    return renamed, replace(metadata, kept={pattern: k[labels] for pattern, labels in metadata.kept.items()})
+    return renamed, metadata._replace(kept={pattern: k[labels] for pattern, labels in metadata.kept.items()})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isa_tables import tables
 from isa_tables.entries import Entry, entries
@@ -201,8 +201,7 @@ class Operand(Fragment):
         return "\n".join([*lines, ", ".join(ranges)]).rstrip("\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One instruction of the tables, with the maps of its operands."""
 
     signature: Signature  # types, registers and targets

@@ -9,8 +9,8 @@ True
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from isa_tables.schema import WIDTH
 
@@ -20,8 +20,7 @@ _GENERAL = ("sync", "aligned")
 _OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp", "async")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """The parts of a mnemonic: shape, layouts and types in their order, and flags, whose order means nothing.
 
     Two mnemonics name the same instruction exactly when their `Said` are equal.

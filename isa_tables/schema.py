@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isa_tables.errors import TableError, together
 
@@ -29,8 +28,7 @@ WIDTH: Mapping[str, int] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A constraint on a value: in words, for messages, and as a predicate."""
 
     words: str

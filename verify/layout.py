@@ -7,7 +7,6 @@ import argparse
 import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +107,7 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     part = subject.parts[0]
     checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, isa.parsed(replace(part, layout=whole) if part.map is None else part))]
+    verdicts = [join(form, isa.parsed(part._replace(layout=whole) if part.map is None else part))]
     for row, claim in (
         (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
         (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),

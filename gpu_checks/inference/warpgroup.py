@@ -12,7 +12,7 @@ is that row i of a panel is m = i of A or n = i of B, and that k runs along a ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
@@ -44,7 +44,7 @@ def queries(signature: Signature, seed: int = 0) -> Queries[Relation]:
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
     notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
-    return replace(relation, images=kept, coordinates=fixed, notes=notes)
+    return relation._replace(images=kept, coordinates=fixed, notes=notes)
 
 
 def _images(start: sparse.Start, seed: int) -> Iterator[Queries[_ImageOfA] | Queries[_ImageOfB]]:

@@ -6,9 +6,8 @@ An operand in shared memory has one lane, and its slots are the elements of its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_checks.kernels.assembly import is_warpgroup
 from gpu_checks.kernels.smem_matrix import MAJORS, Window, transposes, window
@@ -21,8 +20,7 @@ BAD = -(2**30)  # a code below zero: D did not get exactly one element of B
 CODED, MULTIPLIED = ("D", "A", "B"), ("D", "A", "B", "C")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One way to write an instruction: what its text chooses, and the major of each matrix in memory."""
 
     signature: Signature

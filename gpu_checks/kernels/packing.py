@@ -8,9 +8,9 @@ Element i of a lane lies in register i // per_register, in the bits (i % per_reg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gpu_checks.arrays import np
 
@@ -25,8 +25,7 @@ Words: TypeAlias = "npt.NDArray[np.uint32]"
 POISON = 0x7FFF7FFF  # NaN as f32, f64 or a pair of f16, and 2147450879 as s32: no product here gives it
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """An element type: how integers are written in it, and which of them to draw at random.
 
     The drawn range keeps every product, partial sum and accumulator exact, whatever the order of the sum.

@@ -13,9 +13,8 @@ descriptor can access in each mode, `mn` being the coordinate of the matrix that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment
@@ -27,8 +26,7 @@ MAJORS = ("K", "MN")
 ALIGNMENT = 1024  # bytes after which every mode repeats
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """One operand's image: its mode, its size, and the descriptor's offsets, all in bytes."""
 
     swizzle: str

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_checks.arrays import np
 from gpu_checks.model import Labels, Metadata, Move, Recording
@@ -25,8 +24,7 @@ HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
 _KEEP = 16  # characters of an id
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedLines:
+class RecordedLines(NamedTuple):
     """The line of one recording, and the lines that it refers to."""
 
     mnemonic: str

@@ -15,8 +15,7 @@ is this layout everywhere is checked element by element.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpu_checks.arrays import np
 from gpu_checks.kernels.smem_matrix import SWIZZLES, packed
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 _WIDTHS = {0: "none", 1: "32B", 2: "64B", 3: "128B"}  # bits of the swizzle -> mode
 
 
-@dataclass(frozen=True, slots=True)
-class Descriptor:
+class Descriptor(NamedTuple):
     """What stays the same for every instruction that reads one tile: the mode and the two offsets in bytes."""
 
     major: str

@@ -7,7 +7,7 @@ registers are constants. No element's place is written anywhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpu_checks.arrays import np
 from gpu_checks.kernels.assembly import READ, issue, operand_list
@@ -29,8 +29,7 @@ HELPERS = "\n" + _CUDA["helpers"].template
 NOTHING = _CUDA["nothing"].substitute(widest=_WIDEST)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelOperand:
+class KernelOperand(NamedTuple):
     """An operand in a kernel: its name, its product and role there, its strides in global memory."""
 
     name: str  # in the kernel: A, B or V

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from layouts.atoms.entry import Entry, Family
@@ -61,8 +61,7 @@ class Atom(Complete):
     relabel: Mapping[str, str] = field(default_factory=dict)  # m, n or k -> layout: the atom's number of the ISA's
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(NamedTuple):
     """A named permutation of bytes that a copy applies to its registers after the instruction.
 
     Byte i of each group of `len(bytes)` is byte `bytes[i]` of the instruction's result.

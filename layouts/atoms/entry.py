@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Any, NoReturn, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 from layouts.atoms import template
 from layouts.atoms.errors import AtomFileError, Spot, raised
@@ -338,8 +338,7 @@ def likeliest(key: str, known: Sequence[str]) -> str:
     return next((name for name in near if name.partition(".")[0] in known), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """An entry with its parameters: each a list of whole numbers, or of words."""
 
     name: str  # with {N} in place of a parameter

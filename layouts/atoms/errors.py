@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """The place of an error in a file's tables: table, key, and letter of the key's text."""
 
     root: str  # the table's name; of a family with its parameters as placeholders

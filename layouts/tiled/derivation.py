@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from layouts.composed import ComposedLayout
 from layouts.int_tuple import IntTuple
@@ -12,8 +12,7 @@ from layouts.tensor.tensor import Tensor
 from layouts.tiled.tiled_mma import AXES, WHOLE, TiledMMA
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One step of a derivation: its name, its argument in words, the names of the resulting modes, and the layout."""
 
     name: str

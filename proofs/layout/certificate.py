@@ -7,17 +7,15 @@ elements, for layouts that are linear over it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from layouts import Layout
 from proofs.layout.modes import modes
 from proofs.smt.script import Modes
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(NamedTuple):
     """The reason why every element of 0 .. size-1 has exactly ``copies`` owners.
 
     ``steps`` are, for "mixed radix", the modes (extent, stride) by increasing stride, each stride being the product of

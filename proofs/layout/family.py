@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from time import perf_counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from layouts import Layout
 from proofs.errors import EngineError, ProblemError, TermError
@@ -69,8 +69,7 @@ class Size:
 SizeMode: TypeAlias = tuple[Size, Size]  # extent, stride
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyLayout:
+class FamilyLayout(NamedTuple):
     """A (thread, value) layout as flat modes of its two halves, leftmost first."""
 
     thread: tuple[SizeMode, ...]
@@ -86,8 +85,7 @@ class FamilyLayout:
         return tuple(thread), tuple(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(NamedTuple):
     """The reason why every element of 0 .. size-1 has exactly `copies` owners, for all parameters."""
 
     copies: int
@@ -134,8 +132,7 @@ def in_order(layout: FamilyLayout) -> bool:
     return all(stride.factor == 0 or extent == Size(1) for extent, stride in layout.thread)
 
 
-@dataclass(frozen=True, slots=True)
-class Equality:
+class Equality(NamedTuple):
     """The claim that a family of layouts L equals a formula.
 
     For every thread t, replica q, value v and all parameters:

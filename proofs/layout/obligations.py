@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from time import perf_counter
+from typing import NamedTuple
 
 from proofs.errors import EngineError
 from proofs.smt.engine import Answer, Session, Solver, engine
 from proofs.smt.outcome import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Obligations:
+class Obligations(NamedTuple):
     """Assumptions, and goals to be proved from them; ``point`` is an assertion that selects one of their models."""
 
     assumptions: str

@@ -33,6 +33,7 @@ from functools import partial
 from itertools import accumulate
 from math import prod
 from operator import mul
+from typing import NamedTuple
 
 from layouts import Layout
 from proofs.errors import EngineError, ProblemError
@@ -225,8 +226,7 @@ def _posed(p: Partition) -> list[Obligations]:
     return [script.lemmas(), Obligations(f"; {p.layout} over {p.threads}\n{script.assumed()}", text, "true")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
+class _Point(NamedTuple):
     """An owner of an element, by its digits."""
 
     v: MixedRadix  # the thread in the atom

@@ -112,7 +112,7 @@ def test_a_gpu_that_ignores_the_selector_or_takes_another_lanes_metadata_is_cont
     rotated = {f: np.roll(ruler, 1, axis=0) for f, ruler in rulers.items()}
     for wrong in (dict.fromkeys(rulers, rulers[0]), rotated):
         tally = Tally()
-        compare(replace(recording, metadata=replace(recording.metadata, rulers=wrong)), HOME, tally)
+        compare(replace(recording, metadata=recording.metadata._replace(rulers=wrong)), HOME, tally)
         assert set(tally.wrong) == {"rulers"}
 
 

@@ -265,7 +265,7 @@ def swapped(right: Recording) -> Recording:
 
 def misplaced(right: Recording) -> Recording:
     """Absolute coordinates that say other labels than they did."""
-    return replace(right, coordinates=tuple(replace(a, labels=np.roll(a.labels, 1, axis=0)) for a in right.coordinates))
+    return replace(right, coordinates=tuple(a._replace(labels=np.roll(a.labels, 1, axis=0)) for a in right.coordinates))
 
 
 def moved(right: Move) -> Move:

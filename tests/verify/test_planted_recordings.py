@@ -84,11 +84,11 @@ FILES: list[tuple[str, Change, str]] = [
     (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
     (
         TN,
-        lambda r: replace(r, coordinates=(replace(r.coordinates[0], labels=r.coordinates[0].labels[1:]),)),
+        lambda r: replace(r, coordinates=(r.coordinates[0]._replace(labels=r.coordinates[0].labels[1:]),)),
         "the absolute coordinates of A by ldmatrix",
     ),
     (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
-    (SS, lambda r: replace(r, images=(replace(r.images[0], sbo=-16),)), "the image B K-major 32B has offsets"),
+    (SS, lambda r: replace(r, images=(r.images[0]._replace(sbo=-16),)), "the image B K-major 32B has offsets"),
     (SPARSE, lambda r: replace(r, metadata=None), "metadata are missing"),
 ]
 
@@ -147,7 +147,7 @@ def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
     for image in right.images:
         mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
         place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
-        images.append(replace(image, labels=other(image.labels, (0, place), -1)) if mine else image)
+        images.append(image._replace(labels=other(image.labels, (0, place), -1)) if mine else image)
     found = evidence_on(SS, replace(right, images=tuple(images)))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert "the hardware reads neither that slot" in found.counterexample.statement

@@ -152,7 +152,7 @@ def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
         return evidence
     statement = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
     return replace(
-        evidence, counterexample=replace(wrong, statement=statement, repair=wrong.repair if repairable else "")
+        evidence, counterexample=wrong._replace(statement=statement, repair=wrong.repair if repairable else "")
     )
 
 

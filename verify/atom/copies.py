@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import isa_tables
 from layouts import Layout, size
@@ -109,7 +108,7 @@ def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[s
         return {name: of(table, table, table.bits) for name, table in mapped.items()}
     if len(registers) > 1 and all(atom.space[name] == "reg" for name in COPY_OPERANDS):
         source, destination = (of(registers[i], registers[0], registers[i].bits) for i in (1, 0))
-        return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
+        return {"Src": source._replace(inverse=inverse(source)), "Dst": destination}
     addressed = next((table for table in operands if table.space != "reg"), None)
     tables = {name: registers[0] if atom.space[name] == "reg" else addressed for name in COPY_OPERANDS}
     return {name: of(table, registers[0], registers[0].bits) for name, table in tables.items()}

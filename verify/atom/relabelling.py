@@ -138,10 +138,9 @@ def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) ->
     listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
     repair = f"declare relabel = {{ {listed} }}" if plain else ""
     repair = "; or ".join(filter(None, [repair, wrong.repair]))
-    return replace(
-        verdict,
+    return verdict._replace(
         status=Status.RELABELLED,
-        counterexample=replace(wrong, damage=(*wrong.damage, *lines, *also), repair=repair),
+        counterexample=wrong._replace(damage=(*wrong.damage, *lines, *also), repair=repair),
     )
 
 
@@ -226,4 +225,4 @@ def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> Bou
 
     threads, values = part.domain
     inputs = Axis("thread", threads), Axis("value", values)
-    return replace(part, layout=None, map=FragmentMap.tabulate(image, inputs, tuple(map(Axis, part.axes, part.extent))))
+    return part._replace(layout=None, map=FragmentMap.tabulate(image, inputs, tuple(map(Axis, part.axes, part.extent))))

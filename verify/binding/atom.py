@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import isa_tables
 from isa_tables.signature import find
@@ -36,8 +36,7 @@ LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
 
-@dataclass(frozen=True, slots=True)
-class BoundOperand:
+class BoundOperand(NamedTuple):
     """One operand of an atom: its layout (None if ill formed), its tile and its formulas in the ISA tables."""
 
     name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy
@@ -117,8 +116,7 @@ class BoundOperand:
         return f"({self.axes[0]}={x}, {self.axes[1]}={y})"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """One mnemonic that the atom names, looked up: the instruction, or why there is none.
 
     `unknown`: the ISA tables do not have its family. `rejected`: the ISA has no such instruction.

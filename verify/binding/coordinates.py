@@ -9,8 +9,7 @@ thread addresses the whole tile.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import isa_tables
 from layouts import Layout
@@ -67,8 +66,7 @@ class Formula(Protocol):
         """The formula as the ISA tables write it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
+class Registers(NamedTuple):
     """The ISA's formula for an operand in registers, in positions of the atom; `coarse` or `fine` is 1."""
 
     operand: str  # A, B, C, ...: its axes are AXES[operand]
@@ -137,8 +135,7 @@ class Registers:
         return self.table.text()
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """An operand in memory under one address: every thread addresses the whole tile, L(t, v) = v.
 
     If two CTAs share it, each has half of the rows and is one logical thread.

@@ -8,8 +8,7 @@ other; a copy atom is right if both operands have the same name for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import isa_tables
 from layouts import Layout, fit, right_inverse, size
@@ -20,8 +19,7 @@ from verify.core.digits import image, walk
 BYTE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class CopyOperand:
+class CopyOperand(NamedTuple):
     """The source or destination of a copy. Its bits are numbered by row, product, column and place in the element.
 
     Without a table it is memory under one address: every thread addresses all of it.
@@ -85,8 +83,7 @@ def inverse(operand: CopyOperand) -> Layout | None:
     return back if size(back) == lanes.size * bits.size else None
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(NamedTuple):
     """The formula for the names of bits in one operand, given the names in the other, which is in memory.
 
     `adapter` permutes the bytes of this operand's registers after the instruction.

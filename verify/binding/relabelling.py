@@ -11,7 +11,6 @@ the same; what knows k otherwise is not: scale factors of blocks, metadata, addr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from layouts import Layout, LayoutError, fit
 from verify.binding.coordinates import AXES, Formula, Registers
@@ -45,7 +44,7 @@ def relabelled(formula: Formula, relabel: Mapping[str, str], operand: str, exten
         else None
         for axis, length in zip(AXES[operand], extent, strict=True)
     ]
-    return replace(formula, labels=(labels[0], labels[1]))
+    return formula._replace(labels=(labels[0], labels[1]))
 
 
 def _labels(text: str, extent: int, block: int) -> Layout | None:

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from verify.core.verdict import Evidence
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """Evidence as it was found for a subject, and as later subjects get it: `shared` names that subject."""
 
     subject: str

@@ -8,7 +8,7 @@ A :class:`Claim` is one statement about one subject. Each check finds :class:`Ev
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -141,8 +141,7 @@ def origin(provenance: str) -> tuple[Origin, ...]:
     return tuple(o for o in Origin if o in found)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One statement about a `subject` (an atom) or a `part` of it (an operand): its property and its wording.
 
     `part` is "" for the whole. `provenance` is the origin of the formulas that it rests on; empty if it rests on none.
@@ -155,8 +154,7 @@ class Claim:
     provenance: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(NamedTuple):
     """Why a claim is false: the smallest inputs at which it fails, then how large the damage is."""
 
     inputs: Mapping[str, int]  # variable -> value: the smallest point at which the claim is false
@@ -203,8 +201,7 @@ def finding(
     return Evidence(check, status, method, points, engine, seconds=seconds, counterexample=wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where something is written: a file, with the line and the column counted from 1.
 
     >>> str(Place("my.hpp", 12, 3))
@@ -219,8 +216,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A claim, its status, and all evidence on it."""
 
     claim: Claim  # the statement
@@ -252,7 +248,7 @@ def replayed(verdict: Verdict, command: Callable[[], str]) -> Verdict:
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
-    return replace(verdict, counterexample=replace(wrong, replay=command()))
+    return verdict._replace(counterexample=wrong._replace(replay=command()))
 
 
 CheckFunction: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run, subject, operand)

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
@@ -200,8 +200,7 @@ def _first(keys: Table, values: Table) -> Table:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """The reason why there is no recording of an instruction.
 
     `applies` means that there should be one: the GPU at hand has the instruction, and its probe failed.

@@ -11,8 +11,8 @@ matrix in memory: no hardware depends on it. k of a sparse instruction and its m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 import gpu_checks
 import isa_tables
@@ -31,8 +31,7 @@ ROWS = 8  # of a core matrix
 CHUNK = 16  # bytes of one of its rows
 
 
-@dataclass(frozen=True, slots=True)
-class Comparable:
+class Comparable(NamedTuple):
     """What can be compared: an atom's labels and a recording, brought to the same slots."""
 
     claimed: Mapping[str, Table]  # operand -> [lane][value] -> label, by the atom

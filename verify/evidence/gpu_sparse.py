@@ -10,8 +10,7 @@ the atom's E must have the bits of just those columns in that field, in order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import gpu_checks
 from isa_tables.tables import Sparsity
@@ -22,8 +21,7 @@ FIELD, WORD = 4, 32  # bits
 ROW, K = 0, 2  # of the classes
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """The first slot where a recording contradicts the layouts: its axis, operands, lane and value."""
 
     axis: str
@@ -33,8 +31,7 @@ class Conflict:
     statement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """A sparse atom and a recording of it: (m, column) of each stored element, by slots of A in registers."""
 
     meaning: Sparsity  # which columns a pattern of metadata selects, by the ISA

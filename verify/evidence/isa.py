@@ -205,8 +205,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
     >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
-    >>> from dataclasses import replace
-    >>> wrong = replace(atom.parts[2], layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
+    >>> wrong = atom.parts[2]._replace(layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
     >>> method, points, found = equals(atom, wrong)
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')

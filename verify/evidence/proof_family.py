@@ -8,9 +8,9 @@ instance. If the argument does not apply, each instance is proved by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import proofs
 from layouts import LayoutError
@@ -30,8 +30,7 @@ PLACEHOLDER = 10**12  # numbers from here on replace placeholders while a text i
 Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence | None]"
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """One operand of a family over the parameters, and of the member with the largest parameters."""
 
     layout: FamilyLayout
@@ -110,7 +109,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
 
 def unlimited(formula: Registers) -> Registers:
     """The formula without a limit on values: members beyond the listed ones have more of them."""
-    return replace(formula, table=replace(formula.table, values=PLACEHOLDER))
+    return formula._replace(table=replace(formula.table, values=PLACEHOLDER))
 
 
 def _fits(whole: Whole, formula: Formula) -> bool:

@@ -113,4 +113,4 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
 
 def _replayed(verdict: Verdict, replay: str) -> Verdict:
     wrong = verdict.counterexample
-    return verdict if wrong is None else replace(verdict, counterexample=replace(wrong, replay=replay))
+    return verdict if wrong is None else verdict._replace(counterexample=wrong._replace(replay=replay))

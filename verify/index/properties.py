@@ -153,8 +153,7 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     from verify.index import repair
 
     point = tuple(wrong.inputs.values())
-    return replace(
-        wrong,
+    return wrong._replace(
         isa=part.operand.text(),
         repair=repair.find(part, wanted),
         replay=subject.spec.replay,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Place, Scope, Status, Verdict
@@ -137,8 +137,7 @@ class Case:
         return f"is {self.status}, its entry expects UNCHECKED" if other else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A subject without verdicts: the error in it or our failure, and the exit code for that."""
 
     name: str

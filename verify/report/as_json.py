@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 from verify.core.verdict import Counterexample, Evidence, Status, Verdict
@@ -42,7 +41,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         "known_defect": case.known_defect or None,
         "layouts": dict(case.layouts),
         **({"adapter": case.adapter} if case.adapter else {}),
-        **({"place": asdict(case.place)} if case.place else {}),
+        **({"place": case.place._asdict()} if case.place else {}),
         "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }
 
@@ -58,7 +57,7 @@ def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
         "reason": verdict.reason or None,
         "evidence": [_evidence(e, verbose) for e in verdict.evidence],
         "counterexample": _counterexample(verdict.counterexample),
-        **({"place": asdict(verdict.place)} if verdict.place else {}),
+        **({"place": verdict.place._asdict()} if verdict.place else {}),
     }
 
 

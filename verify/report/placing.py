@@ -42,6 +42,6 @@ def _placed(case: Case, document: Document, table: str) -> Case:
     def located(verdict: Verdict) -> Verdict:
         part = verdict.claim.part
         keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope is Scope.INSTRUCTION else ()
-        return replace(verdict, place=verdict.place or place(*keys))
+        return verdict._replace(place=verdict.place or place(*keys))
 
     return replace(case, place=case.place or place(), verdicts=tuple(map(located, case.verdicts)))

@@ -116,7 +116,7 @@ def _of_layout(text: str, options: Namespace) -> Shown:
         extent = command.tile_of(options.onto)
         report = command.onto_tile(text, extent, {Check.ISA})
         (case,) = report.cases
-        verdicts = [replace(one, claim=replace(one.claim, part="C")) for one in case.verdicts]
+        verdicts = [one._replace(claim=one.claim._replace(part="C")) for one in case.verdicts]
         subject, _ = command.bound(text, extent)
         picture = atoms.of_atom(subject, verdicts, f"{case.status} (isa)")
         return Shown((_renamed(replace(picture, notes=picture.notes[:-1])),), report.exit())

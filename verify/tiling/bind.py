@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import NamedTuple
 
 from layouts import Layout, LayoutError, size
 from layouts.atoms import AnyAtom, Atom
@@ -133,8 +134,7 @@ class TiledOperand:
         return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
 
 
-@dataclass(frozen=True, slots=True)
-class Tiling:
+class Tiling(NamedTuple):
     """A tiling bound to its atom and its TiledMMA."""
 
     spec: TilingSpec

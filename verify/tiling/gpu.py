@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gpu_checks.tilings import Product, Strided, TilingRun
 from layouts import Layout
@@ -44,7 +43,7 @@ def _same(tiling: Tiling, product: Product) -> bool:
     undivided = any(extent % unit for extent, unit in zip(product.tile, tiling.mma.shape_mnk, strict=True))
     if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or undivided:
         return False
-    there = replace(tiling, tile=product.tile)
+    there = tiling._replace(tile=product.tile)
     return all(same_partition(there, tiled, product) for tiled in tiling.operands)
 
 

@@ -208,7 +208,7 @@ def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         return [finding(Check.ISA, None, "enumeration", table.size, "numpy")]
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
-    part = replace(tiled.part, extent=tiled.extent(tiling.covered))
+    part = tiled.part._replace(extent=tiled.extent(tiling.covered))
     wrong = Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
@@ -238,7 +238,7 @@ def _partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidenc
             damage=(f"{len(outside)} of {table.size} points fall outside",),
         )
     elif len(bad):
-        part, first = replace(tiled.part, extent=(x, y)), int(bad[0])
+        part, first = tiled.part._replace(extent=(x, y)), int(bad[0])
         holders = sum(row.count(first) for row in table.tolist())
         wrong = Counterexample(
             {"element": first},
@@ -261,7 +261,7 @@ def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexam
         return None
     bad = np.argwhere(differ.T)  # the first thread's first value first
     at = tuple(int(c) for c in bad[0][::-1])
-    part, thread = replace(tiled.part, extent=tiled.extent(tiling.tile)), reference.threads(tiling)[at[:4]]
+    part, thread = tiled.part._replace(extent=tiled.extent(tiling.tile)), reference.threads(tiling)[at[:4]]
     statement = f"T{thread} holds {part.show(int(found[at]))} where the tiled atom has {part.show(int(wanted[at]))}"
     inputs = {"thread": int(thread), "value": at[4], "rest": at[5], "other rest": at[6]}
     return Counterexample(inputs, statement, damage=(f"{len(bad)} of {table.size} points disagree",))

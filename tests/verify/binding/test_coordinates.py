@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formulas in an atom's coordinates: coarse and fine elements, memory, and what has no formula."""
 
-from dataclasses import replace
-
 import pytest
 
 import isa_tables
@@ -35,7 +33,7 @@ def test_a_coarse_element_is_so_many_neighbouring_positions() -> None:
 
 def test_fine_elements_are_one_formula_each_and_are_outside_where_another_is_meant() -> None:
     whole = formula("A", (16, 16))
-    halves = [replace(whole, fine=2, which=which) for which in (0, 1)]
+    halves = [whole._replace(fine=2, which=which) for which in (0, 1)]
     places = [[half.locate(7, value) for value in range(half.values)] for half in halves]
     assert halves[0].key != halves[1].key
     assert all(column in (*range(8), 16) for at in places for _, column in at)
@@ -46,7 +44,7 @@ def test_memory_numbers_its_elements_rows_first(ctas: int, at: tuple[int, int]) 
     memory = Memory((16, 8), "smem", 128, "9.7.15", "ISA text", ctas)
     assert memory.locate(0, 17) == at and memory.values == 128 // ctas
     assert memory.locate(1, 0) == ((8, 0) if ctas == 2 else (0, 0))
-    assert memory.key != replace(memory, ctas=3 - ctas).key
+    assert memory.key != memory._replace(ctas=3 - ctas).key
 
 
 def test_an_operand_without_a_map_has_a_reason_and_no_formula() -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The formulas of copies: what an adapter turns, what names a bit, and inverses of operands in registers."""
 
-from dataclasses import replace
-
 import pytest
 
 import isa_tables
@@ -27,7 +25,7 @@ def test_an_adapter_turns_the_bytes_of_each_group_and_no_bit_within(order: tuple
 
 def test_the_inverse_of_an_operand_in_registers_gives_the_owner_of_each_bit() -> None:
     source = next(operand(name) for name in MOVMATRIX.operands)
-    named = replace(source, inverse=inverse(source))
+    named = source._replace(inverse=inverse(source))
     assert named.inverse is not None
     bits = [(lane, bit) for lane in range(source.lanes) for bit in range(source.per_thread)]
     assert [named.owner(source.number(lane, bit)) for lane, bit in bits] == bits

@@ -35,13 +35,13 @@ def test_another_layout_or_space_is_another_key() -> None:
 
 
 def with_part(subject: BoundAtom, **changed: object) -> BoundAtom:
-    return replace(subject, parts=(replace(subject.parts[0], **changed), *subject.parts[1:]))  # type: ignore[arg-type]
+    return replace(subject, parts=(subject.parts[0]._replace(**changed), *subject.parts[1:]))  # type: ignore[arg-type]
 
 
 def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
     operands = subject.instruction.operands
     operand = replace(operands["A"], **changed)  # type: ignore[arg-type]
-    return replace(subject, by=replace(subject.instruction, operands={**operands, "A": operand}))
+    return replace(subject, by=subject.instruction._replace(operands={**operands, "A": operand}))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
         lambda one: with_part(one, keys=()),
         lambda one: with_part(one, map="other points"),
         lambda one: replace(
-            one, by=replace(one.instruction, signature=replace(one.instruction.signature, sparsity="2:4"))
+            one, by=one.instruction._replace(signature=replace(one.instruction.signature, sparsity="2:4"))
         ),
         lambda one: with_operand(one, extent=(1, 1)),
         lambda one: with_operand(one, bits=64),
@@ -100,11 +100,11 @@ def test_what_a_table_is_about_is_a_part_of_its_key() -> None:
     address = Coordinates("scale", "A", "", table)
     image = Image("A", "128B", "K", 16, 1024, table)
     right = replace(RECORDED, coordinates=(address,), images=(image,))
-    others = [replace(right, controls=replace(right.controls, relabelled=1))]
+    others = [replace(right, controls=right.controls._replace(relabelled=1))]
     assert right.sound and not others[0].sound
-    others += [replace(right, coordinates=(replace(address, **{n: "x"}),)) for n in ("name", "operand", "premise")]
+    others += [replace(right, coordinates=(address._replace(**{n: "x"}),)) for n in ("name", "operand", "premise")]
     others += [
-        replace(right, images=(replace(image, **{n: "x"}),)) for n in ("operand", "swizzle", "major", "lbo", "sbo")
+        replace(right, images=(image._replace(**{n: "x"}),)) for n in ("operand", "swizzle", "major", "lbo", "sbo")
     ]
     assert len({recording_key(one) for one in (right, *others)}) == 10
 

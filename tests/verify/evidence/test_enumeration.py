@@ -31,7 +31,7 @@ def as_maps(**others: str) -> BoundAtom:
         for part in plain.parts
     }
     atom = prepare(ENTRY, maps)
-    return replace(atom, parts=tuple(replace(part, layout=None) for part in atom.parts))
+    return replace(atom, parts=tuple(part._replace(layout=None) for part in atom.parts))
 
 
 def verdicts(subject: BoundAtom) -> dict[tuple[str, str], Verdict]:

@@ -41,7 +41,7 @@ def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() ->
 
 def test_absolute_coordinates_that_say_nothing_confirm_nothing() -> None:
     right = recorded(TN)
-    missing = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
+    missing = tuple(one._replace(labels=np.full_like(one.labels, -1)) for one in right.coordinates)
     found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
     assert found.status is Status.UNCHECKED and "no absolute coordinates are known" in found.reason
 

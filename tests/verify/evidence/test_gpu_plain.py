@@ -63,7 +63,7 @@ def test_lists_agree_only_as_arrays_do() -> None:
 def test_what_arrays_refute_lists_do_not_decide(which: int, text: str, refuted: tuple[bool, bool]) -> None:
     atom = prepare(registry()[TN])
     parts = list(atom.parts)
-    parts[which] = replace(parts[which], text=text, layout=Layout.parse(text))
+    parts[which] = parts[which]._replace(text=text, layout=Layout.parse(text))
     wrong = replace(atom, parts=tuple(parts))
     assert of_lists(wrong) == [[], []]
     assert tuple(any(one.status is Status.REFUTED for one in each) for each in of_arrays(wrong)) == refuted
@@ -73,7 +73,7 @@ def test_relabelled_rows_agree_as_a_relation_and_not_absolutely() -> None:
     atom = prepare(registry()[TN])
     parts = list(atom.parts)
     for which, text in ((0, "((4,8),(2,2,2)):((32,2),(16,1,128))"), (2, "((4,8),(2,2)):((32,2),(16,1))")):
-        parts[which] = replace(parts[which], text=text, layout=Layout.parse(text))
+        parts[which] = parts[which]._replace(text=text, layout=Layout.parse(text))
     relabelled = replace(atom, parts=tuple(parts))
     relation, absolute = of_lists(relabelled)
     assert timeless([relation]) == timeless(of_arrays(relabelled)[:1])

@@ -183,12 +183,12 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
     for selector, ruler in metadata.rulers.items():
         planted = np.array(ruler)
         planted[5, 3, 1] ^= 1
-        other = replace(metadata, rulers={**metadata.rulers, selector: planted})
+        other = metadata._replace(rulers={**metadata.rulers, selector: planted})
         assert evidence_on(mma(name), checker=checker(replace(recording, metadata=other))).status is Status.REFUTED
     for pattern, kept in metadata.kept.items():
         planted = np.array(kept)
         planted[5, 3] = planted[5, 4]
-        other = replace(metadata, kept={**metadata.kept, pattern: planted})
+        other = metadata._replace(kept={**metadata.kept, pattern: planted})
         found = evidence_on(mma(name), checker=checker(replace(recording, metadata=other)))
         assert found.status is Status.REFUTED and found.counterexample is not None
         assert f"under metadata {pattern:#06b}" in found.counterexample.statement
@@ -213,7 +213,7 @@ def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest
         stored = right(*given)  # type: ignore[arg-type]
         assert not isinstance(stored, str)
         kept = {**stored.meaning.kept, 4: stored.meaning.kept[14], 14: stored.meaning.kept[4]}
-        return replace(stored, meaning=replace(stored.meaning, kept=kept))
+        return stored._replace(meaning=replace(stored.meaning, kept=kept))
 
     monkeypatch.setattr(gpu_shared_memory, "_sparse", wrong)  # seam: a planted bug
     assert evidence_on(mma(SPARSE + "SS")).status is Status.REFUTED
@@ -236,7 +236,7 @@ def test_one_image_recorded_otherwise_is_seen(swizzle: str, major: str) -> None:
             labels = np.array(labels)
             first, *_, last = np.flatnonzero(labels[0, :, 2] >= 0)
             labels[0, [first, last]] = labels[0, [last, first]]
-        images.append(replace(image, labels=labels))
+        images.append(image._replace(labels=labels))
     assert evidence_on(mma(SS), checker=checker(replace(recording, images=tuple(images)))).status is Status.REFUTED
     assert evidence_on(mma(SS), checker=checker(recording)).status is Status.AGREES
 

@@ -61,7 +61,7 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     subject = prepare(ATOM)
     (part,) = (part for part in subject.parts if part.name == "C")
     layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
-    found = isa.equals(subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
+    found = isa.equals(subject, part._replace(extent=extent, layout=layout, text=str(layout)))[2]
     assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
     assert found.damage == ("8 of 64 points disagree",)
 

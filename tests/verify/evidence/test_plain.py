@@ -23,7 +23,7 @@ def without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def changed(atom: BoundAtom, which: int, text: str) -> BoundAtom:
     parts = list(atom.parts)
-    parts[which] = replace(parts[which], text=text, layout=Layout.parse(text))
+    parts[which] = parts[which]._replace(text=text, layout=Layout.parse(text))
     return replace(atom, parts=tuple(parts))
 
 

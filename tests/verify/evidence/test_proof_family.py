@@ -52,7 +52,7 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_product
     found = {}
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
-        reported = replace(atom.family, entry=entry)
+        reported = atom.family._replace(entry=entry)
         found[n] = [proof_family.extent_of(reported, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}

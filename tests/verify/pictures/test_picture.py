@@ -79,7 +79,7 @@ def test_a_wrong_atom_shows_collisions_holes_expected_owners_and_the_counterexam
 
 def test_a_planted_stride_is_outlined() -> None:
     subject = prepared(registry()[RIGHT])
-    part = replace(subject.parts[2], layout=parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
+    part = subject.parts[2]._replace(layout=parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
     picture = of_atom(replace(subject, parts=(part,)))
     assert sum(bool(cell.expected) for cell in panel(picture, "C").values()) == 64
 

@@ -47,7 +47,7 @@ def test_the_last_line_counts_and_is_all_that_quiet_leaves() -> None:
 
 
 def test_a_counterexample_that_plain_arithmetic_does_not_give_is_said_to_be_ours() -> None:
-    text = as_text.render(report(verdict(Status.REFUTED, replace(WRONG, reproduced=False))))
+    text = as_text.render(report(verdict(Status.REFUTED, WRONG._replace(reproduced=False))))
     assert "CONTRADICTION" in text and "the fault is in Lanecheck, not in the layout" in text
 
 

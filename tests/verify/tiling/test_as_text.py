@@ -20,7 +20,7 @@ def test_the_numbers_come_first_and_then_the_verdicts() -> None:
 
 
 def test_a_number_that_is_not_confirmed_is_not_shown() -> None:
-    verdicts = [replace(v, status=Status.REFUTED) if v.claim.prop == THREADS else v for v in CASE.verdicts]
+    verdicts = [v._replace(status=Status.REFUTED) if v.claim.prop == THREADS else v for v in CASE.verdicts]
     text = render(Report((replace(CASE, verdicts=tuple(verdicts)),)), "")
     assert text.startswith("mine\n") and "128 threads" not in text
 

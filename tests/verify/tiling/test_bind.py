@@ -28,7 +28,7 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
     def prepared(spec: TilingSpec, atom: Atom) -> Tiling:
         right = PREPARE(spec, atom)
         other = TiledMMA(atom, spec.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
-        return replace(right, mma=other, operands=tuple(replace(d, mma=other) for d in right.operands))
+        return right._replace(mma=other, operands=tuple(replace(d, mma=other) for d in right.operands))
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
     found = verified(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
