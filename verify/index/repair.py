@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small repairs of index arithmetic in its user's own text: another constant, or two terms exchanged.
+"""Small repairs of a map in its user's own text: another constant or basis, or two terms or bases exchanged.
 
 Each candidate is a text that is parsed and evaluated like any other; only one that equals the ISA's map at every point
 is shown.
@@ -7,11 +7,13 @@ is shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice
 
 from verify.index.bind import IndexOperand
+from verify.maps import bases
 from verify.maps.c_meaning import Undefined
 from verify.maps.expression import IndexFunction, readings
 from verify.maps.findings import agreement
@@ -29,6 +31,8 @@ Texts = dict[str, str]
 def find(part: IndexOperand, wanted: FragmentMap) -> str:
     """The repaired expressions, with the number of points that agree; empty if there is no such repair."""
     function = part.function
+    if part.spec.bases is not None:
+        return _of_bases(part, part.spec.bases, wanted)
     if function is None:
         return ""
     now, points = agreement(part.found, wanted)
@@ -45,6 +49,40 @@ def find(part: IndexOperand, wanted: FragmentMap) -> str:
             )
             return f"{how}: {changed}      {points} of {points} agree (now {now})"
     return ""
+
+
+def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> str:
+    """The bases with one changed, two exchanged, or rows and columns exchanged in all."""
+    try:
+        right, mine, places = bases.of_map(wanted), bases.read(text), bases.places(text)
+    except MapError:
+        return ""
+    names = [name for name in ("register", "lane", "warp") if name in mine]
+    given = [(places[name][bit], basis) for name in names for bit, basis in enumerate(mine[name])]
+    needed = [*right["value"], *right["lane"]]
+    if len(given) != len(needed) or len(mine["register"]) != len(right["value"]):
+        return ""
+    wrong = [(span, basis, other) for (span, basis), other in zip(given, needed, strict=True) if basis != other]
+    if len(wrong) == 1:
+        how = "one basis"
+    elif len(wrong) == 2 and wrong[0][1:] == wrong[1][:0:-1]:
+        how = "two bases exchanged"
+    elif all(basis[::-1] == other for _, basis, other in wrong):
+        how = " and ".join(axis.name for axis in wanted.outputs) + " exchanged"
+    else:
+        return ""
+    for (start, end), _, other in sorted(wrong, reverse=True):
+        text = text[:start] + _renumbered(text[start:end], other) + text[end:]
+    if bases.of_operand(bases.read(text), wanted.outputs).differences(wanted):
+        return ""
+    now, points = agreement(part.found, wanted)
+    return f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
+
+
+def _renumbered(text: str, numbers: Point) -> str:
+    """The text with other whole numbers in place of its own, in their order."""
+    words = iter(map(str, numbers))
+    return re.sub("[0-9]+", lambda _: next(words), text)
 
 
 def _key(part: IndexOperand, name: str) -> str:

@@ -45,23 +45,33 @@ def read(text: str) -> Bases:
     """
     if len(text) > MAX_TEXT:
         raise MapError(f"bases of more than {MAX_TEXT} characters")
-    printed: dict[str, list[tuple[int, Point]]] = {}
+    found = {name: [_point(text[slice(*span)]) for span in spans] for name, spans in places(text).items()}
+    if "lane" not in found or not {"register"} & found.keys():
+        raise MapError(
+            "no bases: expected register and lane, such as {register = [[0, 1]], lane = [[0, 2], [0, 4]], warp = []}"
+        )
+    return found
+
+
+def places(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Where the numbers of each basis are in a text, by name; raises MapError.
+
+    >>> places("register=1 -> (0, 1)")
+    {'register': [(15, 19)]}
+    """
+    printed: dict[str, list[re.Match[str]]] = {}
     for one in PRINTED.finditer(text):
-        printed.setdefault(_name(one["name"]), []).append((int(one["unit"]), _point(one["basis"])))
+        printed.setdefault(_name(one["name"]), []).append(one)
     for name, bases in printed.items():
-        if [unit for unit, _ in bases] != [1 << bit for bit in range(len(bases))]:
+        if [int(one["unit"]) for one in bases] != [1 << bit for bit in range(len(bases))]:
             raise MapError(f"the bases of {name} are not those of 1, 2, 4, ...")
-    found = {name: [basis for _, basis in bases] for name, bases in printed.items()}
+    found = {name: [one.span("basis") for one in bases] for name, bases in printed.items()}
     found |= {_name(one["name"]): [] for one in TRIVIAL.finditer(text)}
     for one in LISTED.finditer(text) if not printed else ():
         if (sort := NAMES.get(one["name"])) is not None:
             if sort in found:
                 raise MapError(f"the bases of {sort} are there twice, again at column {one.start() + 1}")
-            found[sort] = [_point(basis) for basis in BASIS.findall(one["bases"])]
-    if "lane" not in found or not {"register"} & found.keys():
-        raise MapError(
-            "no bases: expected register and lane, such as {register = [[0, 1]], lane = [[0, 2], [0, 4]], warp = []}"
-        )
+            found[sort] = [basis.span(1) for basis in BASIS.finditer(text, *one.span("bases"))]
     return found
 
 
