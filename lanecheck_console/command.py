@@ -61,6 +61,25 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
     return ""
 
 
+RUNS_CODE = (
+    "verify.index and verify.identify with FILE.py::function, gpu_checks.discover with FILE.cu::function, verify.foreign, "
+    "verify.laws --module, verify.campaign --module"
+)
+"""Every command that runs code of others."""
+
+
+def add_execution(parser: argparse.ArgumentParser) -> None:
+    """The option without which no code of others runs in CI (`forbidden`)."""
+    parser.add_argument(
+        "--allow-exec", action="store_true", help=f"run code of others in CI too, as these commands do: {RUNS_CODE}"
+    )
+
+
+def forbidden(allowed: bool, how: str = "--allow-exec") -> str:
+    """Why code of others may not run in CI (the variable CI is set) unless it is allowed, and `how` it is; else empty."""
+    return f"this runs code of others: in CI say so with {how}" if os.environ.get("CI") and not allowed else ""
+
+
 def width(on_terminal: bool) -> int:
     """The columns of a report: COLUMNS where that is set, or else 80 on a terminal and 100 elsewhere."""
     chosen = os.environ.get("COLUMNS", "")

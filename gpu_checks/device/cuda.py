@@ -84,22 +84,23 @@ def _driver() -> str:
     return found[0] if found else ""
 
 
-def compile_cubin(text: str, architecture: str, fast: bool = False) -> bytes:
+def compile_cubin(text: str, architecture: str, fast: bool = False, options: Sequence[str] = ()) -> bytes:
     """Machine code for CUDA text by NVRTC, or as it was compiled before; Unsupported with the compiler's first error.
 
-    With `fast` the compiler leaves out slow optimizations that a probe does not need.
+    With `fast` the compiler leaves out slow optimizations that a probe does not need. With `options`, which may name
+    folders of headers, it is compiled anew: a header may have changed.
     """
     from cupy.cuda import nvrtc
 
     version = nvrtc.getVersion()
-    options = (f"-arch={architecture}", "-std=c++17", *(_FAST if fast and version >= _SINCE else ()))
-    name = cache.name_of("cubin", ".".join(map(str, version)), *options, text)
-    kept = cache.fetch(name)
+    given = (f"-arch={architecture}", "-std=c++17", *(_FAST if fast and version >= _SINCE else ()), *options)
+    name = cache.name_of("cubin", ".".join(map(str, version)), *given, text)
+    kept = None if options else cache.fetch(name)
     if kept is not None:
         return kept
     program = nvrtc.createProgram(text, "probe.cu", (), ())
     try:
-        nvrtc.compileProgram(program, options)
+        nvrtc.compileProgram(program, given)
         cubin: bytes = nvrtc.getCUBIN(program)
     except nvrtc.NVRTCError as error:
         log = nvrtc.getProgramLog(program).splitlines()
@@ -109,7 +110,8 @@ def compile_cubin(text: str, architecture: str, fast: bool = False) -> bytes:
         nvrtc.destroyProgram(program)
     # CuPy cuts off the last byte, a zero: such a cubin loads, but no disassembler takes it.
     whole = cubin + b"\0" * (-len(cubin) % 8)
-    cache.keep(name, whole)
+    if not options:
+        cache.keep(name, whole)
     return whole
 
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 
@@ -159,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resources", metavar="NAME=N", help="with --scheduler: on workers with them, such as GPU=1")
     parser.add_argument("--module", metavar="NAME", help="check this module's operations, such as pycute, not ours")
     parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
-    arguments.add_execution(parser)
+    add_execution(parser)
     parser.add_argument(
         "--budget", type=arguments.positive, metavar="S", help="with --module: seconds for a chunk (default: 600)"
     )

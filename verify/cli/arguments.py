@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lanecheck_console.command import Help, Version, unread
+from lanecheck_console.command import Help, Version, forbidden, unread
 from verify.core.errors import UsageError
 
 EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -19,12 +18,6 @@ without evidence; 5 nothing selected; 130 interrupted: what was found until then
 
 FORMATS = ("text", "json", "junit", "sarif", "github", "html")
 """How a report can be written; `verify.cli.output` writes it."""
-
-RUNS_CODE = (
-    "verify.index and verify.identify with FILE.py::function, verify.foreign, verify.laws --module, "
-    "verify.campaign --module"
-)
-"""Every command that runs code of others."""
 
 
 class Rejected(SystemExit):
@@ -83,17 +76,10 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 
-def add_execution(parser: argparse.ArgumentParser) -> None:
-    """The option without which `check_execution` lets no code of others run in CI."""
-    parser.add_argument(
-        "--allow-exec", action="store_true", help=f"run code of others in CI too, as these commands do: {RUNS_CODE}"
-    )
-
-
 def check_execution(allowed: bool, how: str = "--allow-exec") -> None:
     """UsageError where code of others would run in CI (the variable CI is set) and that is not allowed; `how` it is."""
-    if os.environ.get("CI") and not allowed:
-        raise UsageError(f"this runs code of others: in CI say so with {how}")
+    if line := forbidden(allowed, how):
+        raise UsageError(line)
 
 
 def parsed(

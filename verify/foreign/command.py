@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lanecheck_console.command import RUNS_CODE, add_execution
 from lanecheck_console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -27,7 +28,7 @@ and value, and compared with the PTX ISA and with the project's own inverse. PRO
 the path of an adapter of yours. The project is imported by the interpreter of --python, in a child process with a
 folder, a home and limits of its own: a crash or a hang costs one map. That isolates accidents, it is no sandbox.
 
-Commands that run code of others, all of them: {arguments.RUNS_CODE}.
+Commands that run code of others, all of them: {RUNS_CODE}.
 In CI (the variable CI is set) they need --allow-exec."""
 EXAMPLE = "tinygrad triton --python venv/bin/python"
 STOPS = {"list": ("output",)}
@@ -65,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only maps whose names match")
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time for one map (20)")
     parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
-    arguments.add_execution(parser)
+    add_execution(parser)
     parser.add_argument("--agreement", metavar="FILE", help="write the results there too, as a page of Markdown")
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")
     return parser

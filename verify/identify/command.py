@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.index import spec
@@ -57,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="where ATOM is; repeatable")
     parser.add_argument("--lanes", type=arguments.positive, default=WARP, metavar="N", help="of --row and --col; 32")
-    arguments.add_execution(parser)
+    add_execution(parser)
     keys = spec.options()
     for name in EXPRESSIONS:
         known = (

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import UsageError
 from verify.index import spec
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.index", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "maps")
-    arguments.add_execution(parser)
+    add_execution(parser)
     for name, one in KEYS.items():
         if name in REPEATED:
             parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
@@ -110,7 +111,7 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
         "--module", metavar="NAME", help="execute this module's operations symbolically, such as pycute"
     )
     parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
-    arguments.add_execution(parser)
+    add_execution(parser)
     parser.add_argument(
         "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation, or R1 … R9"
     )

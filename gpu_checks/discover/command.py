@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.discover MNEMONIC | FILE.cu::function`: the map that a GPU shows, in text or JSON.
+
+No table of ours is read but the signature of an instruction: its registers and types. A map is printed as a layout, as
+F2 bases, and point by point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import gpu_checks
+from gpu_checks import command
+from gpu_checks.discover.found_map import FoundMap
+from gpu_checks.discover.observed import APPEARANCE, STORED, of_move, of_recording
+from gpu_checks.model import Move, Recording, Unavailable
+from isa_tables.signature import Signature, signature
+from lanecheck_console.command import add_execution, forbidden
+from lanecheck_console.command import parser as parser_of
+
+OK, UNDECIDED = 0, 4
+SCHEMA = 2
+SUFFIXES = (".cu::", ".cuh::", ".h::", ".hpp::", ".inl::")
+EPILOG = """\
+A function takes (int lane, int i) and returns int2, a struct with row and col, or a tuple; or it takes two more
+arguments for row and column, references or pointers. It is compiled with NVRTC, called for every lane and value, twice,
+in a process of its own that is ended after --timeout seconds. That isolates accidents, it is no sandbox: in CI (the
+variable CI is set) it needs --allow-exec.
+
+exit code: 0 found; 2 usage, an unknown mnemonic, a file that does not compile, a function that gives no map; 3 a
+defect of the probe; 4 no GPU and no recording, or what a GPU showed is no map; 130 interrupted
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found: the maps, on which GPU, from where."""
+
+    subject: str  # as it was given
+    gpu: str  # name and software
+    source: str  # the recording's file and line; or that it was just probed
+    maps: Sequence[FoundMap]  # of each operand
+    notes: Sequence[str] = ()  # what is no map
+    wanted: Signature | None = None  # of an instruction
+
+    @property
+    def mnemonic(self) -> str:
+        """Of an instruction; empty for a function."""
+        return self.wanted.mnemonic if self.wanted else ""
+
+    @property
+    def selects_space(self) -> bool:
+        """Whether A may be in registers or not: the maps are those of registers."""
+        return self.wanted is not None and "A_space" in self.wanted.select
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Find the maps that the arguments name; returns the exit code."""
+    return command.guarded("discover", lambda: _run(_parser().parse_args(argv)))
+
+
+def _run(options: argparse.Namespace) -> int:
+    of_function = any(mark in options.subject for mark in SUFFIXES)
+    given = [word for word in ("values", "include", "define") if getattr(options, word)]
+    if not of_function and given:
+        raise ValueError(
+            f"--{given[0]} is for a function, FILE.cu::function; {options.subject} is taken for a mnemonic"
+        )
+    found = _of_function(options) if of_function else _of_instruction(options)
+    if isinstance(found, Unavailable):
+        command.show(f"{options.subject}  UNCHECKED  {found.reason}")
+        return UNDECIDED
+    if options.operand:
+        chosen = [one for one in found.maps if one.operand == options.operand]
+        if not chosen:
+            has = ", ".join(one.operand for one in found.maps)
+            raise ValueError(f"{found.subject} has no map of {options.operand}: it has {has}")
+        found = replace(found, maps=chosen)
+    text = _as_json(found) if options.format == "json" else "\n".join(_as_text(found, options)) + "\n"
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return UNDECIDED if found.notes else OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    what = "Find the map of an instruction, or of a function of yours, by observation alone."
+    example = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    parser = parser_of("gpu_checks.discover", what, example, EPILOG)
+    parser.add_argument("subject", metavar="SUBJECT", help="a PTX mnemonic, or FILE.cu::function")
+    parser.add_argument("--operand", metavar="NAME", help="only the map of this operand: A, B, D; R of a move")
+    parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
+    parser.add_argument("--recordings", type=Path, metavar="DIR", help="further recordings, which are taken first")
+    parser.add_argument("--values", type=_positive, metavar="N", help="of a function: how many values a lane has")
+    parser.add_argument("--lanes", type=_positive, default=32, metavar="N", help="of a function: how many lanes (32)")
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="DIR", help="of a function: folder of headers"
+    )
+    parser.add_argument("--define", action="append", default=[], metavar="NAME[=TEXT]", help="of a function: a macro")
+    parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for a probe (60)")
+    add_execution(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print every point in the text too")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report there instead of stdout")
+    return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _of_function(options: argparse.Namespace) -> Found | Unavailable:
+    from gpu_checks.discover.function import Function, discovered
+
+    if line := forbidden(options.allow_exec):
+        raise ValueError(line)
+    if options.live or options.recordings:
+        raise ValueError(f"--{'live' if options.live else 'recordings'} is for a mnemonic: a function is always called")
+    if options.values is None:
+        raise ValueError("how many values has a lane? Give --values, such as --values 4")
+    mark = next(mark for mark in SUFFIXES if mark in options.subject)
+    file, name = options.subject.split(mark, 1)
+    path = Path(file + mark.removesuffix("::"))
+    function = Function(path, name, options.lanes, options.values, tuple(options.include), tuple(options.define))
+    found = discovered(function, options.timeout)
+    if isinstance(found, Unavailable):
+        return found
+    info = gpu_checks.device_info()
+    where = (
+        "" if isinstance(info, Unavailable) else f"{info.gpu}, driver {info.driver or 'unknown'}, NVRTC {info.nvrtc}"
+    )
+    return Found(options.subject, where, "called just now", [found])
+
+
+def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
+    wanted = signature(options.subject)  # ValueError, with the nearest, for an unknown one
+    if options.live:
+        seen = _probed(wanted, options.timeout)
+    else:
+        seen = _recorded(wanted, options.recordings)
+    if isinstance(seen, Unavailable):
+        return seen
+    where = f"{seen.gpu}, driver {seen.driver or 'unknown'}, CUDA {seen.cuda}, {seen.date}"
+    source = f"recorded, {Path(seen.file).name}:{seen.line}" if seen.file else "probed just now"
+    notes = list(seen.exceptions)
+    if isinstance(seen, Move):
+        name, fragment = next((name, one) for name, one in wanted.operands.items() if name in "RD")
+        return Found(seen.mnemonic, where, source, [of_move(seen, name, fragment.bits)], notes, wanted)
+    if seen.controls is None or not seen.controls.hold:
+        notes.append("its controls do not hold: random products through these maps come out wrong")
+    return Found(seen.mnemonic, where, source, of_recording(seen), notes, wanted)
+
+
+def _probed(wanted: Signature, timeout: float) -> Recording | Move | Unavailable:
+    from gpu_checks.worker import Relate, Worker
+
+    with Worker(timeout=timeout) as worker:
+        found: Recording | Move | Unavailable = next(iter(worker.run([Relate(wanted)])))[1]
+    return found
+
+
+def _recorded(wanted: Signature, folder: Path | None) -> Recording | Move | Unavailable:
+    """The recording of an instruction, one of the folder first."""
+    library = gpu_checks.recordings(*([folder] if folder else []))
+    products: tuple[Recording | Move, ...] = library.get(wanted.mnemonic, ())
+    found = (*products, *library.moves.get(wanted.mnemonic, ()))
+    if not found:
+        return Unavailable("there is no recording of it; --live probes this machine's GPU")
+    return found[-1]
+
+
+def _as_text(found: Found, options: argparse.Namespace) -> Iterator[str]:
+    yield f"{found.subject}  {found.gpu}  {found.source}"
+    yield from (f"  not a map: {note}" for note in found.notes)
+    for one in found.maps:
+        texts = {"layout": one.layout(), "bases": one.bases()}
+        yield from ("", _heading(one))
+        for name, (text, why) in texts.items():
+            yield f"  {name:<7} {text or f'none: {why}'}"
+        if options.verbose or not any(text for text, _ in texts.values()):
+            yield from _points(one)
+        yield from _commands(found, one)
+    premises = dict(source for one in found.maps for source in one.numbered.values() if source[1])
+    yield from ("", *(f"{name}: {premise}" for name, premise in premises.items())) if premises else ()
+
+
+def _heading(one: FoundMap) -> str:
+    """An operand with its tile, its inputs, and what numbers its axes."""
+    rows, columns = one.extent
+    line = f"{one.operand}  ({', '.join(one.axes)}) {rows}x{columns}, "
+    *lanes, values = one.lengths
+    line += f"{lanes[0]} lanes of {values} values" if lanes else f"{values} elements in order of address"
+    for source in dict.fromkeys(one.numbered.values()):
+        axes = [axis for axis, by in one.numbered.items() if by == source]
+        line += f"; {' and '.join(axes)} by {source[0]}"
+    return line
+
+
+def _points(one: FoundMap) -> Iterator[str]:
+    """A line for each lane: the element of each value."""
+    table = one.table.reshape(-1, one.table.shape[-2], 2)
+    for lane, row in enumerate(table.tolist()):
+        listed = " ".join(f"({x},{y})" if min(x, y) >= 0 else "-" for x, y in row)
+        yield f"  {f'{one.inputs[0]} {lane}' if len(one.inputs) > 1 else 'elements'}: {listed}"
+
+
+def _commands(found: Found, one: FoundMap) -> Iterator[str]:
+    """The commands that compare the map with the ISA tables: which other check has it, and whether it is the same."""
+    layout, bases = one.layout()[0], one.bases()[0]
+    if "element" in one.inputs or STORED in one.axes:
+        return
+    if layout and "element" not in one.axes:
+        tile = "x".join(map(str, one.extent[:: -1 if one.along else 1]))
+        yield f"  then    {shlex.join(['python', '-m', 'verify.identify', layout, '--tile', tile])}"
+    if bases and found.mnemonic and APPEARANCE not in one.numbered.values() and "source lane" not in one.axes:
+        words = ["--ptx", found.mnemonic, "--operand", one.operand, "--bases", bases]
+        words += ["--select", "A_space=reg"] if found.selects_space and one.operand == "A" else []
+        yield f"  then    {shlex.join(['python', '-m', 'verify.index', *words])}"
+
+
+def _as_json(found: Found) -> str:
+    document = {
+        "schema": SCHEMA,
+        "subject": found.subject,
+        "gpu": found.gpu,
+        "source": found.source,
+        "notes": list(found.notes),
+        "maps": [_map(one) for one in found.maps],
+    }
+    return json.dumps(document) + "\n"
+
+
+def _map(one: FoundMap) -> dict[str, Any]:
+    layout, no_layout = one.layout()
+    bases, no_bases = one.bases()
+    return {
+        "operand": one.operand,
+        "inputs": dict(zip(one.inputs, one.lengths, strict=True)),
+        "axes": dict(zip(one.axes, one.extent, strict=True)),
+        "numbered": {axis: source for axis, (source, _) in one.numbered.items()},
+        "layout": layout or None,
+        "bases": bases or None,
+        "why": {name: why for name, why in (("layout", no_layout), ("bases", no_bases)) if why},
+        "table": one.table.tolist(),
+    }
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

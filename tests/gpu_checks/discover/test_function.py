@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's function as a black box: every form that it may have, on the host by g++ and on a GPU."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_checks import Unavailable
+from gpu_checks.discover.found_map import FoundMap
+from gpu_checks.discover.function import Function, checked, discovered
+
+FILE = Path(__file__).with_name("functions.cu")
+FORMS = ["as_int2", "as_struct", "mine::as_tuple", "by_reference<8>", "by_unsigned", "by_pointer", "of_the_thread"]
+WRONG = {
+    "unset": "unset: the row of lane 3, i 0 is not set",
+    "negative": "negative: the row of lane 0, i 0 is negative",
+}
+LAYOUT = "((4,8),(2,2)):((32,1),(16,8))"
+HOST = """
+#include <cstdio>
+#define __device__
+#define __host__
+#define __global__
+#define asm(text)
+struct int2 { int x, y; };
+static int2 make_int2(int x, int y) { return {x, y}; }
+static struct { int x; } threadIdx;
+"""
+MAIN = """
+int main() {
+  static long long found[32 * 4 * 2];
+  for (threadIdx.x = 0; threadIdx.x < 32; ++threadIdx.x) lanecheck_discover_all(found);
+  for (long long one : found) printf("%lld ", one);
+}
+"""
+
+
+def on_the_host(name: str, folder: Path) -> FoundMap:
+    """The map that g++ makes of a function, in place of a GPU. ValueError with the compiler's first error."""
+    source, program = folder / "host.cpp", folder / "host"
+    source.write_text(HOST + Function(FILE, name, 32, 4).text() + MAIN, encoding="utf-8")
+    built = subprocess.run(["g++", "-std=c++17", "-o", program, source], capture_output=True, text=True, check=False)
+    if built.returncode:
+        raise ValueError(next(line for line in built.stderr.splitlines() if "error" in line))
+    shown = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    table = np.array(list(map(int, shown.split()))).reshape(32, 4, 2)
+    return checked(name, table, table)
+
+
+needs_a_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
+
+
+@pytest.mark.slow
+@needs_a_compiler
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_function_is_called(name: str, tmp_path: Path) -> None:
+    assert on_the_host(name, tmp_path).layout() == (LAYOUT, "")
+
+
+@pytest.mark.slow
+@needs_a_compiler
+@pytest.mark.parametrize(("name", "why"), WRONG.items())
+def test_what_is_no_map_is_rejected(name: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=why):
+        on_the_host(name, tmp_path)
+
+
+@pytest.mark.slow
+@needs_a_compiler
+@pytest.mark.parametrize("name", ["one_number", "no_such_function"])
+def test_another_form_is_rejected_with_those_that_there_are(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{name}: expected a function .int lane, int i. that returns int2"):
+        on_the_host(name, tmp_path)
+
+
+def test_runs_that_differ_are_no_map() -> None:
+    table = np.zeros((32, 4, 2), np.int64)
+    other = table.copy()
+    other[7, 2, 1] = 1
+    with pytest.raises(ValueError, match="f is no function of lane and i: the column of lane 7, i 2 differs"):
+        checked("f", table, other)
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (Function(FILE, "f();trap", 32, 4), "is no name of a function"),
+        (Function(FILE, "f", 2048, 4), "2048 lanes of 4 values"),
+        (Function(Path("none.cu"), "f", 32, 4), "none.cu cannot be read: No such file"),
+        (Function(Path("/dev/zero"), "f", 32, 4), "is no CUDA text of at most 4 MiB"),
+    ],
+)
+def test_what_is_no_function_of_a_file_is_rejected(function: Function, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        function.text()
+
+
+def test_errors_of_the_user_s_text_have_its_lines() -> None:
+    first, _, rest = Function(FILE, "as_int2", 32, 4).text().partition("\n")
+    assert first == f'#line 1 "{FILE}"' and rest.startswith(FILE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_is_called_on_a_gpu(name: str) -> None:
+    found = discovered(Function(FILE, name, 32, 4), 60)
+    assert isinstance(found, FoundMap) and found.layout() == (LAYOUT, "")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("name", "why"), [*WRONG.items(), ("one_number", "one_number: expected a function")])
+def test_what_is_no_map_is_rejected_on_a_gpu(name: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        discovered(Function(FILE, name, 32, 4), 60)
+
+
+@pytest.mark.gpu
+def test_a_function_that_traps_or_never_ends_costs_its_process_alone() -> None:
+    trap = discovered(Function(FILE, "trap", 32, 4), 60)
+    assert isinstance(trap, Unavailable) and "CUDA_ERROR" in trap.reason.upper().replace(" ", "_")
+    endless = discovered(Function(FILE, "endless", 32, 4), 8)
+    assert isinstance(endless, Unavailable) and endless.reason.startswith("no answer within 8 s")
+    assert isinstance(discovered(Function(FILE, "as_int2", 32, 4), 60), FoundMap)
