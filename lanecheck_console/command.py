@@ -62,8 +62,8 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
 
 
 RUNS_CODE = (
-    "verify.index and verify.identify with FILE.py::function, gpu_checks.discover with FILE.cu::function, verify.foreign, "
-    "verify.laws --module, verify.campaign --module"
+    "verify.index and verify.identify with FILE.py::function, gpu_checks.discover with FILE.cu::function, "
+    "verify.foreign, verify.laws --module, verify.campaign --module"
 )
 """Every command that runs code of others."""
 
@@ -76,7 +76,7 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
 
 
 def forbidden(allowed: bool, how: str = "--allow-exec") -> str:
-    """Why code of others may not run in CI (the variable CI is set) unless it is allowed, and `how` it is; else empty."""
+    """Why code of others may not run: in CI (the variable CI is set) it must be allowed, and `how`; empty if it may."""
     return f"this runs code of others: in CI say so with {how}" if os.environ.get("CI") and not allowed else ""
 
 
