@@ -21,8 +21,8 @@ from verify.maps.fragment_map import FragmentMap, MapError, Point
 from verify.maps.syntax import parse
 from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
-MOST = 1500  # candidates, and parts of all of them: about a second
-MOST_PARTS = 40_000
+MOST = 1500  # candidates, and parts of all of them: less than a second
+MOST_PARTS = 30_000
 PROBES = 4  # points at which a candidate is evaluated first
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
 Texts = dict[str, str]

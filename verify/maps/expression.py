@@ -33,7 +33,7 @@ from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
 
 LANGUAGES = {C: "C", PYTHON: "Python"}
 SIGNS = {"int": INT, "unsigned": UNSIGNED}
-MAX_WORK = 1_500_000  # operations of one reading: half a second
+MAX_WORK = 2_400_000  # operations of all readings: less than a second
 Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
@@ -110,7 +110,7 @@ class IndexFunction:
         ways = readings(language, type)
         for reading in ways:
             try:
-                texts = list(self._read(reading, comments=not language))
+                texts = list(self._read(reading, not language, len(ways)))
             except ExpressionError as error:
                 errors.append(error)
                 continue
@@ -142,8 +142,8 @@ class IndexFunction:
         place = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
         return self.outputs[place].name, (one[place], other[place])
 
-    def _read(self, reading: Reading, comments: bool) -> Iterator[Text]:
-        """The functions of all texts in their order; raises ExpressionError."""
+    def _read(self, reading: Reading, comments: bool, ways: int) -> Iterator[Text]:
+        """The functions of all texts in their order, in one of some ways to read them; raises ExpressionError."""
         types = {name: one.type or SIGNS[reading.type] for name, one in self.coordinates.names.items()}
         work = 0
         defined = [("", name, text) for name, text in self.let.items()]
@@ -163,8 +163,10 @@ class IndexFunction:
                 types[name] = type_
             yield Text(output, name, declared, value)
         points = prod(axis.extent for axis in self.coordinates.inputs)
-        if work * points > MAX_WORK:
-            raise MapError(f"{work} operations at {points} points: more than {MAX_WORK} in all")
+        if work * points * ways > MAX_WORK:
+            in_each = f" in each of {ways} ways to read them" if ways > 1 else ""
+            hint = ": give the language and the type" if ways > 1 and work * points <= MAX_WORK else ""
+            raise MapError(f"{work} operations at {points} points{in_each}: more than {MAX_WORK}{hint}")
 
     def _value(self, tree: Tree, given: str, code: Code, types: Mapping[str, Type]) -> tuple[Type, Function]:
         """The type of an expression, or the given one, and its value in it; Python's numbers have no type."""

@@ -15,39 +15,39 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-TASK = json.loads(os.environ["LANECHECK_TASK"])
-PROJECT = os.path.basename(TASK["file"])
-
-sys.path.insert(0, os.path.dirname(TASK["file"]))
-_spec: Any = importlib.util.spec_from_file_location(os.path.splitext(PROJECT)[0], TASK["file"])
-_module = sys.modules[_spec.name] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_module)
+PROJECT = "function"
 
 
 def maps() -> Iterator[tuple[str, Any]]:
-    """The one function, as a map."""
-    yield "function", function
+    """The one function, as a map; its file is imported, and may import its neighbours."""
+    task = json.loads(os.environ["LANECHECK_TASK"])
+    folder, file = os.path.split(task["file"])
+    sys.path.insert(0, folder)
+    spec: Any = importlib.util.spec_from_file_location(os.path.splitext(file)[0], task["file"])
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield PROJECT, functools.partial(function, task, module)
 
 
-def function() -> dict[str, Any]:
+def function(task: dict[str, Any], module: Any) -> dict[str, Any]:
     """The map of the function; it is called twice at each point, so that one that only remembers is found out."""
-    called: Any = functools.reduce(getattr, TASK["function"].split("."), _module)
+    called: Any = functools.reduce(getattr, task["function"].split("."), module)
+    names = [name for name, _ in task["outputs"]]
 
     def of(*point: int) -> list[tuple[int, ...]]:
-        first, second = images(called(*point)), images(called(*point))
+        first, second = images(called(*point), names), images(called(*point), names)
         if first != second:
             raise ValueError(f"called twice it returns {first} and {second}")
         return first
 
-    return {"inputs": TASK["inputs"], "outputs": TASK["outputs"], "of": of}
+    return {"inputs": task["inputs"], "outputs": task["outputs"], "of": of}
 
 
-def images(returned: Any) -> list[tuple[int, ...]]:
+def images(returned: Any, names: list[str]) -> list[tuple[int, ...]]:
     """The images that the function has returned: a tuple, a list or an array is one, a list of them several."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     several = isinstance(returned, list) and all(isinstance(one, (list, tuple)) for one in returned)
-    names = [name for name, _ in TASK["outputs"]]
     found = []
     for one in returned if several else [] if returned is None else [returned]:
         if not isinstance(one, (list, tuple)) or len(one) != len(names):

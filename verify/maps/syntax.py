@@ -16,6 +16,7 @@ text has two trees. Limits on length, depth and size make a hostile text an erro
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verify.maps.tree import (
     Binary,
@@ -69,6 +70,7 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 UNARY = {C: ("-", "+", "~", "!"), PYTHON: ("-", "+", "~")}
 
 
+@lru_cache(maxsize=64)  # a repair parses texts again of which it has changed another
 def parse(text: str, language: str, comments: bool = False) -> Code:
     """The tree of a text in a language, C or PYTHON.
 
