@@ -22,6 +22,7 @@ from verify.core.digits import lane_of
 from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, replayed
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted
+from verify.maps.relabelling import written
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -105,10 +106,21 @@ class AtomChecker(Run):
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
-    """The picture of an atom with what the verdicts found."""
+    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
+    from verify.pictures import maps
     from verify.pictures.atoms import of_atom
 
-    return of_atom(subject, verdicts)
+    found = of_atom(subject, verdicts)
+    numbers: relabelling.Numbers | None = None
+    if any(one.status is Status.RELABELLED for one in verdicts):
+        numbers = relabelling.found(subject)
+    elif not is_copy(subject) and subject.mma.relabel:
+        numbers = {axis: one for axis, one in relabelling.declared(subject).items() if one}
+    panels = (
+        maps.permutation(axis, one, written(one), (4 + number, 0))
+        for number, (axis, one) in enumerate((numbers or {}).items())
+    )
+    return replace(found, panels=(*found.panels, *panels))
 
 
 def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:

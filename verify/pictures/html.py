@@ -70,24 +70,24 @@ def _tables(picture: Picture, cells: int) -> Iterator[Element]:
         SubElement(names, "th", scope="col").text = "\\".join(panel.axes)
         for column in range(shown.extent[1]):
             SubElement(names, "th", scope="col").text = shown.label(1, column)
-        _rows(SubElement(table, "tbody"), shown)
+        _rows(SubElement(table, "tbody"), shown, picture)
         yield table
 
 
-def _rows(body: Element, panel: Panel) -> None:
+def _rows(body: Element, panel: Panel, picture: Picture) -> None:
     for number, cells in enumerate(panel.cells):
         row = SubElement(body, "tr")
         SubElement(row, "th", scope="row").text = panel.label(0, number)
         for cell in cells:
-            SubElement(row, "td").text = words(cell)
+            SubElement(row, "td").text = words(cell, picture)
 
 
-def words(cell: Cell) -> str:
-    """A cell in words.
+def words(cell: Cell, picture: Picture) -> str:
+    """A cell of a picture in words.
 
-    >>> words(Cell(("T0 V4", "T1 V0"), fault=Fault.SEVERAL, expected="T0 V4", marked=True))
+    >>> words(Cell(("T0 V4", "T1 V0"), fault=Fault.SEVERAL, expected="T0 V4", marked=True), Picture("one", ()))
     'T0 V4, T1 V0: several owners; expected T0 V4; the counterexample'
     """
-    found = {Fault.SEVERAL: f"{cell.text}: several owners", Fault.MISSING: f"{cell.text} no owner".strip()}
+    found = {Fault.SEVERAL: f"{cell.text}: {picture.several}", Fault.MISSING: f"{cell.text} no owner".strip()}
     parts = [found.get(cell.fault, cell.text), f"expected {cell.expected}" * bool(cell.expected)]
-    return "; ".join(filter(None, [*parts, "the counterexample" * cell.marked]))
+    return "; ".join(filter(None, [*parts, picture.marked * cell.marked]))

@@ -29,26 +29,41 @@ def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window
     inner = layout
     while isinstance(inner, ComposedLayout):
         inner = inner.layout_b
-    rows, columns = _halves(inner)
     unit = _unit(layout)
-    colour: Callable[[int], int] = (lambda offset: bank(offset, banks)) if banks else (lambda offset: offset // unit)
 
-    def panel(name: str, shown: Layout | ComposedLayout, column: int) -> Panel:
-        down, across = every(rows.shape, rows.stride), every(columns.shape, columns.stride)
+    def cell(offset: int, at: str) -> Cell:
+        if not banks:
+            return Cell((str(offset),), offset // unit % 8, about=(f"{at} -> {offset}",))
+        one = bank(offset, banks)
+        return Cell((str(offset), f"b{one}"), one % 8, about=(f"{at} -> {offset}", f"bank {one} of {BANKS}"))
 
-        def at(r: int, c: int) -> Cell:
-            offset = outside(shown, down[r] + across[c])
-            lines = (str(offset), f"b{bank(offset, banks)}") if banks else (str(offset),)
-            where = f"bank {bank(offset, banks)} of {BANKS}" if banks else ""
-            return Cell(lines, colour(offset) % 8, about=tuple(filter(None, (f"({r},{c}) -> {offset}", where))))
-
-        return grid(name, f"{name} {shown}".strip(), ("row", "column"), (len(down), len(across)), at,
-                    window=window, place=(0, column))  # fmt: skip
-
-    shades = "bank" if banks else f"offset / {unit}" if unit > 1 else "offset"
+    shades = ("bank" if banks else f"offset / {unit}" if unit > 1 else "offset") + " mod 8"
     if inner is layout:
-        return Picture(text, (panel("", layout, 0),), shades=f"{shades} mod 8")
-    return Picture(text, (panel("before", inner, 0), panel("after", layout, 1)), shades=f"{shades} mod 8")
+        return Picture(text, (offsets("", str(layout), layout, cell, window=window),), shades=shades)
+    before = offsets("before", f"before {inner}", inner, cell, window=window)
+    after = offsets("after", f"after {layout}", layout, cell, window=window, place=(0, 1))
+    return Picture(text, (before, after), shades=shades)
+
+
+def offsets(
+    name: str,
+    heading: str,
+    layout: Layout | ComposedLayout,
+    cell: Callable[[int, str], Cell],
+    *,
+    window: Window | None = None,
+    place: tuple[int, int] = (0, 0),
+) -> Panel:
+    """The panel of a layout with the cell of each offset: its first mode down, all others across."""
+    inner = layout
+    while isinstance(inner, ComposedLayout):
+        inner = inner.layout_b
+    down, across = (every(mode.shape, mode.stride) for mode in _halves(inner))
+    return grid(
+        name, heading, ("row", "column"), (len(down), len(across)),
+        lambda row, column: cell(outside(layout, down[row] + across[column]), f"({row},{column})"),
+        window=window, place=place,
+    )  # fmt: skip
 
 
 def bank(offset: int, bits: int) -> int:

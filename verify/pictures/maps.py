@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
 from verify.maps.fragment_map import FragmentMap, MapError, Point
@@ -82,6 +83,23 @@ def table(
     names = down.name, ",".join(axis.name for axis in across)
     captions = [found.origin.text] if found.origin.text else []
     return grid(name, heading or name, names, (down.extent, width), at, window=window, place=place, captions=captions)
+
+
+def permutation(axis: str, numbers: Sequence[int], written: str, place: tuple[int, int] = (0, 0)) -> Panel:
+    """A relabelling as the permutation that it is: below each number of the instruction the atom's.
+
+    >>> [cell.text for cell in permutation("k", (0, 2, 1, 3), "(2,2):(2,1)").every()]
+    ['0', '2', '1', '3']
+    """
+
+    def at(_: int, column: int) -> Cell:
+        number = numbers[column]
+        about = f"{axis} {column} of the instruction is {axis}' {number} of the atom"
+        return Cell((str(number),), number % 8, marked=number != column, about=(about,))
+
+    heading = f"{axis}' = {written} of {axis}"
+    found = grid(f"{axis}'", heading, ("", axis), (1, len(numbers)), at, place=place)
+    return replace(found, labels=((f"{axis}'",), found.labels[1]))
 
 
 def memory(name: str, found: FragmentMap, window: Window | None = None, place: tuple[int, int] = (0, 0)) -> Panel:

@@ -105,6 +105,8 @@ class Picture:
     status: str = ""  # of the checks that were made: VERIFIED, REFUTED, ...
     notes: tuple[str, ...] = ()  # sentences: the counterexample, the extent of the damage
     shades: str = ""  # what the colours are by: "thread", "bank", "warp"
+    several: str = "several owners"  # what `Fault.SEVERAL` means in it
+    marked: str = "the counterexample"  # what `Cell.marked` means in it
 
     @property
     def cells(self) -> int:
@@ -118,16 +120,17 @@ class Picture:
         >>> Picture("one", (panel,)).summary()
         'C 1x2: 1 row (m) by 2 columns (n), 1 cell without an owner.'
         """
-        return " ".join([*map(_summary, self.panels), *(f"{note.rstrip('.')}." for note in self.notes)])
+        panels = [_summary(panel, self.several) for panel in self.panels]
+        return " ".join([*panels, *(f"{note.rstrip('.')}." for note in self.notes)])
 
     def legend(self) -> list[tuple[Cell, str]]:
         """A sample of each mark that is in the picture, with its meaning."""
         found = {
             f"coloured by {self.shades}": (Cell((), 0), lambda cell: self.shades and cell.shade >= 0),
-            "several owners": (Cell((), fault=Fault.SEVERAL), lambda cell: cell.fault is Fault.SEVERAL),
+            self.several: (Cell((), fault=Fault.SEVERAL), lambda cell: cell.fault is Fault.SEVERAL),
             "no owner": (Cell((), fault=Fault.MISSING), lambda cell: cell.fault is Fault.MISSING),
             "≠ what is expected there": (Cell((), expected=" "), lambda cell: cell.expected),
-            "the counterexample": (Cell((), marked=True), lambda cell: cell.marked),
+            self.marked: (Cell((), marked=True), lambda cell: cell.marked),
         }
         cells = [cell for panel in self.panels for cell in panel.every()]
         return [(sample, words) for words, (sample, has) in found.items() if any(map(has, cells))]
@@ -139,12 +142,12 @@ class Picture:
         return replace(self, panels=tuple(panel for panel in self.panels if panel.name in names))
 
 
-def _summary(panel: Panel) -> str:
+def _summary(panel: Panel, several: str) -> str:
     rows, columns = panel.whole
     faults = Counter(cell.fault for cell in panel.every())
     differing = sum(bool(cell.expected) and not cell.fault for cell in panel.every())
     found = (
-        (faults[Fault.SEVERAL], "with several owners"),
+        (faults[Fault.SEVERAL], f"with {several}"),
         (faults[Fault.MISSING], "without an owner"),
         (differing, "with another owner than expected"),
     )

@@ -16,8 +16,7 @@ from verify.pictures.picture import Cell, Fault, Panel, Picture
 
 UNICODE = {"several": "×", "missing": "░", "expected": "≠", "marked": "▶"}
 ASCII = {"several": "!", "missing": "-", "expected": "#", "marked": ">"}
-MEANINGS = {"several": "several owners", "missing": "no owner", "expected": "expected there",
-            "marked": "the counterexample"}  # fmt: skip
+MEANINGS = {"missing": "no owner", "expected": "expected there"}  # fmt: skip
 RESET = "\x1b[0m"
 
 
@@ -55,7 +54,8 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
     if found := _marked(picture):
-        lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in MEANINGS.items() if mark in found))
+        meanings = {"several": picture.several, **MEANINGS, "marked": picture.marked}
+        lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in found))
     lines += [part for note in picture.notes for part in _wrapped(note, style.width)]
     for panel in picture.panels:
         lines += [part for caption in panel.captions for part in _wrapped(f"  {caption}", style.width)]

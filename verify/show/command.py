@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")
     made.add_argument("--table", action="store_true", help="of a layout: the element of each (thread, value)")
     made.add_argument("--banks", type=int, metavar="BITS", help="of a layout: the bank of each element of so many bits")
-    made.add_argument("--thread", type=arguments.positive, metavar="T", help="of a tiling: the steps to its part")
+    made.add_argument("--thread", type=_natural, metavar="T", help="of a tiling: the steps to its part")
     made.add_argument("--rows", metavar="A:B", type=_range, help="only rows A to B-1")
     made.add_argument("--columns", metavar="A:B", type=_range, help="only columns A to B-1")
     made.add_argument("--format", choices=FORMATS, default="text", help="how to draw")
@@ -69,6 +69,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--no-unicode", action="store_true", help="as text: ASCII marks alone")
     made.add_argument("-q", "--quiet", action="store_true", help="as text: one line for each subject")
     return made
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"expected the number of a thread, found {text!r}")
+    return int(text)
 
 
 def _range(text: str) -> range:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +81,60 @@ def _of_file(path: Path, options: Namespace) -> Shown:
         raise MalformedError(error.errors) from error
     if sort in ("atom", ""):
         return _of_atoms(options.only, [str(path)], options)
+    if sort in READERS:
+        return READERS[sort](path, options)
     raise UsageError(f"{path}: there are no pictures of a file for verify.{sort}")
+
+
+def _of_tilings(path: Path, options: Namespace) -> Shown:
+    from collections import ChainMap
+
+    from layouts.atoms import registry
+    from verify.atom import selection
+    from verify.cli import inputs
+    from verify.report import Report
+    from verify.show.tilings import of_tiling
+    from verify.tiling import spec
+
+    pool = selection.pool(options.atoms, options) if options.atoms else {}
+    found = Shown()
+    for one in inputs.in_files(Namespace(files=[str(path)], only=options.only), spec.read, "tiling"):
+        picture, case = of_tiling(one, ChainMap(dict(pool), registry()), options.thread)  # type: ignore[arg-type]
+        found += Shown((picture,), Report((case,)).exit() if case is not None else Exit.OK)
+    return found
+
+
+def _of_movements(path: Path, options: Namespace) -> Shown:
+    from verify.cli import inputs
+    from verify.movement import bind
+    from verify.report import Report
+    from verify.show.movements import of_movement
+
+    found = Shown()
+    for movement in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "movement"):
+        picture, case = of_movement(movement)
+        found += Shown((picture,), Report((case,)).exit())
+    return found
+
+
+def _of_indices(path: Path, options: Namespace) -> Shown:
+    from verify.cli import inputs
+    from verify.index import bind
+    from verify.report import Report
+    from verify.show.indices import of_index
+
+    found = Shown()
+    for entry in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "map"):
+        picture, case = of_index(entry)
+        found += Shown((picture,), Report((case,)).exit())
+    return found
+
+
+READERS: Mapping[str, Callable[[Path, Namespace], Shown]] = {
+    "tiling": _of_tilings,
+    "movement": _of_movements,
+    "index": _of_indices,
+}
 
 
 def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) -> Shown:

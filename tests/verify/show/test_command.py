@@ -9,11 +9,16 @@ from xml.etree import ElementTree
 
 import pytest
 
+import isa_tables
 from verify.atom.command import main as verify_atom
-from verify.show.command import main
+from verify.show import subjects
+from verify.show.command import main, parser
 
 ATOM = "SM80_16x8x16_F32F16F16F32_TN"
 MUSEUM = str(Path(__file__).parents[2] / "museum" / "wrong.toml")
+ROWS = "ldmatrix reads rows of A: sixteen rows, then the same rows eight elements on"
+DESCRIPTOR = "wgmma reads B by a descriptor"
+INVERSE = "which lane and register has an element, in Python"
 DEFECT = "1: SM80_16x8x32_S32S4S4S32_TN"
 
 
@@ -30,12 +35,72 @@ DEFECT = "1: SM80_16x8x32_S32S4S4S32_TN"
         (["Sw<1,0,1> o (2,2):(2,1)"], 0, "1           3  2\n"),
         (["(2,64):(64,1)", "--banks", "16", "--rows", "1:2", "--columns", "62:64"], 0, "126 b31"),
         (["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "D"], 0, "T5 V3"),
-        (["SM80_16x8x16", "-q"], 0, f"{ATOM}: VERIFIED (isa)\n"),
+        (["examples/movement.toml", "--only", ROWS, "--operand", "before 0"], 0, "4 wavefronts"),
+        (["examples/movement.toml", "--only", ROWS, "--operand", "after 3"], 0, "1 wavefront\n"),
+        (["examples/movement.toml", "--only", "ldmatrix fills A", "--operand", "to"], 0, "T4 V2   T4 V3 "),
+        (["examples/movement.toml", "--only", DESCRIPTOR, "--operand", "descriptor"], 0, "sbo          32-45  64\n"),
+        (["examples/tilings.toml", "--only", "two warps that share k and add their sums", "-q"], 0, "VERIFIED (isa)"),
+        (["examples/maps.toml", "--only", INVERSE], 0, "9    T4 V2   T4 V3   T5 V2   T5 V3 "),
+        (["SM80_16x8x16_F32F16*", "-q"], 0, f"{ATOM}: VERIFIED (isa)\n"),
     ],
 )  # fmt: skip
 def test_what_is_drawn(words: list[str], code: int, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == code
     assert expected in capsys.readouterr().out.replace("  \n", "\n")
+
+
+def test_a_tile_has_every_thread_and_the_steps_end_at_one_threads_elements(tmp_path: Path) -> None:
+    path = tmp_path / "tile.toml"
+    path.write_text('["small"]\natom = "SM80_16x8x8_F32F16F16F32_TN"\natoms_layout = [2, 1, 1]\ntile = [32, 16, 8]\n')
+    options = parser().parse_args([str(path)])
+    (picture,) = subjects.shown(options).pictures
+    (c,) = [panel for panel in picture.panels if panel.name == "C"]
+    mma = isa_tables.instruction("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32").operands["C"]
+    for lane in range(32):
+        for value in range(4):
+            row, column = mma.locate(lane, value)
+            for warp, repeat in ((0, 0), (1, 0), (0, 1), (1, 1)):  # warps along m, repeated along n
+                cell = c.cells[row + 16 * warp][column + 8 * repeat]
+                assert cell.lines == (f"T{lane + 32 * warp}", f"V{value + 4 * repeat}") and cell.shade == warp
+    (steps,) = subjects.shown(parser().parse_args([str(path), "--thread", "37"])).pictures
+    held = {panel.name: sorted(int(cell.text) for cell in panel.every() if cell.marked) for panel in steps.panels}
+    mine = sorted(
+        16 * r + col for r, row in enumerate(c.cells) for col, cell in enumerate(row) if cell.lines[0] == "T37"
+    )
+    assert [held[f"C{step}"] for step in range(6)] == [mine] * 6 and len(mine) == 8
+
+
+def test_a_wrong_map_is_outlined_and_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "maps.toml"
+    text = Path("examples/maps.toml").read_text().partition('["A of the same')[0].replace("8*(i/2)", "8*(i%2)")
+    path.write_text(text)
+    assert main([str(path), "--no-unicode"]) == 1
+    out = capsys.readouterr().out
+    assert ">!T0 V0" in out and "#T0 V1" in out and "64 of 128 points disagree" in out
+
+
+def test_a_relabelling_is_drawn_as_the_permutation_that_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "atoms.toml"
+    path.write_text("""["MINE"]
+ptx = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+A   = "((4,8),(2,2,2)):((64,1),(16,8,32))"
+B   = "((4,8),(2,2)):((32,1),(8,16))"
+C   = "((4,8),(2,2)):((32,1),(16,8))"
+""")
+    (picture,) = subjects.shown(parser().parse_args([str(path)])).pictures
+    (panel,) = [panel for panel in picture.panels if panel.name == "k'"]
+    numbers = [int(cell.text) for cell in panel.every()]
+    assert picture.status == "RELABELLED (isa)" and sorted(numbers) == list(range(16)) and numbers != sorted(numbers)
+
+
+def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None:
+    (picture,) = subjects.shown(parser().parse_args(["examples/movement.toml", "--only", ROWS])).pictures
+    faults = {panel.name: sum(bool(cell.fault) for cell in panel.every()) for panel in picture.panels}
+    assert faults == {**{f"before {i}": 32 for i in range(4)}, **{f"after {i}": 0 for i in range(4)}}
+    for panel in picture.panels:  # each lane's 16 bytes are four words
+        assert sorted(cell.text for cell in panel.every() if cell.lines) == sorted(
+            f"T{lane}" for lane in range(8 * int(panel.name[-1]), 8 * int(panel.name[-1]) + 8) for _ in range(4)
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of movements: the banks of an access phase by phase, a hand-over of registers, a matrix descriptor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from layouts import size
+from layouts.bank_conflicts import Access
+from verify.core.digits import image
+from verify.core.verdict import Check
+from verify.maps.fragment_map import Axis, FragmentMap, Origin
+from verify.movement.bind import Movement
+from verify.movement.properties import MovementChecker
+from verify.movement.register_handover import HandOver
+from verify.movement.register_operand import RegisterOperand
+from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
+from verify.movement.wgmma_descriptor import CHUNK, Descriptor, fit
+from verify.pictures import banks, maps
+from verify.pictures.picture import Cell, Panel, Picture, grid
+from verify.report import Case
+
+
+def of_movement(movement: Movement) -> tuple[Picture, Case]:
+    """The picture of a movement after the check `isa`, and the case of that."""
+    case = MovementChecker(frozenset({Check.ISA})).case(movement)
+    notes = [
+        "; ".join(filter(None, (f"{one.status}: {one.counterexample.statement}", *one.counterexample.damage)))
+        for one in case.verdicts
+        if one.counterexample is not None
+    ]
+    panels: list[Panel] = []
+    if movement.over is not None:
+        panels += _hand_over(movement.over)
+        notes += [movement.over.miscount] * bool(movement.over.miscount)
+    shared = [access for access in movement.accesses if access.memory == "shared" and movement.operand is None]
+    for access in shared:
+        own, words = _access(access, 2 * bool(panels))
+        panels += own
+        notes.append(words)
+    if movement.operand is not None:
+        panels += _descriptor(fit(movement.operand))
+    shades = "lane" if shared else "16 bytes, mod 8" if movement.operand is not None else "thread"
+    several = banks.SEVERAL if shared else "several owners"
+    return Picture(movement.name, tuple(panels), f"{case.status} (isa)", tuple(notes), shades, several), case
+
+
+def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
+    """The phases of one access of a warp: the first of those that take the most wavefronts without the swizzle."""
+    plain = replace(access, swizzle=PLAIN).accesses(access.base or 0)
+    times = [one.through(PLAIN).total for one in plain]
+    number = times.index(max(times))
+    chosen: Access = plain[number]
+    warps = -(-size(access.threads[0]) // 32)
+    what = f"access {number // warps} of warp {number % warps}, {access.how} of {access.width} bits"
+    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, column)]
+    after = times[number]
+    if access.swizzle.bits:
+        panels += banks.phases("after", chosen, access.bytes, column + 1)
+        after = chosen.through(access.bytes).total
+        what += f": {times[number]} wavefronts before {access.swizzle} of elements, {after} after"
+    else:
+        what += f": {after} wavefronts"
+    return panels, f"{what} (one of {len(plain)} accesses)"
+
+
+def _hand_over(over: HandOver) -> Iterator[Panel]:
+    """What the source leaves, and what the destination wants beside what arrives there."""
+    given, wanted = over.given, over.wanted
+    mine, theirs = _map(given), _map(wanted)
+    yield maps.tile("from", mine, place=(0, 0), copies=_copies(mine))
+    if over.miscount:
+        yield maps.tile("to", theirs, place=(0, 1), copies=_copies(theirs))
+        return
+
+    def arrives(lane: int, value: int) -> tuple[int, int]:
+        row, column = given.locate(lane, image(over.order, value))
+        number = image(over.rows, int(row)) + image(over.columns, int(column))
+        return number % wanted.extent[0], number // wanted.extent[0]
+
+    found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, Origin("what arrives"))
+    panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs))
+    rows = f"row r of memory begins at element {over.rows}" if given.rows else f"value v is value {over.order}"
+    yield replace(panel, captions=(f"from: {given.mnemonic}", f"to: {wanted.operand} of {wanted.mnemonic}", rows))
+
+
+def _copies(found: FragmentMap) -> int:
+    """The owners of each element of an operand."""
+    return max(1, len(found) // prod(axis.extent for axis in found.outputs))
+
+
+def _map(operand: RegisterOperand) -> FragmentMap:
+    inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
+    outputs = tuple(map(Axis, operand.axes, operand.extent))
+    origin = Origin(f"{operand.operand} of {operand.mnemonic}")
+
+    def locate(lane: int, value: int) -> tuple[int, int]:
+        x, y = operand.locate(lane, value)
+        return int(x), int(y)
+
+    return FragmentMap.tabulate(locate, inputs, outputs, origin)
+
+
+def _descriptor(found: Descriptor) -> Iterator[Panel]:
+    """The fields of a descriptor, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
+    if not found.swizzle:
+        return
+    said = {field.name: (field.low, field.high) for field in found.table.fields}
+    rows = []
+    for number, (low, high) in enumerate(said.values()):
+        value = found.word >> low & (1 << high - low + 1) - 1
+        rows.append((Cell((f"{low}-{high}",)), Cell((str(value),), number % 8)))
+    heading = f"descriptor {found.word:#018x} at address 0"
+    labels = tuple(said), ("bits", "value")
+    yield Panel("descriptor", heading, ("field", ""), tuple(rows), (len(rows), 2), labels=labels,
+                captions=(found.fields,))  # fmt: skip
+    access, wide = found.operand.access, CHUNK * BYTE // found.operand.access.element
+    mn, k = (size(mode) for mode in access.tile)
+    steps = (wide, 1) if found.major == "MN" else (1, wide)
+
+    def at(row: int, column: int) -> Cell:
+        point = row * steps[0], column * steps[1]
+        element = sum(image(mode, index) for mode, index in zip(access.tile, point, strict=True))
+        mine, theirs = int(access.bytes(element * access.element // BYTE)), int(found.address(*point))
+        about = f"(mn={point[0]}, k={point[1]}) lies at byte {mine}, by the descriptor at {theirs}"
+        return Cell((str(mine),), mine // CHUNK % 8, expected="" if mine == theirs else str(theirs), about=(about,))
+
+    heading = f"bytes of {mn}x{k} (mn,k), {wide} elements in a cell"
+    panel = grid("bytes", heading, ("mn", "k"), (-(-mn // steps[0]), -(-k // steps[1])), at, place=(0, 1))
+    names = tuple(tuple(str(i * step) for i in range(n)) for n, step in zip(panel.extent, steps, strict=True))
+    yield replace(panel, labels=(names[0], names[1]))

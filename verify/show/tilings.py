@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of tilings: the threads of a CTA's tile, coloured by warp, and the five steps to one thread's part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import product
+
+from layouts import Layout
+from layouts.atoms import AnyAtom
+from layouts.tensor import Tensor
+from layouts.tiled import derive
+from verify.atom.checker import drawn
+from verify.core.digits import walks
+from verify.core.errors import UsageError
+from verify.core.verdict import Check, Verdict
+from verify.maps.fragment_map import Point
+from verify.pictures import layouts, owners
+from verify.pictures.picture import Cell, Panel, Picture, grid
+from verify.report import Case
+from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
+from verify.tiling.proof import Prover
+from verify.tiling.properties import case
+from verify.tiling.spec import TilingSpec
+
+WARP = 32
+PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
+
+
+class Held:
+    """The threads of each element of an operand in the whole tile, its values numbered through all repetitions."""
+
+    def __init__(self, tiling: Tiling, tiled: TiledOperand) -> None:
+        self.tiled = tiled
+        self.extent = tiled.extent(tiling.tile)
+        self.unit = tiled.extent(tiling.covered)
+
+    @cached_property
+    def owners(self) -> Mapping[int, tuple[Point, ...]]:
+        """The (thread, value) of every element x + X*y."""
+        found: dict[int, list[Point]] = {}
+        (x, y), (width, _) = self.unit, self.extent
+        rows = walks(self.tiled.layout)
+        repeats = [(i, j) for j, i in product(range(self.extent[1] // y), range(self.extent[0] // x))]
+        for thread, row in enumerate(rows):
+            for number, (i, j) in enumerate(repeats):
+                start = i * x + width * j * y
+                for value, element in enumerate(row):
+                    place = start + element % x + width * (element // x)
+                    found.setdefault(place, []).append((thread, value + len(row) * number))
+        return {element: tuple(several) for element, several in found.items()}
+
+    def cell(self, element: int, marked: bool = False) -> Cell:
+        """The cell of an element, coloured by the warp of its first owner."""
+        mine = self.owners.get(element, ())
+        found = owners.cell(mine, mine, self.tiled.owners, marked=marked)
+        if not mine:
+            return found
+        x, y = element % self.extent[0], element // self.extent[0]
+        warps = sorted({thread // WARP for thread, _ in mine})
+        axes = self.tiled.part.axes
+        place = f"({axes[0]}={x}, {axes[1]}={y}): {'; '.join(owners.listed(mine))}"
+        about = place, f"warp {', '.join(map(str, warps))}"
+        return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
+
+
+def of_tiling(spec: TilingSpec, pool: Mapping[str, AnyAtom], thread: int | None) -> tuple[Picture, Case | None]:
+    """The picture of a tiling after the check `isa`, with the case of that, or the steps to a thread's part.
+
+    A tiling whose atom has no layout, or leaves its tile, is the picture of the atom.
+    """
+    try:
+        tiling = prepare(spec, find(spec, pool))
+    except OutOfTile as error:
+        return drawn(error.subject, ()), None
+    except IllFormed as error:
+        raise UsageError(f"{spec.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+    if thread is not None:
+        if thread >= tiling.mma.size:
+            raise UsageError(f"--thread {thread}: {spec.name} has the threads 0 .. {tiling.mma.size - 1}")
+        return _steps(tiling, thread), None
+    found = case(spec, pool, Prover(frozenset({Check.ISA})))
+    panels = [_tile(tiling, tiled, found.verdicts) for tiled in tiling.operands]
+    notes = [
+        f"{one.claim.part} {one.status}: {one.counterexample.statement}".strip()
+        for one in found.verdicts
+        if one.counterexample is not None
+    ]
+    return Picture(spec.name, tuple(panels), f"{found.status} (isa)", tuple(notes), "warp"), found
+
+
+def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: tuple[Verdict, ...]) -> Panel:
+    """The whole tile of an operand; B, drawn above C, has n across."""
+    held, name = Held(tiling, tiled), tiled.name
+    rows, columns = held.extent
+    first, second = tiled.part.axes
+    wrong = [one.counterexample for one in verdicts if one.claim.part == name and one.counterexample is not None]
+    inputs = wrong[0].inputs if wrong else {}
+    points = {(inputs.get(f"{other}thread"), inputs.get(f"{other}value")) for other in ("", "other ")}
+
+    def cell(element: int) -> Cell:
+        return held.cell(element, not points.isdisjoint(held.owners.get(element, ())))
+
+    heading = f"{name} {rows}x{columns} ({first},{second})"
+    captions = [f"{name} = {tiled.layout} of {held.unit[0]}x{held.unit[1]}"]
+    if first == "n":
+        return grid(name, heading, (second, first), (columns, rows), lambda y, x: cell(x + rows * y),
+                    place=PLACES[name], captions=captions)  # fmt: skip
+    return grid(name, heading, (first, second), (rows, columns), lambda x, y: cell(x + rows * y),
+                place=PLACES[name], captions=captions)  # fmt: skip
+
+
+def _steps(tiling: Tiling, thread: int) -> Picture:
+    """The steps of each operand side by side, from row-major memory to the elements of a thread, which are marked."""
+    panels: list[Panel] = []
+    for number, tiled in enumerate(one for one in tiling.operands if one.name == one.like):
+        panels += _of_operand(tiling, tiled, thread, number)
+    title = f"{tiling.name}: the part of thread {thread}"
+    return Picture(title, tuple(panels), shades="thread", marked=f"held by thread {thread}")
+
+
+def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int) -> Iterator[Panel]:
+    held = Held(tiling, tiled)
+    rows, columns = held.extent
+    memory = Layout((rows, columns), (columns, 1))
+    offset = tiled.partition(thread, Tensor(None, memory)).offset
+
+    def cell(base: int, at: int, point: str) -> Cell:
+        place = at + base
+        mine = held.owners.get(place // columns + rows * (place % columns), ())
+        threads = [one for one, _ in mine]
+        about = f"{point} -> offset {place}", "; ".join(owners.listed(mine))
+        return Cell((str(place),), threads[0] % 8 if threads else -1, marked=thread in threads, about=about)
+
+    steps = derive(tiling.mma, tiled.name, memory, thread)
+    for number, step in enumerate(steps):
+        base = int(offset) if number == len(steps) - 1 else 0
+        heading = f"{tiled.name}{number} {step.name}"
+        panel = layouts.offsets(f"{tiled.name}{number}", heading, step.layout, partial(cell, base), place=(row, number))
+        yield replace(panel, captions=(f"{heading} {step.text}: {step.profile}", f"  {step.layout}"))
