@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions that move data: between registers, from parameters, to and from memory, between the lanes of a warp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from isa_tables.parsing import parse
+from isa_tables.semantics import Meaning
+from verify.kernel.claim import TensorMap
+from verify.kernel.findings import Severity, Unclear
+from verify.kernel.integers import cut, without_meaning
+from verify.kernel.machine import Bind, Machine, Run
+from verify.kernel.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, Octets
+from verify.kernel.order import Ints
+from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.registers import Word, joined, octets, word
+from verify.kernel.values import BITS, SIZE, UNWRITTEN, Bits, Ids, Mask
+
+_SUM = parse("a + b", {"a": False, "b": False}).tree
+_OFFSET = np.uint64((1 << WINDOW) - 1)
+_WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
+
+
+def items(operand: Operand) -> tuple[Operand, ...]:
+    """The registers of a vector, or the one operand."""
+    return operand.items if isinstance(operand, Vector) else (operand,)
+
+
+def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mov: a register, a number, an address; or to and from a vector of narrower registers."""
+    size = max(WIDTHS[meaning.types["d"]] // 8, 1)
+    destination, source = one.operands
+    if isinstance(destination, Vector):
+        return _unpack(machine, destination, source, size)
+    if isinstance(source, Vector):
+        return _pack(machine, destination, source, size)
+    put = machine.writer(destination)
+    if isinstance(source, Symbol) and source.name in machine.kernel.parameters:
+        raise Unclear(one.line, f"the address of the parameter {source.name} is taken")
+    local = _local_place(machine, source)
+    read = machine.reader(source) if local is None else local
+    width = WIDTHS[meaning.types["d"]]
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        if found.labels is not None and found.labels.shape[1] > size:
+            found = word(found.bits, found.labels[:, :size])
+        put(found if width >= 64 or found.labels is not None else Word(cut(found.bits, width)), mask)
+
+    return run
+
+
+def _local_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
+    """The address of a variable in local memory."""
+    if not isinstance(source, Symbol) or source.name not in machine.local_symbols:
+        return None
+    found = Word(np.array([machine.local_symbols[source.name] + source.offset], np.uint64))
+    return lambda: found
+
+
+def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -> Run:
+    puts, read = [machine.writer(each) for each in destination.items], machine.reader(source)
+    part = size // len(puts)
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        labels = found.wide(size) if found.labels is not None else None
+        for place, put in enumerate(puts):
+            bits = cut(found.bits >> np.uint64(8 * part * place), 8 * part)
+            if labels is None:
+                put(Word(bits), mask)
+            else:
+                put(word(bits, labels[:, place * part : (place + 1) * part]), mask)
+
+    return run
+
+
+def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> Run:
+    put, reads = machine.writer(destination), [machine.reader(each) for each in source.items]
+    part = size // len(reads)
+
+    def run(mask: Mask | None) -> None:
+        found = [read() for read in reads]
+        bits = np.zeros(1, np.uint64)
+        for place, each in enumerate(found):
+            bits = bits | cut(each.bits, 8 * part) << np.uint64(8 * part * place)
+        if all(each.labels is None for each in found):
+            put(Word(bits), mask)
+            return
+        labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
+        put(word(bits, labels), mask)
+
+    return run
+
+
+def _same_rows(parts: list[Ids]) -> list[Ids]:
+    rows = max(map(len, parts))
+    return [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
+
+
+def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
+    window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
+    put, to = machine.writer(one.operands[0]), "to" in meaning.words
+    read = _local_place(machine, one.operands[1]) or machine.reader(one.operands[1])
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        if not window or found.data(mask):
+            put(found, mask)
+        else:
+            base = np.uint64(window)
+            put(Word(found.bits - base if to else found.bits + base), mask)
+
+    return run
+
+
+def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
+    source, puts = one.operands[1], [machine.writer(each) for each in items(one.operands[0])]
+    size = WIDTHS[meaning.types["d"]] // 8
+    if not isinstance(source, Address) or not isinstance(source.base, Symbol):
+        raise Unclear(one.line, "a parameter is read through a computed address")
+    name, first = source.base.name, source.base.offset + source.offset
+    if name not in machine.kernel.parameters:
+        raise Unclear(one.line, f"no parameter is named {name}")
+
+    def run(mask: Mask | None) -> None:
+        given = machine.parameters.get(name)
+        number = machine.kernel.parameters[name].number
+        machine.offsets_read.add((number, first, size * len(puts)))
+        if given is None or isinstance(given, TensorMap) or len(given) < first + size * len(puts):
+            what = f"bytes {first} to {first + size * len(puts) - 1} of params[{number}]"
+            raise Unclear(one.line, f"{what} are read, and the claim does not give them")
+        for place, put in enumerate(puts):
+            part = given[first + place * size : first + (place + 1) * size]
+            bits = int.from_bytes(part, "little")
+            kind = meaning.types["d"]
+            if kind[0] == "s" and size < 4 and bits >> (8 * size - 1):
+                bits |= 0xFFFFFFFF & ~((1 << 8 * size) - 1)
+            put(Word(np.array([bits], np.uint64)), mask)
+
+    return run
+
+
+Access = tuple[str, Bits, Ints]
+
+
+def _spaces(machine: Machine, space: str, bits: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
+    """(space, addresses, threads, their rows) of accesses; generic addresses are split by their window."""
+    spread = np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
+    rows = np.arange(len(threads))
+    if space:
+        name = "shared" if space.startswith("shared") else space
+        return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
+    window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
+    for number in np.unique(window):
+        here = window == number
+        name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(int(number), "global")
+        found.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))
+    return found
+
+
+def fetch(machine: Machine, space: str, bits: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
+    """The labels and bytes (threads, count) at some addresses."""
+    labels = np.zeros((len(threads), count), np.uint32)
+    plain = np.zeros((len(threads), count), np.uint8)
+    for name, addresses, who, rows in _spaces(machine, space, bits, threads):
+        if name == "global":
+            labels[rows], plain[rows] = machine.memory.read(addresses, who, count)
+        elif name == "shared":
+            places = machine.shared.places((addresses & np.uint64(0xFFFFFFFF)).astype(np.int64), who, count)
+            labels[rows], plain[rows] = machine.shared.read(places, who)
+        else:
+            places = machine.local_places(addresses, count)
+            labels[rows] = machine.local_labels[who[:, None], places]
+            plain[rows] = machine.local_plain[who[:, None], places]
+    return labels, plain
+
+
+def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
+    kind, space = meaning.types["d"], meaning.words.get("space", "")
+    size = WIDTHS[kind] // 8
+    registers = items(one.operands[0])
+    puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
+    count = size * len(puts)
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        labels, plain = fetch(machine, space, address(mask), threads, count)
+        whole = len(threads) == machine.count
+        for place, put in enumerate(puts):
+            label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
+            bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
+            if kind[0] == "s" and size < 4:
+                bits = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 32)
+            if whole:
+                put(word(bits, label), mask)
+                continue
+            wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, size), np.uint32)
+            wide_bits[threads], wide[threads] = bits, label
+            put(word(wide_bits, wide), mask)
+
+    return run
+
+
+def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """st: bytes of registers into memory."""
+    kind, space = meaning.types["b"], meaning.words.get("space", "")
+    size = WIDTHS[kind] // 8
+    reads, address = [machine.reader(each) for each in items(one.operands[1])], machine.address(one.operands[0])
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        found = [read() for read in reads]
+        labels = np.concatenate([_rows(each.wide(size), threads) for each in found], 1)
+        plain = np.concatenate([_rows(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
+        deposit(machine, space, address(mask), threads, labels, plain)
+
+    return run
+
+
+def _rows(part: np.ndarray, threads: Ints) -> np.ndarray:  # type: ignore[type-arg]
+    return np.broadcast_to(part, (len(threads), part.shape[1])) if len(part) == 1 else part[threads]
+
+
+def deposit(machine: Machine, space: str, bits: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
+    """Write labels and bytes (threads, count) at some addresses."""
+    for name, addresses, who, rows in _spaces(machine, space, bits, threads):
+        if name == "global":
+            machine.memory.write(addresses, who, labels[rows], plain[rows])
+        elif name == "shared":
+            low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            machine.shared.write(machine.shared.places(low, who, labels.shape[1]), who, labels[rows], plain[rows])
+        else:
+            places = machine.local_places(addresses, labels.shape[1])
+            machine.local_labels[who[:, None], places] = labels[rows]
+            machine.local_plain[who[:, None], places] = plain[rows]
+
+
+def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async: bytes from global to shared memory, zeros after the first `valid` ones."""
+    destination, source = machine.address(one.operands[0]), machine.address(one.operands[1])
+    amount = one.operands[2]
+    if not isinstance(amount, Immediate):
+        raise Unclear(one.line, "the size of a cp.async is no number")
+    count = amount.bits
+    valid = machine.reader(one.operands[3]) if len(one.operands) > 3 and "hint" not in meaning.words else None
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        low = machine.at(destination(mask), threads)
+        places = machine.shared.places(low, threads, count)
+        labels, plain = np.zeros((len(threads), count), np.uint32), np.zeros((len(threads), count), np.uint8)
+        sizes = np.full(len(threads), count)
+        if valid is not None:
+            sizes = np.minimum(machine.at(machine.numbers(valid, mask, "the size of a copy"), threads), count)
+        addresses = np.broadcast_to(source(mask), machine.count)[threads]
+        for size in np.unique(sizes):
+            here = sizes == size
+            if size:
+                found = machine.memory.read(addresses[here], threads[here], int(size))
+                labels[here, :size], plain[here, :size] = found
+        machine.shared.start_copy(places, threads, labels, plain, machine.group[threads])
+
+    return run
+
+
+def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async's groups: a thread closes one, or waits for all but the last n."""
+    action = meaning.words["action"]
+    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
+
+    def run(mask: Mask | None) -> None:
+        threads = np.ones(machine.count, bool) if mask is None else mask
+        if action == "commit_group":
+            machine.group[threads] += 1
+        else:
+            limit = machine.group - keep if action == "wait_group" else machine.group + 1
+            machine.shared.finish_copies(threads, limit)
+
+    return run
+
+
+def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
+    returns = meaning.row.operands[0][0] == "d"
+    place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
+    kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
+    width = WIDTHS[meaning.types["b"]] // 8
+    address, reads = machine.address(place), [machine.reader(each) for each in items(source)]
+    puts = [machine.writer(each) for each in items(one.operands[0])] if returns else []
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        bits = address(mask)
+        base = np.broadcast_to(bits, machine.count)[threads]
+        for number, read in enumerate(reads):
+            ids = read().elements(machine.values, kind, width)
+            for part in range(ids.shape[1]):
+                where = base + np.uint64(number * width + part * SIZE[kind])
+                _add(machine, where, threads, _rows(ids, threads)[:, part], kind)
+        for put in puts:
+            reason = machine.values.reason("is the old value of an atomic operation, which depends on the order")
+            put(Word(np.zeros(1, np.uint64), np.full((1, width), reason << 3, np.uint32)), mask)
+
+    return run
+
+
+def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) -> None:
+    """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
+    values, memory = machine.values, machine.memory
+    for region, stored, chosen, offset in memory.cells(addresses, threads):
+        if region.array.kind != kind or (offset % SIZE[kind]).any():
+            raise Unclear(machine.findings.line, f"an atomic {kind} on {region.array.name} of type {region.array.kind}")
+        who, new = threads[chosen] + memory.base, ids[chosen]
+        rest = np.arange(len(offset))
+        while len(rest):
+            _, first = np.unique(offset[rest], return_index=True)
+            now, rest = rest[first], np.delete(rest, first)
+            place = offset[now][:, None] + np.arange(SIZE[kind])
+            writer = stored.writer[place]
+            plain = (writer >= 0) & ~stored.atomic[place] & (writer != who[now][:, None])
+            if plain.any():
+                where = region.array.where(int(place[plain][0]) // region.size)
+                text = f"an atomic addition to {where}, which another thread writes plainly; nothing orders the two"
+                machine.findings.add("race: atomic and plain write", Severity.RACE, text)
+            old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
+            before = old.elements(values, kind, SIZE[kind])[:, 0]
+            count = len(now)
+            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(before, count), new[now]], kind)
+            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
+            stored.plain[place], stored.atomic[place] = 0, True
+            stored.writer[place] = who[now][:, None]
+
+
+def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """shfl.sync: a lane gets the register of another one of its warp."""
+    destination = one.operands[0]
+    pair = isinstance(destination, Vector)
+    put = machine.writer(destination.items[0] if isinstance(destination, Vector) else destination)
+    also = machine.writer(destination.items[1]) if isinstance(destination, Vector) else None
+    read, by, control = (machine.reader(operand) for operand in one.operands[1:4])
+    mode = meaning.words["mode"]
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        lane = machine.thread % 32
+        amount = cut(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
+        bound = cut(machine.numbers(control, mask, "a lane"), 13).astype(np.int64)
+        segment, clamp = (bound >> 8) & 31, bound & 31
+        most = (lane & segment) | (clamp & ~segment)
+        least = lane & segment
+        source = {"up": lane - amount, "down": lane + amount, "bfly": lane ^ amount,
+                  "idx": least | (amount & ~segment)}[mode]  # fmt: skip
+        inside = source >= most if mode == "up" else source <= most
+        source = np.where(inside, source, lane)
+        other = machine.everyone - lane + source
+        if mask is not None and not mask[other[mask]].all():
+            machine.findings.add("shuffle from an idle lane", Severity.RACE, "a lane that does not take part is read")
+        bits = found.bits if len(found.bits) == 1 else found.bits[other]
+        if found.labels is None:
+            put(Word(bits), mask)
+        else:
+            labels = found.wide(4)
+            put(word(bits, labels if len(labels) == 1 else labels[other]), mask)
+        if pair and also is not None:
+            also(Word(np.broadcast_to(inside, machine.count).astype(np.uint64)), mask)
+
+    return run
+
+
+def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """vote.sync and activemask: what the predicates of a warp's threads say together."""
+    put = machine.writer(one.operands[0])
+    mode = meaning.words.get("mode", "active")
+    read = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
+
+    def run(mask: Mask | None) -> None:
+        there = np.ones(machine.count, bool) if mask is None else mask
+        size = 32 if machine.count % 32 == 0 else machine.count
+        says = there.copy()
+        if read is not None:
+            says &= np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
+        warps, present = says.reshape(-1, size), there.reshape(-1, size)
+        if mode in ("ballot", "active"):
+            weights = np.uint64(1) << np.arange(size, dtype=np.uint64)
+            found = (warps * weights).sum(1, dtype=np.uint64)
+        elif mode == "any":
+            found = warps.any(1).astype(np.uint64)
+        elif mode == "all":
+            found = (warps == present).all(1).astype(np.uint64)
+        else:
+            found = ((warps == present).all(1) | ~warps.any(1)).astype(np.uint64)
+        put(Word(np.repeat(found, size)), mask)
+
+    return run
+
+
+def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """bar.warp.sync: orders the accesses of a warp's threads."""
+
+    def run(mask: Mask | None) -> None:
+        machine.shared.order.meet_warps(machine.chosen(mask))
+
+    return run
+
+
+def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """bar.sync and bar.arrive, of all threads of a CTA or of a count."""
+    number = machine.reader(one.operands[0])
+    count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
+    waits = meaning.words["action"] == "sync"
+
+    def run(mask: Mask | None) -> None:
+        there = np.ones(machine.count, bool) if mask is None else mask
+        counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
+        machine.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
+
+    return run
+
+
+def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """An instruction without effect on values: its destination, if any, holds nothing that may be used."""
+    if not one.operands or not isinstance(one.operands[0], Register) or meaning.row.meaning != "policy":
+        return lambda mask: None
+    put = machine.writer(one.operands[0])
+    return lambda mask: put(Word(np.zeros(1, np.uint64)), mask)
+
+
+def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """trap: a failed assertion of the kernel."""
+
+    def run(mask: Mask | None) -> None:
+        who = machine.shared.who(int(machine.chosen(mask)[0]))
+        machine.findings.add("trap", Severity.VALUE, f"{who} comes to a trap: an assertion of the kernel fails")
+
+    return run
+
+
+def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """fence.proxy.async: what threads wrote to shared memory becomes visible to asynchronous instructions."""
+
+    def run(mask: Mask | None) -> None:
+        shared = machine.shared
+        if mask is None:
+            shared.generic[:] = False
+            return
+        places = np.flatnonzero(shared.generic)
+        writer = shared.order.writer[places]
+        own = mask[writer]
+        who = np.flatnonzero(mask)[0]
+        seen = shared.order.written[places] <= shared.order.floor[who]
+        shared.generic[places[own | seen]] = False
+
+    return run
+
+
+BINDS: dict[str, Bind] = {
+    "move": move,
+    "address": convert_address,
+    "parameter": parameter,
+    "load": load,
+    "store": store,
+    "copy": copy,
+    "copy_group": copy_group,
+    "atomic": atomic,
+    "shuffle": shuffle,
+    "vote": vote,
+    "warp_barrier": warp_barrier,
+    "barrier": barrier,
+    "fence": nothing,
+    "nothing": nothing,
+    "policy": nothing,
+    "branch": nothing,
+    "exit": nothing,
+    "trap": trap,
+    "proxy_fence": proxy_fence,
+}
+_ = (BITS, UNWRITTEN, without_meaning)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are no polynomials: a choice by a comparison, and functions about which nothing is known.
+
+Each is a new unknown for every argument, by a keyed hash of the argument's residues, so equal arguments give equal values.
+A choice is normalised, so that the ways to write one function meet: max(x, y) = y + relu(x - y), relu(z) = z + relu(-z).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Residues = NDArray[np.uint64]  # (primes, n)
+Samples = NDArray[np.float64]
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
+    def apply(sample: Samples) -> Samples:
+        with np.errstate(all="ignore"):
+            return np.nan_to_num(function(sample), nan=0.0, posinf=0.0, neginf=0.0)
+
+    return apply
+
+
+FUNCTIONS: Mapping[str, Callable[[Samples], Samples]] = {
+    "ex2": _quiet(np.exp2),
+    "lg2": _quiet(np.log2),
+    "sqrt": _quiet(np.sqrt),
+    "rsqrt": _quiet(lambda x: 1 / np.sqrt(x)),
+    "rcp": _quiet(lambda x: 1 / x),
+    "sin": _quiet(np.sin),
+    "cos": _quiet(np.cos),
+    "tanh": _quiet(np.tanh),
+}
+
+
+class Choices:
+    """The functions of one run."""
+
+    def __init__(self, primes: Sequence[np.uint64], seed: int) -> None:
+        self.primes = np.array(primes, np.uint64)[:, None]
+        self.seed = seed
+        self.applied = 0  # arguments so far
+
+    def __call__(
+        self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]
+    ) -> tuple[Residues, Samples]:
+        """The values of a function of arrays of arguments."""
+        self.applied += samples[0].size
+        if name in FUNCTIONS:
+            return self._hashed(name, residues), FUNCTIONS[name](samples[0])
+        if name == "relu":
+            return self._relu(residues[0]), np.maximum(samples[0], 0.0)
+        if name == "abs":
+            double = self._relu(residues[0]) * np.uint64(2)
+            return (double + self.primes - residues[0]) % self.primes, np.abs(samples[0])
+        gap = self._minus(residues[0], residues[1])
+        if name == "max":
+            return (residues[1] + self._relu(gap)) % self.primes, np.maximum(samples[0], samples[1])
+        if name == "min":
+            return self._minus(residues[0], self._relu(gap)), np.minimum(samples[0], samples[1])
+        made = self._gate(gap, self._minus(residues[2], residues[3]))  # where(a > b, x, y)
+        sample = np.where(samples[0] > samples[1], samples[2], samples[3])
+        return (residues[3] + made) % self.primes, sample
+
+    def _minus(self, left: Residues, right: Residues) -> Residues:
+        return (left + self.primes - right) % self.primes
+
+    def _hashed(self, name: str, parts: Sequence[Residues]) -> Residues:
+        source = random.Random(f"{self.seed} {name}")
+        count = max(part.shape[1] for part in parts)
+        made = np.empty((len(self.primes), count), np.uint64)
+        for number in range(len(self.primes)):
+            state = np.full(count, source.getrandbits(64), np.uint64)
+            for part in parts:
+                for row in part:
+                    state = (state ^ row) * _MIX[0]
+                    state = (state ^ (state >> np.uint64(30))) * _MIX[1]
+                    state = (state ^ (state >> np.uint64(27))) * _MIX[2]
+                    state ^= state >> np.uint64(31)
+            made[number] = state
+        return made % self.primes
+
+    def _relu(self, argument: Residues) -> Residues:
+        """relu by the one of z and -z that has the smaller residue: relu(z) = z + relu(-z)."""
+        opposite = self._minus(np.zeros_like(argument), argument)
+        turned = opposite[0] < argument[0]
+        made = self._hashed("relu", [np.where(turned, opposite, argument)])
+        made = np.where((argument == 0).all(0), np.uint64(0), made)
+        return np.where(turned, (made + argument) % self.primes, made)
+
+    def _gate(self, condition: Residues, value: Residues) -> Residues:
+        """`value` where the condition is above 0, else 0."""
+        relu = self._relu(condition)
+        opposite = self._minus(np.zeros_like(condition), condition)
+        made = self._hashed("gate", [condition, value])
+        made = np.where((value == opposite).all(0), self._minus(np.zeros_like(relu), relu), made)
+        made = np.where((value == condition).all(0), relu, made)
+        return np.where((value == 0).all(0), np.uint64(0), made)

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
+
+`read_claim(path)` reads a TOML file, `claim_of(table)` a table; both give a `Claim`, or raise SpecError. Sizes may be a
+list: every combination is one `Launch` (`Claim.launches`), and each is interpreted.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.core.errors import SpecError, UsageError
+from verify.core.names import nearest
+from verify.kernel import expression
+from verify.kernel.expression import Element, Node, whole
+from verify.kernel.values import SIZE
+
+MAX_ELEMENTS = 1 << 24  # of an array
+MAX_THREADS = 1 << 20  # of a grid
+KEYS = ("kernel", "grid", "block", "smem", "sizes", "claim", "scalars", "params", "accumulate", "narrow", "arrays")
+ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero")
+PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of a launch, its shape and strides in elements."""
+
+    name: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str  # the type of its elements
+    offset: int  # of its first element from the start of its memory, in elements
+    out: bool
+    scratch: bool
+    zero: bool  # whether it holds zeros before the kernel runs
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The place of each element in its memory, in elements, in the order of its indices."""
+        found = np.full(self.shape, self.offset, np.int64)
+        for axis, stride in enumerate(self.strides):
+            found += (np.arange(self.shape[axis]) * stride).reshape(-1, *[1] * (len(self.shape) - 1 - axis))
+        return found.ravel()
+
+    def element(self, number: int) -> str:
+        """An element by its number, as A[m=2,k=0]."""
+        found = np.unravel_index(number, self.shape)
+        return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, found, strict=True))}]"
+
+    def where(self, place: int) -> str:
+        """A place of its memory in words, also where no element is."""
+        rest, found = place - self.offset, [0] * len(self.dims)
+        for axis in sorted(range(len(self.dims)), key=lambda axis: -abs(self.strides[axis])):
+            found[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
+        extent = "x".join(map(str, self.shape))
+        return f"{self.name}[{','.join(map(str, found))}] of {extent}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """A tensor map in a parameter: which box of which array TMA copies."""
+
+    array: str
+    box: tuple[int, ...]
+    swizzle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of the kernel: its sizes, arrays, and the bytes of its parameters."""
+
+    sizes: Mapping[str, int]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    smem: int
+    arrays: tuple[Array, ...]
+    params: tuple[Any, ...]
+    scalars: Mapping[str, Fraction]
+    target: Element
+    value: Node
+    narrow: tuple[str, ...]  # formats that a value may go through
+
+    def array(self, name: str) -> Array:
+        """The array of a name."""
+        return next(one for one in self.arrays if one.name == name)
+
+    def parameter(self, number: int, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
+        """The bytes of a parameter; None for one that the claim does not give. `base` has the arrays' addresses."""
+        if number >= len(self.params):
+            return None
+        given, key = self.params[number], f"params[{number}]"
+        if isinstance(given, Mapping):
+            return self._table(given, key, size, base)
+        return self._packed(given, key, size, base)
+
+    def _packed(self, given: Any, key: str, size: int, base: Mapping[str, int]) -> bytes:
+        if isinstance(given, str) and given in self.scalars:
+            given = float(self.scalars[given])
+        if isinstance(given, float):
+            if size not in _FLOATS:
+                raise SpecError(key, f"a number with a fraction in a parameter of {size} bytes")
+            return struct.pack(_FLOATS[size], given)
+        number = self._whole(given, key, base)
+        if not -(1 << (8 * size - 1)) <= number < 1 << (8 * size):
+            raise SpecError(key, f"{number} does not fit the parameter's {size} bytes")
+        return (number % (1 << (8 * size))).to_bytes(size, "little")
+
+    def _whole(self, given: Any, key: str, base: Mapping[str, int]) -> int:
+        """The whole number that is given: an array's address, a leading dimension, an expression of sizes."""
+        if isinstance(given, str):
+            if given in base:
+                return base[given]
+            if given.startswith("ld") and given not in self.sizes:
+                one = next((one for one in self.arrays if one.name.lower() == given[2:].lower()), None)
+                if one is not None:
+                    return next((stride for stride in one.strides if stride != 1), 1)
+        return whole(key, given, self.sizes)
+
+    def _table(self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
+        _known(given, PARAM_KEYS, key)
+        if given.get("unused"):
+            return None
+        if "map" in given:
+            box = tuple(given.get("box", ()))
+            return TensorMap(str(given["map"]), box, str(given.get("swizzle", "none")))
+        if "value" in given:
+            kind = given.get("type", "s32")
+            number = float(self.scalars[given["value"]]) if given["value"] in self.scalars else given["value"]
+            return self._packed(float(number) if kind[0] == "f" else number, key, size, base)
+        if "struct" not in given or not isinstance(given.get("values"), list):
+            raise SpecError(key, "expected { struct, values }, { map, box, swizzle }, { value, type } or { unused }")
+        values = []
+        for one in given["values"]:
+            scalar = isinstance(one, str) and one in self.scalars
+            values.append(float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base))
+        try:
+            packed = struct.pack(given["struct"], *values)
+        except (struct.error, TypeError) as error:
+            raise SpecError(key, f"struct {given['struct']!r}: {error}") from None
+        if len(packed) > size:
+            raise SpecError(key, f"the struct has {len(packed)} bytes, the parameter {size}")
+        return packed + b""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim as it is stated."""
+
+    kernel: str
+    text: str
+    table: Mapping[str, Any] = field(repr=False)
+    file: str = ""
+
+    def launches(self) -> list[Launch]:
+        """One launch for each table of sizes."""
+        sizes = self.table.get("sizes", {})
+        return [self._launch(one) for one in (sizes if isinstance(sizes, list) else [sizes])]
+
+    def _launch(self, sizes: Any) -> Launch:
+        if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
+            raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
+        table = self.table
+        target, value = expression.read(self.text)
+        arrays = tuple(_array(name, one, sizes) for name, one in table["arrays"].items())
+        numbers = {name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()}
+        launch = Launch(
+            sizes=sizes,
+            grid=_three("grid", table["grid"], sizes),
+            block=_three("block", table["block"], sizes),
+            smem=whole("smem", table.get("smem", 0), sizes),
+            arrays=arrays,
+            params=tuple(table.get("params", ())),
+            scalars=numbers,
+            target=target,
+            value=value,
+            narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
+        )
+        _check(launch)
+        return launch
+
+
+def read_claim(path: Path | str) -> Claim:
+    """The claim of a file; raises UsageError where it cannot be read, SpecError for a wrong key."""
+    import tomllib
+
+    try:
+        data = Path(path).read_bytes()
+        if len(data) > 1 << 20:
+            raise UsageError(f"{path}: a claim has at most 1 MiB")
+        table = tomllib.loads(data.decode())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: not TOML: {str(error).splitlines()[0]}") from error
+    try:
+        return claim_of(table, str(path))
+    except SpecError as error:
+        raise SpecError(error.key, error.problem, str(path)) from None
+
+
+def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
+    """The claim of a table."""
+    _known(table, KEYS, "")
+    for key in ("grid", "block", "claim", "arrays"):
+        if key not in table:
+            raise SpecError(key, "this key is missing")
+    if not isinstance(table["claim"], str):
+        raise SpecError("claim", "expected a text, as C[m,n] = sum_k A[m,k]*B[k,n]")
+    if not isinstance(table["arrays"], dict) or not table["arrays"]:
+        raise SpecError("arrays", "expected a table with a table for each array")
+    for key, kind in (("params", list), ("scalars", dict), ("narrow", list), ("accumulate", str), ("kernel", str)):
+        if key in table and not isinstance(table[key], kind):
+            raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
+    made = Claim(table.get("kernel", ""), table["claim"], table, file)
+    made.launches()
+    return made
+
+
+def _known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise SpecError(f"{path}.{key}".lstrip("."), f"unknown key{nearest(key, list(keys), 'key')}")
+
+
+def _fraction(key: str, value: Any) -> Fraction:
+    if type(value) not in (int, float):
+        raise SpecError(key, f"expected a number, found {value!r:.60}")
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError):
+        raise SpecError(key, f"{value} is no number") from None
+
+
+def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, int]:
+    parts = given if isinstance(given, list) else [given]
+    if not 1 <= len(parts) <= 3:
+        raise SpecError(key, f"expected one to three numbers, found {given!r:.60}")
+    numbers = [whole(key, one, sizes) for one in parts] + [1, 1]
+    if min(numbers) < 1:
+        raise SpecError(key, f"every extent is at least 1, found {numbers[: len(parts)]}")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def _array(name: str, given: Any, sizes: Mapping[str, int]) -> Array:
+    key = f"arrays.{name}"
+    if not isinstance(given, dict):
+        raise SpecError(key, "expected a table, as { dims = \"mk\", type = \"f16\", strides = [\"K+8\", 1] }")
+    _known(given, ARRAY_KEYS, key)
+    dims, kind = given.get("dims"), given.get("type")
+    dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()
+    if not dims or not all(isinstance(one, str) for one in dims) or len(set(dims)) < len(dims):
+        raise SpecError(f"{key}.dims", 'expected the names of its indices, as "mk"')
+    if kind not in SIZE or not kind:
+        raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
+    shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
+    strides = given.get("strides", _packed_strides(shape))
+    if not isinstance(strides, (list, tuple)) or len(strides) != len(dims):
+        raise SpecError(f"{key}.strides", f"expected {len(dims)} strides, found {strides!r:.60}")
+    steps = tuple(whole(f"{key}.strides", one, sizes) for one in strides)
+    flags = [given.get(flag, False) for flag in ("out", "scratch", "zero")]
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise SpecError(key, "out, scratch and zero are true or false")
+    made = Array(name, dims, shape, steps, kind, whole(f"{key}.offset", given.get("offset", 0), sizes), *flags)
+    _check_places(made, key)
+    return made
+
+
+def _check_places(array: Array, key: str) -> None:
+    if array.offset < 0 or int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
+        raise SpecError(key, f"at most {MAX_ELEMENTS} elements, from an offset of 0 up")
+    last = array.offset + sum((extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True))
+    if min(array.strides) < 0 or last >= 4 * MAX_ELEMENTS:
+        raise SpecError(f"{key}.strides", f"strides from 0 up, within {4 * MAX_ELEMENTS} elements")
+    places = array.places
+    if len(np.unique(places)) < len(places):
+        raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
+
+
+def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
+    """The extent of an index: the size of its name, or of its name in capitals; a number is itself."""
+    if dim.isdigit():
+        return int(dim)
+    for name in (dim, dim.upper()):
+        if name in sizes:
+            if sizes[name] < 1:
+                raise SpecError(key, f"{name} = {sizes[name]}: an array has at least one element")
+            return sizes[name]
+    raise SpecError(key, f"no size is named {dim!r} or {dim.upper()!r}")
+
+
+def _packed_strides(shape: Sequence[int]) -> list[int]:
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, strides[0] * extent)
+    return strides
+
+
+def _check(launch: Launch) -> None:
+    """SpecError unless the text of the claim fits the arrays."""
+    names = {one.name: one for one in launch.arrays}
+    for element in (launch.target, *expression.elements(launch.value)):
+        if element.name not in names:
+            raise SpecError("claim", f"no array is named {element.name!r}{nearest(element.name, list(names), 'array')}")
+        one = names[element.name]
+        if len(element.indices) != len(one.dims):
+            raise SpecError("claim", f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}")
+    for name in expression.scalars(launch.value) - launch.scalars.keys():
+        raise SpecError("claim", f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
+    if not names[launch.target.name].out:
+        raise SpecError(f"arrays.{launch.target.name}", "the claim is about it: out = true")
+    extents: dict[str, int] = {}
+    for element in (launch.target, *expression.elements(launch.value)):
+        for index, extent in zip(element.indices, names[element.name].shape, strict=True):
+            if extents.setdefault(index, extent) != extent:
+                raise SpecError("claim", f"index {index} has {extents[index]} and {extent} values")
+    threads = int(np.prod(launch.grid, dtype=object) * np.prod(launch.block, dtype=object))
+    if threads > MAX_THREADS or np.prod(launch.block, dtype=object) > 1024:
+        raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS}, and 1024 of a CTA")

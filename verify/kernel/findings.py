@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an interpretation finds wrong or unclear: findings, each with a severity and its line; and what ends a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How bad a finding is. LETTER warns, UNKNOWN leaves open, all others refute."""
+
+    VALUE = "value"  # an element is wrong
+    MEMORY = "memory"  # an access outside of an array, of memory that nobody wrote, or misaligned
+    RACE = "race"  # two accesses that nothing orders
+    PRECISION = "precision"  # a narrowing that the claim does not allow
+    STUCK = "stuck"  # threads that wait for ever
+    LETTER = "letter"  # against the ISA's text; no wrong result is known
+    UNKNOWN = "unknown"  # what the interpreter has no meaning for
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding: what kind, how bad, where, and in words."""
+
+    kind: str
+    severity: Severity
+    line: int  # of the PTX; 0 where it has none
+    text: str
+    section: str = ""  # of the ISA, for a rule of order
+
+
+class Unclear(Exception):
+    """The end of a run that needs something without a meaning."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}" if line else problem)
+        self.line, self.problem = line, problem
+
+
+class Findings:
+    """The findings of a run, one for each kind and line."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, int], Finding] = {}
+        self.line = 0  # of the instruction that is executed
+
+    def add(self, kind: str, severity: Severity, text: str, section: str = "") -> None:
+        """Keep a finding at the line that is executed, the first of its kind there."""
+        self.found.setdefault((kind, self.line), Finding(kind, severity, self.line, text, section))
+
+    def new(self, kind: str) -> bool:
+        """Whether no finding of the kind is known at this line: a text need not be made again."""
+        return (kind, self.line) not in self.found

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine: all threads of some CTAs on one axis, the lowest instruction first.
+
+Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has the
+registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each instruction.
+One schedule, and freedom from races, speak for all schedules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.claim import Launch, TensorMap
+from verify.kernel.findings import Findings, Severity, Unclear
+from verify.kernel.memory import SHARED_BASE, Global, Shared
+from verify.kernel.order import Ints
+from verify.kernel.parse import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
+from verify.kernel.registers import Word
+from verify.kernel.values import UNWRITTEN, Bits, Ids, Mask, Values
+
+RUNNING, AT_BARRIER, DONE, WAITING, GATHERING = range(5)
+Run: TypeAlias = Callable[[Mask | None], None]
+Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
+Read: TypeAlias = Callable[[], Word]
+_ALL64 = (1 << 64) - 1
+
+
+class Barrier:
+    """One barrier of one CTA in its current phase."""
+
+    __slots__ = ("arrived", "expected", "line", "waiting")
+
+    def __init__(self) -> None:
+        self.arrived: list[Ints] = []
+        self.waiting: list[Ints] = []
+        self.expected = 0
+        self.line = 0
+
+    @property
+    def count(self) -> int:
+        """The threads that have arrived."""
+        return sum(map(len, self.arrived))
+
+
+class Machine:
+    """The threads of a batch of CTAs, with their registers and memory."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, values: Values, findings: Findings, memory: Global,
+        parameters: Mapping[str, bytes | TensorMap | None], budget: int,
+    ) -> None:  # fmt: skip
+        self.kernel, self.launch, self.values, self.findings = kernel, launch, values, findings
+        self.memory, self.parameters, self.budget = memory, parameters, budget
+        self.threads = int(np.prod(launch.block))
+        self.steps, self.ran = 0, np.zeros(len(kernel.instructions), bool)
+        self.run: list[Run] = []  # by instruction
+        self.lanes: list[int] = []  # that must execute it together
+        self.control: list[str] = []  # branch, exit, barrier or empty
+        self.symbols, self.size = self._place_shared()
+        self.cell = 1
+        self.number, self.watch = 0, None
+        self.ticked: Callable[[int], None] = lambda steps: None
+
+    def _place_shared(self) -> tuple[dict[str, int], int]:
+        """Where the variables of shared memory lie, and where it ends."""
+        placed, top = {}, SHARED_BASE
+        for name, variable in self.kernel.shared.items():
+            top = -(-top // variable.align) * variable.align
+            placed[name] = top
+            top += variable.size
+        if self.kernel.dynamic:
+            top = -(-top // 1024) * 1024
+            placed.update(dict.fromkeys(self.kernel.dynamic, top))
+            top += self.launch.smem
+        return placed, top
+
+    # ---- a batch
+
+    def start(self, ctas: Sequence[tuple[int, int, int]], first: int) -> None:
+        """Set up the threads of a batch; `first` is the number of its first CTA in the grid."""
+        count, threads = len(ctas), self.threads
+        self.ctas, self.count = count, count * threads
+        self.registers: list[Word | None] = [None] * len(self.kernel.registers)
+        self.state = np.zeros(self.count, np.int8)
+        self.pc = np.zeros(self.count, np.int32)
+        self.shared = Shared(count, threads, self.size, self.cell, self.findings)
+        self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
+        self.barriers: dict[tuple[int, int], Barrier] = {}
+        self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
+        self.cta = np.repeat(np.arange(count), threads)
+        self.group = np.zeros(self.count, np.int64)  # of cp.async
+        self.flight: dict[int, tuple[str, int]] = {}  # register -> the asynchronous instruction that owns it
+        self.everyone = np.arange(self.count)
+        self.local_labels: Ids | None = None
+        self._specials(ctas)
+
+    def _specials(self, ctas: Sequence[tuple[int, int, int]]) -> None:
+        x, y, z = self.launch.block
+        named: dict[str, NDArray[np.int64]] = {
+            "%laneid": self.thread % 32,
+            "%warpid": self.thread // 32,
+            "%tid.x": self.thread % x,
+            "%tid.y": self.thread // x % y,
+            "%tid.z": self.thread // (x * y),
+            "%nwarpid": np.array([-(-self.threads // 32)]),
+        }
+        for axis, letter in enumerate("xyz"):
+            named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
+            named[f"%ctaid.{letter}"] = np.repeat([one[axis] for one in ctas], self.threads)
+            named[f"%nctaid.{letter}"] = np.array([self.launch.grid[axis]])
+            named[f"%cluster_ctaid.{letter}"] = np.array([0])
+            named[f"%cluster_nctaid.{letter}"] = np.array([1])
+        self.specials = {name: Word(found.astype(np.uint64)) for name, found in named.items()}
+
+    # ---- operands
+
+    def reader(self, operand: Operand) -> Read:
+        """A function that gives an operand's contents."""
+        if isinstance(operand, Register):
+            index = operand.index
+            return (lambda: self._negated(index)) if operand.negated else (lambda: self.register(index))
+        if isinstance(operand, Immediate):
+            word = Word(np.array([operand.bits & _ALL64], np.uint64))
+            return lambda: word
+        if isinstance(operand, Symbol):
+            name = operand.name
+            if name.startswith("%"):
+                if name not in self.specials_there():
+                    raise Unclear(self.findings.line, f"no meaning for the special register {name}")
+                return lambda: self.specials[name]
+            if name in self.symbols:
+                word = Word(np.array([self.symbols[name] + operand.offset], np.uint64))
+                return lambda: word
+        raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
+
+    @staticmethod
+    def specials_there() -> frozenset[str]:
+        """The special registers that have a meaning."""
+        axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid")
+        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid", "%warpid", "%nwarpid"})
+
+    def register(self, index: int) -> Word:
+        """The contents of a register."""
+        if self.flight and index in self.flight:
+            what, line = self.flight[index]
+            text = f"{self.kernel.names[index]} belongs to the {what} of line {line}, which nobody has waited for"
+            self.findings.add("register in flight", Severity.RACE, text, "9.7.15.5")
+        found = self.registers[index]
+        if found is None:
+            found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        return found
+
+    def _negated(self, index: int) -> Word:
+        found = self.register(index)
+        return Word(found.bits ^ np.uint64(1), found.labels, found.condition)
+
+    def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
+        """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
+        found = read()
+        if found.labels is not None and found.data(mask):
+            self.unclear(found, mask, what)
+        return found.bits
+
+    def unclear(self, found: Word, mask: Mask | None, what: str) -> None:
+        """End the run: data are where plain bits must be."""
+        raise Unclear(self.findings.line, f"{self.named(found, mask)} is used as {what}")
+
+    def named(self, found: Word, mask: Mask | None) -> str:
+        """What data in a register are, in words: the reason if they have no meaning."""
+        assert found.labels is not None
+        labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
+        first = int(labels[labels > 0][0]) >> 3
+        if first < len(self.values.causes):
+            line, text = self.values.causes[first]
+            return f"a value that {text}" if not line else f"a value without a meaning (line {line}: {text})"
+        return "data"
+
+    def put(self, index: int, word: Word, mask: Mask | None) -> None:
+        """Write a register in some threads."""
+        if mask is None:
+            self.registers[index] = word
+            return
+        old = self.registers[index]
+        if old is None:
+            old = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        bits = np.where(mask, word.bits, old.bits)
+        if word.labels is None and old.labels is None:
+            self.registers[index] = Word(bits)
+            return
+        width = max(one.labels.shape[1] for one in (word, old) if one.labels is not None)
+        labels = np.where(mask[:, None], word.wide(width), old.wide(width))
+        self.registers[index] = Word(bits, labels, word.condition or old.condition)
+
+    def writer(self, operand: Operand) -> Callable[[Word, Mask | None], None]:
+        """A function that writes an operand; `_` takes nothing."""
+        if isinstance(operand, Register):
+            index = operand.index
+            return lambda word, mask: self.put(index, word, mask)
+        if isinstance(operand, Symbol) and operand.name == "_":
+            return lambda word, mask: None
+        raise Unclear(self.findings.line, "the destination is no register")
+
+    def address(self, operand: Operand) -> Callable[[Mask | None], Bits]:
+        """A function that gives the addresses of a memory operand."""
+        if not isinstance(operand, Address):
+            raise Unclear(self.findings.line, "the operand is no address")
+        read, offset = self.reader(operand.base), np.uint64(operand.offset & _ALL64)
+        return lambda mask: self.numbers(read, mask, "an address") + offset
+
+    def chosen(self, mask: Mask | None) -> Ints:
+        """The threads of a mask."""
+        return self.everyone if mask is None else np.flatnonzero(mask)
+
+    def at(self, bits: Bits, threads: Ints) -> Ints:
+        """The 32-bit numbers of some threads."""
+        low = bits & np.uint64(0xFFFFFFFF)
+        spread = np.broadcast_to(low, self.count) if len(low) == 1 else low
+        return spread[threads].astype(np.int64)
+
+    # ---- the schedule
+
+    def go(self) -> None:
+        """Run the batch until every thread has ended or waits for ever."""
+        while True:
+            running = self.state == RUNNING
+            if not running.any():
+                if (self.state == DONE).all():
+                    return
+                if not self._gathered() and not self._released() and not self.woken():
+                    self._stuck()
+                    return
+                continue
+            pc = int(self.pc[running].min())
+            active = running & (self.pc == pc)
+            later = (running & ~active) | ((self.state == GATHERING) & (self.pc >= pc))
+            limit = int(self.pc[later].min()) if later.any() else len(self.run)
+            self._straight(pc, active, limit)
+
+    def _straight(self, pc: int, active: Mask, limit: int) -> None:
+        """Execute from an instruction on, until threads part, block, or meet others at `limit`."""
+        instructions, findings = self.kernel.instructions, self.findings
+        everyone = bool(active.all())
+        while pc < limit:
+            one = instructions[pc]
+            self.steps += 1
+            self.shared.order.now += 1
+            if self.steps > self.budget:
+                raise Unclear(one.line, f"the kernel has not ended after {self.budget} instructions (--budget)")
+            if not self.steps & 0x3FF:
+                self.ticked(self.steps)
+            findings.line = self.values.line = one.line
+            self.number = pc
+            self.ran[pc] = True
+            mask = None if everyone else active
+            if self.lanes[pc] > 1 and not everyone and self._short(pc, active):
+                return
+            if one.guard is not None:
+                mask = self._guarded(one.guard, active, mask)
+            control = self.control[pc]
+            if control:
+                if self._control(control, one, active, active if mask is None else mask, pc):
+                    return
+            elif mask is None or mask.any():
+                self.run[pc](mask)
+            pc += 1
+        if pc >= len(instructions):
+            self.state[active] = DONE
+        self.pc[active] = pc
+
+    def _guarded(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
+        bits = self.numbers(lambda: self.register(guard.index), mask, "the guard of an instruction")
+        taken = (bits == 0) if guard.negated else (bits != 0)
+        if len(taken) == 1:
+            return mask if taken[0] else np.zeros(self.count, bool)
+        found: Mask = active & taken
+        return None if mask is None and found.all() else found
+
+    def _short(self, pc: int, active: Mask) -> bool:
+        """Let warps of which only a part has come wait for the rest; whether any does."""
+        size = self.lanes[pc]
+        if self.count % size:
+            return False
+        there = active.reshape(-1, size)
+        alive = (self.state != DONE).reshape(-1, size)
+        short = np.repeat(there.any(1) & (there != alive).any(1), size) & active
+        if not short.any():
+            return False
+        self.pc[active] = pc
+        self.state[short] = GATHERING
+        self._gathered()
+        return True
+
+    def _gathered(self) -> bool:
+        """Let those warps go on all of whose threads have come to one instruction."""
+        some = False
+        waiting = self.state == GATHERING
+        for pc in np.unique(self.pc[waiting]):
+            size = self.lanes[pc]
+            here = (waiting & (self.pc == pc)).reshape(-1, size)
+            alive = (self.state != DONE).reshape(-1, size)
+            whole = np.repeat(here.any(1) & (here == alive).all(1), size) & here.ravel()
+            if whole.any():
+                self.state[whole] = RUNNING
+                some = True
+        return some
+
+    def _control(self, control: str, one: Instruction, active: Mask, mask: Mask, pc: int) -> bool:
+        """Execute a branch, an exit or a barrier; whether the threads may have parted."""
+        if control == "branch":
+            if len(one.targets) > 1 or one.words[0] == "brx":
+                self._indexed(one, active, mask, pc)
+                return True
+            self.pc[active] = pc + 1
+            self.pc[mask] = one.target
+            return True
+        if control == "exit":
+            self.pc[active] = pc + 1
+            self.state[mask] = DONE
+            return True
+        if control == "barrier":
+            self.pc[active] = pc + 1
+            if mask.any():
+                self.run[pc](mask)
+            return True
+        self.pc[active] = pc  # wait: it stays where it is until its condition holds
+        self.run[pc](mask)
+        blocked = (self.state == WAITING) & active
+        self.pc[active & ~blocked] = pc + 1
+        return True
+
+    def _indexed(self, one: Instruction, active: Mask, mask: Mask, pc: int) -> None:
+        index = np.broadcast_to(self.numbers(self.reader(one.operands[0]), mask, "a branch's index"), self.count)
+        if (index[mask] >= len(one.targets)).any():
+            raise Unclear(one.line, "the index of a branch is beyond its targets")
+        self.pc[active] = pc + 1
+        self.pc[mask] = np.array(one.targets, np.int32)[index[mask].astype(np.int64)]
+
+    # ---- barriers
+
+    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool) -> None:
+        """Let threads arrive at their CTA's barrier, and wait there if `waits`."""
+        numbers = np.broadcast_to(barrier, self.count)
+        members = np.flatnonzero(mask)
+        for cta in np.unique(self.cta[members]):
+            mine = members[self.cta[members] == cta]
+            for number in np.unique(numbers[mine]):
+                if number >= 16:
+                    raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
+                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
+        self._released()
+
+    def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
+        warps = np.unique(mine // 32)
+        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel() % self.count] != DONE
+        if self.threads % 32 == 0 and int(alive.sum()) != len(mine):
+            text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"
+            self.findings.add("barrier by part of a warp", Severity.STUCK, text, "9.7.13.1")
+        here = self.barriers.setdefault((cta, number), Barrier())
+        expected = int(np.broadcast_to(count, self.count)[mine[0]]) if count is not None else 0
+        if here.arrived and here.expected != expected:
+            text = f"barrier {number} counts {expected or 'all'} threads here, {here.expected or 'all'} at line {here.line}"
+            self.findings.add("barrier with two counts", Severity.STUCK, text, "9.7.13.1")
+        here.expected, here.line = expected, self.findings.line
+        here.arrived.append(mine)
+        if waits:
+            here.waiting.append(mine)
+            self.state[mine] = AT_BARRIER
+
+    def _released(self) -> bool:
+        """Complete the barriers at which enough threads have arrived; whether there are any."""
+        some = False
+        for (cta, _), here in list(self.barriers.items()):
+            if not here.arrived:
+                continue
+            block = slice(cta * self.threads, (cta + 1) * self.threads)
+            expected = here.expected or int((self.state[block] != DONE).sum())
+            if here.count < expected:
+                continue
+            if here.count > expected:
+                text = f"{here.count} threads arrive in one phase of a barrier for {expected}"
+                self.findings.add("barrier overrun", Severity.STUCK, text, "9.7.13.1")
+            members = np.concatenate(here.arrived)
+            waiting = np.concatenate(here.waiting) if here.waiting else members[:0]
+            order = self.shared.order
+            if len(waiting) == len(members):
+                everyone = np.arange(block.start, block.stop)
+                order.meet(everyone if here.expected in (0, self.threads) else np.sort(members))
+            elif len(waiting):
+                order.learn(waiting, order.clock(members))
+            self.state[waiting] = RUNNING
+            here.arrived, here.waiting = [], []
+            some = True
+        return some
+
+    def woken(self) -> bool:
+        """Let threads go on whose condition holds by now; none in this machine."""
+        return False
+
+    def _stuck(self) -> None:
+        """Report the threads that wait for ever."""
+        for state, what in ((AT_BARRIER, "a barrier"), (WAITING, "an mbarrier"), (GATHERING, "the rest of their warp")):
+            members = np.flatnonzero(self.state == state)
+            if len(members):
+                pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
+                self.findings.line = self.kernel.instructions[max(pc, 0)].line
+                text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {what} for ever"
+                self.findings.add("stuck threads", Severity.STUCK, text)
