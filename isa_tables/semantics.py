@@ -2,7 +2,7 @@
 """The meaning of opcodes, as rows of `isa_tables/opcodes/*.toml`: spelling, operands, class, and a formula.
 
 A spelling is an opcode's words; `{name}` is one of the row's list of that name, `?` after a word makes it optional, and
-a last `*` stands for any words. What has no row has no meaning: a kernel that uses it is refused.
+a last `*` is any words. What has no row has no meaning: a kernel that uses it is rejected.
 
 >>> found = meaning("mad.wide.s32")
 >>> found.types, found.row.value.text, found.row.meaning
@@ -34,7 +34,7 @@ _PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
 class Row:
     """One row: the opcodes of one spelling."""
 
-    spelling: str
+    spelling: str  # as the file has it
     section: str  # of the ISA
     meaning: str  # its class: which code of an interpreter executes it
     operands: tuple[tuple[str, str, bool], ...]  # (role, type or the name of a list of types, whether optional)
@@ -42,7 +42,7 @@ class Row:
     words: Mapping[str, tuple[str, ...]]  # the lists that the spelling names
     lanes: int  # threads that must execute it together: 1, 32 or 128
     note: str  # what a reader should know besides
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str]  # of its opcodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,9 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
     spelling = entry["spelling"]
     lanes = entry.get("lanes", 1)
     pattern = _pattern(spelling, words)
-    return Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, entry.get("note", ""), pattern)
+    return Row(
+        spelling, entry["section"], entry["class"], operands, value, words, lanes, entry.get("note", ""), pattern
+    )
 
 
 def _operand(text: str) -> tuple[str, str, bool]:

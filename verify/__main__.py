@@ -24,6 +24,7 @@ COMMANDS = {
     "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),
     "identify": ("verify.identify.command", "find which operands of which instructions a map is"),
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
+    "kernel": ("verify.kernel.command", "verify a compiled kernel, in PTX, without a GPU"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),

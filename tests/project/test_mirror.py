@@ -19,6 +19,7 @@ PROPERTIES = {
 # rooms of verify whose modules are tested together, by the file that does
 TOGETHER = {
     "verify/campaign": "test_run",  # a whole campaign of each sort
+    "verify/kernel": "test_check",  # whole kernels, right and wrong
     "verify/identify": "test_command",  # maps in every form, what they are, and their other forms
     "verify/index": "test_command",  # right and wrong expressions, tables and bases
     "verify/maps": "test_findings",  # maps of every source, compared point by point

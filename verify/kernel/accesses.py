@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that move data: between registers, from parameters, to and from memory, between the lanes of a warp."""
+"""Instructions that move data: between registers, from parameters, to and from memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
-from verify.kernel.integers import cut, without_meaning
+from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, Octets
 from verify.kernel.order import Ints
-from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
-from verify.kernel.values import BITS, SIZE, UNWRITTEN, Bits, Ids, Mask
+from verify.kernel.values import SIZE, Bits, Ids, Mask
 
 _SUM = parse("a + b", {"a": False, "b": False}).tree
 _OFFSET = np.uint64((1 << WINDOW) - 1)
@@ -224,7 +226,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def _rows(part: np.ndarray, threads: Ints) -> np.ndarray:  # type: ignore[type-arg]
+def _rows(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
     return np.broadcast_to(part, (len(threads), part.shape[1])) if len(part) == 1 else part[threads]
 
 
@@ -338,128 +340,6 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) 
             stored.writer[place] = who[now][:, None]
 
 
-def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """shfl.sync: a lane gets the register of another one of its warp."""
-    destination = one.operands[0]
-    pair = isinstance(destination, Vector)
-    put = machine.writer(destination.items[0] if isinstance(destination, Vector) else destination)
-    also = machine.writer(destination.items[1]) if isinstance(destination, Vector) else None
-    read, by, control = (machine.reader(operand) for operand in one.operands[1:4])
-    mode = meaning.words["mode"]
-
-    def run(mask: Mask | None) -> None:
-        found = read()
-        lane = machine.thread % 32
-        amount = cut(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
-        bound = cut(machine.numbers(control, mask, "a lane"), 13).astype(np.int64)
-        segment, clamp = (bound >> 8) & 31, bound & 31
-        most = (lane & segment) | (clamp & ~segment)
-        least = lane & segment
-        source = {"up": lane - amount, "down": lane + amount, "bfly": lane ^ amount,
-                  "idx": least | (amount & ~segment)}[mode]  # fmt: skip
-        inside = source >= most if mode == "up" else source <= most
-        source = np.where(inside, source, lane)
-        other = machine.everyone - lane + source
-        if mask is not None and not mask[other[mask]].all():
-            machine.findings.add("shuffle from an idle lane", Severity.RACE, "a lane that does not take part is read")
-        bits = found.bits if len(found.bits) == 1 else found.bits[other]
-        if found.labels is None:
-            put(Word(bits), mask)
-        else:
-            labels = found.wide(4)
-            put(word(bits, labels if len(labels) == 1 else labels[other]), mask)
-        if pair and also is not None:
-            also(Word(np.broadcast_to(inside, machine.count).astype(np.uint64)), mask)
-
-    return run
-
-
-def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """vote.sync and activemask: what the predicates of a warp's threads say together."""
-    put = machine.writer(one.operands[0])
-    mode = meaning.words.get("mode", "active")
-    read = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
-
-    def run(mask: Mask | None) -> None:
-        there = np.ones(machine.count, bool) if mask is None else mask
-        size = 32 if machine.count % 32 == 0 else machine.count
-        says = there.copy()
-        if read is not None:
-            says &= np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
-        warps, present = says.reshape(-1, size), there.reshape(-1, size)
-        if mode in ("ballot", "active"):
-            weights = np.uint64(1) << np.arange(size, dtype=np.uint64)
-            found = (warps * weights).sum(1, dtype=np.uint64)
-        elif mode == "any":
-            found = warps.any(1).astype(np.uint64)
-        elif mode == "all":
-            found = (warps == present).all(1).astype(np.uint64)
-        else:
-            found = ((warps == present).all(1) | ~warps.any(1)).astype(np.uint64)
-        put(Word(np.repeat(found, size)), mask)
-
-    return run
-
-
-def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """bar.warp.sync: orders the accesses of a warp's threads."""
-
-    def run(mask: Mask | None) -> None:
-        machine.shared.order.meet_warps(machine.chosen(mask))
-
-    return run
-
-
-def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """bar.sync and bar.arrive, of all threads of a CTA or of a count."""
-    number = machine.reader(one.operands[0])
-    count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
-    waits = meaning.words["action"] == "sync"
-
-    def run(mask: Mask | None) -> None:
-        there = np.ones(machine.count, bool) if mask is None else mask
-        counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
-        machine.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
-
-    return run
-
-
-def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """An instruction without effect on values: its destination, if any, holds nothing that may be used."""
-    if not one.operands or not isinstance(one.operands[0], Register) or meaning.row.meaning != "policy":
-        return lambda mask: None
-    put = machine.writer(one.operands[0])
-    return lambda mask: put(Word(np.zeros(1, np.uint64)), mask)
-
-
-def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """trap: a failed assertion of the kernel."""
-
-    def run(mask: Mask | None) -> None:
-        who = machine.shared.who(int(machine.chosen(mask)[0]))
-        machine.findings.add("trap", Severity.VALUE, f"{who} comes to a trap: an assertion of the kernel fails")
-
-    return run
-
-
-def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """fence.proxy.async: what threads wrote to shared memory becomes visible to asynchronous instructions."""
-
-    def run(mask: Mask | None) -> None:
-        shared = machine.shared
-        if mask is None:
-            shared.generic[:] = False
-            return
-        places = np.flatnonzero(shared.generic)
-        writer = shared.order.writer[places]
-        own = mask[writer]
-        who = np.flatnonzero(mask)[0]
-        seen = shared.order.written[places] <= shared.order.floor[who]
-        shared.generic[places[own | seen]] = False
-
-    return run
-
-
 BINDS: dict[str, Bind] = {
     "move": move,
     "address": convert_address,
@@ -469,16 +349,4 @@ BINDS: dict[str, Bind] = {
     "copy": copy,
     "copy_group": copy_group,
     "atomic": atomic,
-    "shuffle": shuffle,
-    "vote": vote,
-    "warp_barrier": warp_barrier,
-    "barrier": barrier,
-    "fence": nothing,
-    "nothing": nothing,
-    "policy": nothing,
-    "branch": nothing,
-    "exit": nothing,
-    "trap": trap,
-    "proxy_fence": proxy_fence,
 }
-_ = (BITS, UNWRITTEN, without_meaning)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that are no polynomials: a choice by a comparison, and functions about which nothing is known.
 
-Each is a new unknown for every argument, by a keyed hash of the argument's residues, so equal arguments give equal values.
-A choice is normalised, so that the ways to write one function meet: max(x, y) = y + relu(x - y), relu(z) = z + relu(-z).
+Each is a new unknown for every argument, by a keyed hash of the argument's residues: equal arguments give equal values.
+A choice is normalised, so that the ways to write one function meet: max(x, y) = y + relu(x - y), and
+relu(z) = z + relu(-z).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(
 def _quiet(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
     def apply(sample: Samples) -> Samples:
         with np.errstate(all="ignore"):
-            return np.nan_to_num(function(sample), nan=0.0, posinf=0.0, neginf=0.0)
+            return np.asarray(np.nan_to_num(function(sample), nan=0.0, posinf=0.0, neginf=0.0))
 
     return apply
 
@@ -47,9 +48,7 @@ class Choices:
         self.seed = seed
         self.applied = 0  # arguments so far
 
-    def __call__(
-        self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]
-    ) -> tuple[Residues, Samples]:
+    def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
         """The values of a function of arrays of arguments."""
         self.applied += samples[0].size
         if name in FUNCTIONS:
@@ -87,7 +86,7 @@ class Choices:
         return made % self.primes
 
     def _relu(self, argument: Residues) -> Residues:
-        """relu by the one of z and -z that has the smaller residue: relu(z) = z + relu(-z)."""
+        """Relu by the one of z and -z that has the smaller residue: relu(z) = z + relu(-z)."""
         opposite = self._minus(np.zeros_like(argument), argument)
         turned = opposite[0] < argument[0]
         made = self._hashed("relu", [np.where(turned, opposite, argument)])

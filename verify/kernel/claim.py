@@ -35,14 +35,14 @@ _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 class Array:
     """An array of a launch, its shape and strides in elements."""
 
-    name: str
-    dims: tuple[str, ...]
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    name: str  # in the claim
+    dims: tuple[str, ...]  # the names of its indices
+    shape: tuple[int, ...]  # their extents
+    strides: tuple[int, ...]  # in elements
     kind: str  # the type of its elements
     offset: int  # of its first element from the start of its memory, in elements
-    out: bool
-    scratch: bool
+    out: bool  # whether the kernel may write it
+    scratch: bool  # whether it may, and nothing is claimed of it
     zero: bool  # whether it holds zeros before the kernel runs
 
     @property
@@ -80,15 +80,15 @@ class TensorMap:
 class Launch:
     """One launch of the kernel: its sizes, arrays, and the bytes of its parameters."""
 
-    sizes: Mapping[str, int]
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    smem: int
-    arrays: tuple[Array, ...]
-    params: tuple[Any, ...]
-    scalars: Mapping[str, Fraction]
-    target: Element
-    value: Node
+    sizes: Mapping[str, int]  # by name
+    grid: tuple[int, int, int]  # CTAs
+    block: tuple[int, int, int]  # threads
+    smem: int  # bytes of dynamic shared memory
+    arrays: tuple[Array, ...]  # in the order of the claim
+    params: tuple[Any, ...]  # as they are written
+    scalars: Mapping[str, Fraction]  # numbers of the claim by name
+    target: Element  # what the claim is about
+    value: Node  # and what it should be
     narrow: tuple[str, ...]  # formats that a value may go through
 
     def array(self, name: str) -> Array:
@@ -127,7 +127,9 @@ class Launch:
                     return next((stride for stride in one.strides if stride != 1), 1)
         return whole(key, given, self.sizes)
 
-    def _table(self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
+    def _table(
+        self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]
+    ) -> bytes | TensorMap | None:
         _known(given, PARAM_KEYS, key)
         if given.get("unused"):
             return None
@@ -143,7 +145,9 @@ class Launch:
         values = []
         for one in given["values"]:
             scalar = isinstance(one, str) and one in self.scalars
-            values.append(float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base))
+            values.append(
+                float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base)
+            )
         try:
             packed = struct.pack(given["struct"], *values)
         except (struct.error, TypeError) as error:
@@ -155,7 +159,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim as it is stated."""
+    """A claim as its file has it."""
 
     kernel: str
     text: str
@@ -255,7 +259,7 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
 def _array(name: str, given: Any, sizes: Mapping[str, int]) -> Array:
     key = f"arrays.{name}"
     if not isinstance(given, dict):
-        raise SpecError(key, "expected a table, as { dims = \"mk\", type = \"f16\", strides = [\"K+8\", 1] }")
+        raise SpecError(key, 'expected a table, as { dims = "mk", type = "f16", strides = ["K+8", 1] }')
     _known(given, ARRAY_KEYS, key)
     dims, kind = given.get("dims"), given.get("type")
     dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()

@@ -139,7 +139,7 @@ class _Reader:
             found = Apply("*", (found, right))
         return found
 
-    def factor(self) -> Node:
+    def factor(self) -> Node:  # noqa: PLR0911 - one for each kind of factor
         token = self.next()
         if token == "-":
             return Apply("-", (Number(Fraction(0)), self.factor()))
@@ -282,11 +282,11 @@ class Evaluation:
         """The sum of products of factors, one index at a time: a tensor of all products would be large."""
         factors, rest = [], [node.body]
         while rest:
-            part = rest.pop()
-            if isinstance(part, Apply) and part.name == "*":
-                rest += part.parts
+            inner = rest.pop()
+            if isinstance(inner, Apply) and inner.name == "*":
+                rest += inner.parts
             else:
-                factors.append(self(part))
+                factors.append(self(inner))
         count = next((part.sample.shape[part.dims.index(node.index)] for part in factors if node.index in part.dims), 0)
         if not count:
             raise SpecError("claim", f"no array under sum_{node.index} has the index {node.index}")
@@ -307,7 +307,8 @@ class Evaluation:
             return part
         axis = part.dims.index(index)
         dims = part.dims[:axis] + part.dims[axis + 1 :]
-        return Tensor(dims, part.residues.take(number, axis + 1), part.sample.take(number, axis))
+        residues, sample = part.residues.take(number, axis + 1), part.sample.take(number, axis)
+        return Tensor(dims, np.asarray(residues), np.asarray(sample))
 
 
 _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {

@@ -7,21 +7,22 @@ bits are converted as IEEE says.
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.findings import Unclear
 from verify.kernel.integers import cut, extended, without_meaning
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.parse import WIDTHS, Instruction
+from verify.kernel.parse import Instruction
 from verify.kernel.registers import Word
-from verify.kernel.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Ids, Mask
+from verify.kernel.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Mask
 
+Floats: TypeAlias = NDArray[np.float64]
 PACKED = {"f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
-_DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
 _PRODUCT = parse("a * b", {"a": False, "b": False}).tree
 _RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
 _WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
@@ -76,7 +77,7 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
+    """Rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     values, divides = machine.values, one.words[0] == "div"
@@ -106,11 +107,12 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if not any(each.labels is not None and each.data(mask) for each in found):
             parts = [converted(each.bits, kind, target, rounding) for each in reversed(found)]
             if any(part is None for part in parts) or (to in PACKED and len(parts) == 1):
-                put(without_meaning(machine, [Word(found[0].bits, np.full((1, 1), 8, np.uint32))], width,
-                                    f"{one.opcode} of plain bits"), mask)  # fmt: skip
+                reason = machine.values.reason(f"{one.opcode} of plain bits has no meaning here")
+                put(Word(np.zeros(1, np.uint64), np.full((1, width), reason << 3, np.uint32)), mask)
                 return
-            bits = sum((part << np.uint64(8 * SIZE[target] * place) for place, part in enumerate(parts) if part is not None),
-                       np.zeros(1, np.uint64))  # fmt: skip
+            bits = np.zeros(1, np.uint64)
+            for place, part in enumerate(parts):
+                bits = bits | (np.zeros(1, np.uint64) if part is None else part << np.uint64(8 * SIZE[target] * place))
             put(Word(bits), mask)
             return
         whole = kind in _WHOLE and target in _WHOLE
@@ -136,7 +138,7 @@ def _is_value(machine: Machine, found: Word, kind: str) -> bool:
     return bool(len(kinds)) and all(name in _WHOLE for name in _names(kinds))
 
 
-def _names(codes: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> list[str]:
+def _names(codes: NDArray[np.uint8]) -> list[str]:
     return [list(SIZE)[int(code)] for code in np.unique(codes)]
 
 
@@ -152,7 +154,9 @@ def _moved(machine: Machine, found: Word, kind: str, target: str) -> Word:
 
 def _keeps(kind: str, target: str, rounding: str) -> bool:
     """Whether a conversion keeps the number, but for rounding."""
-    return not (kind not in _WHOLE and target in _WHOLE) and not (rounding[1:2] in tuple("nzmp") and rounding.endswith("i"))
+    return not (kind not in _WHOLE and target in _WHOLE) and not (
+        rounding[1:2] in tuple("nzmp") and rounding.endswith("i")
+    )
 
 
 def _narrows(kind: str, target: str) -> bool:
@@ -165,11 +169,15 @@ def _narrows(kind: str, target: str) -> bool:
 def converted(bits: Bits, kind: str, target: str, rounding: str) -> Bits | None:
     """Plain bits of one type as bits of another; None where this is not modelled."""
     if kind in _WHOLE:
-        number = extended(bits, 8 * SIZE[kind]) if kind[0] == "s" else cut(bits, 8 * SIZE[kind])
+        signed = kind[0] == "s"
+        number: NDArray[Any] = extended(bits, 8 * SIZE[kind]) if signed else cut(bits, 8 * SIZE[kind])
         if target in _WHOLE:
-            return cut(number.astype(np.int64).view(np.uint64) if kind[0] == "s" else number.view(np.uint64), 8 * SIZE[target])
+            return cut(number.view(np.uint64), 8 * SIZE[target])
         return _written(number.astype(np.float64), target)
-    number = _read(bits, kind)
+    return _from_float(_read(bits, kind), target, rounding)
+
+
+def _from_float(number: Floats | None, target: str, rounding: str) -> Bits | None:
     if number is None:
         return None
     if target in _WHOLE:
@@ -178,11 +186,12 @@ def converted(bits: Bits, kind: str, target: str, rounding: str) -> Bits | None:
             return None
         low, high = (-(2.0**63), 2.0**63 - 1024) if target[0] == "s" else (0.0, 2.0**64 - 2048)
         clipped = np.clip(rounded(number), low, high)
-        return cut(clipped.astype(np.int64).view(np.uint64) if target[0] == "s" else clipped.astype(np.uint64), 8 * SIZE[target])
+        found = clipped.astype(np.int64).view(np.uint64) if target[0] == "s" else clipped.astype(np.uint64)
+        return cut(found, 8 * SIZE[target])
     return _written(number, target) if rounding in ("", "rn", "rna") else None
 
 
-def _read(bits: Bits, kind: str) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _read(bits: Bits, kind: str) -> Floats | None:
     if kind == "f16":
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
     if kind in ("f32", "bf16"):
@@ -191,7 +200,7 @@ def _read(bits: Bits, kind: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]
     return bits.view(np.float64) if kind == "f64" else None
 
 
-def _written(number: np.ndarray[tuple[int], np.dtype[np.float64]], target: str) -> Bits | None:
+def _written(number: Floats, target: str) -> Bits | None:
     with np.errstate(over="ignore"):
         if target == "f16":
             return number.astype(np.float16).view(np.uint16).astype(np.uint64)
@@ -210,32 +219,6 @@ def _written(number: np.ndarray[tuple[int], np.dtype[np.float64]], target: str) 
     return None
 
 
-def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
-    """The ids of left - right, compared as a type; bit types hold floats of their width where data are compared."""
-    kind = kind if kind[0] == "f" or kind == "bf16" else f"s{WIDTHS[kind]}"
-    values = machine.values
-    a, b = (each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right))
-    count = max(len(a), len(b))
-    return values.field(_DIFFERENCE, ("a", "b"), [np.broadcast_to(each, count) for each in (a, b)], kind)
-
-
-def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str, mask: Mask | None) -> Word:
-    """selp by a comparison of data: one of two values, a function of both and of what is compared."""
-    size, values = WIDTHS[kind] // 8, machine.values
-    if which.condition is None:
-        return without_meaning(machine, [which], size, "a choice by a predicate without a meaning")
-    held = [int(label) >> 3 for each in (a, b) if each.labels is not None for label in each.labels[:, 0][:1]]
-    name = next((list(SIZE)[int(values.kind[one])] for one in held if one), "f32" if size == 4 else "f16")
-    if SIZE[name] != size:
-        return without_meaning(machine, [which], size, "a choice by data between parts of values")
-    x, y = (each.elements(values, name, size)[:, 0] for each in (a, b))
-    if which.condition.opposite:
-        x, y = y, x
-    zero = np.full(1, values.constant(0, "f32"), np.uint32)
-    parts = np.broadcast_arrays(which.condition.ids, zero, x, y)
-    return Word.of(values.apply("where", parts, name, CHOSEN)[:, None], name)
-
-
 BINDS: dict[str, Bind] = {
     "field": field,
     "extremum": function,
@@ -243,4 +226,3 @@ BINDS: dict[str, Bind] = {
     "quotient": quotient,
     "convert": convert,
 }
-_ = partial

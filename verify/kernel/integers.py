@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer instructions: arithmetic by the formulas of the opcode tables, bits, shifts, comparisons.
 
-On data, and, or, xor, shifts and permutations move whole bytes, and sums and products of whole numbers are arithmetic on
-values. Any other integer operation on data gives a value without a meaning, with the reason.
+On data, and, or, xor, shifts and permutations move whole bytes; sums and products of whole numbers are arithmetic
+on values. Any other integer operation on data gives a value without a meaning, with the reason.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isa_tables.formula import Choice, Name, Operation, Tree, evaluate
+from isa_tables.formula import Choice, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
 from verify.kernel.findings import Unclear
-from verify.kernel.machine import Bind, Machine, Read, Run
-from verify.kernel.parse import WIDTHS, Immediate, Instruction, Vector
+from verify.kernel.machine import Bind, Machine, Run
+from verify.kernel.parse import WIDTHS, Instruction
 from verify.kernel.registers import Condition, Word, joined, octets, word
-from verify.kernel.values import Bits, Ids, Mask
+from verify.kernel.values import Bits, Mask
 
 Signed = NDArray[np.int64]
 _RING = frozenset(("+", "-", "*"))
@@ -87,7 +87,9 @@ def _on_data(
     if tree is not None and kind in ("s32", "u32", "s64", "u64") and set(types) == {kind}:
         ids = [each.elements(values, "s32" if size == 4 else "s64", size)[:, 0] for each in found]
         count = max(map(len, ids))
-        made = values.field(tree, roles[1:], [np.broadcast_to(each, count) for each in ids], "s32" if size == 4 else "s64")
+        made = values.field(
+            tree, roles[1:], [np.broadcast_to(each, count) for each in ids], "s32" if size == 4 else "s64"
+        )
         return Word.of(made[:, None], "s32" if size == 4 else "s64")
     return without_meaning(machine, found, size, "an integer operation on data")
 
@@ -146,9 +148,9 @@ def _counted(meaning: Meaning, bits: Bits) -> Bits:
     digits = (cut(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
     head = meaning.words.get("head", meaning.row.spelling.split(".")[0])
     if head == "popc":
-        return digits.sum(1, dtype=np.uint64)
+        return np.asarray(digits.sum(1, dtype=np.uint64))
     if head == "brev":
-        return (digits[:, ::-1] << np.arange(width, dtype=np.uint64)).sum(1, dtype=np.uint64)
+        return np.asarray((digits[:, ::-1] << np.arange(width, dtype=np.uint64)).sum(1, dtype=np.uint64))
     top = np.where(digits.any(1), width - 1 - np.argmax(digits[:, ::-1], 1), -1)
     return (width - 1 - top if head == "clz" else top).astype(np.int64).view(np.uint64)
 
@@ -192,12 +194,11 @@ def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits
 def _funnelled(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
     count = amount & np.uint64(31) if meaning.words["mode"] == "wrap" else np.minimum(cut(amount, 32), np.uint64(32))
     both = cut(low, 32) | cut(high, 32) << np.uint64(32)
-    if meaning.words["direction"] == "r":
-        return both >> count
-    return (both << count) >> np.uint64(32)
+    right = meaning.words["direction"] == "r"
+    return np.asarray(both >> count if right else (both << count) >> np.uint64(32), np.uint64)
 
 
-_OPERATIONS: dict[str, Callable[..., Bits]] = {
+OPERATIONS: dict[str, Callable[..., Bits]] = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not,
 }  # fmt: skip
 
@@ -205,7 +206,7 @@ _OPERATIONS: dict[str, Callable[..., Bits]] = {
 def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """And, or, xor, not; of data, byte by byte where the other side keeps or clears it."""
     head, kind = one.words[0], meaning.types["d"]
-    width, apply = WIDTHS[kind], _OPERATIONS[head]
+    width, apply = WIDTHS[kind], OPERATIONS[head]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
 
     def run(mask: Mask | None) -> None:
@@ -225,10 +226,10 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -> Word:
-    """And, or, xor of registers each byte of which is data on one side at most; the sign bit of a value may be turned."""
-    labels = [left.wide(size), right.wide(size)]
-    plain_bytes = [octets(each.bits, size) for each in (left, right)]
-    rows = max(len(each) for each in (*labels, *plain_bytes))
+    """And, or, xor of registers each byte of which is data on one side at most, or the same on both."""
+    labels: list[NDArray[Any]] = [left.wide(size), right.wide(size)]
+    plain_bytes: list[NDArray[Any]] = [octets(each.bits, size) for each in (left, right)]
+    rows = max(map(len, [*labels, *plain_bytes]))
     made = np.zeros((rows, size), np.uint32)
     good = np.ones((rows, size), bool)
     for mine, other in ((0, 1), (1, 0)):
@@ -245,7 +246,7 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
     if not good.all():
         reason = machine.values.reason(f"{head} within the bytes of data")
         made = np.where(good, made, reason << 3).astype(np.uint32)
-    bits = octets(_OPERATIONS[head](left.bits, right.bits), size)
+    bits = octets(OPERATIONS[head](left.bits, right.bits), size)
     return word(joined(np.where(made > 0, np.uint64(0), np.broadcast_to(bits, made.shape))), made.astype(np.uint32))
 
 
@@ -253,7 +254,11 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """Shifts; of data by whole bytes, the same for all threads."""
     left, kind = one.words[0] == "shl", meaning.types["d"]
     width = WIDTHS[kind]
-    put, read, amount = machine.writer(one.operands[0]), machine.reader(one.operands[1]), machine.reader(one.operands[2])
+    put, read, amount = (
+        machine.writer(one.operands[0]),
+        machine.reader(one.operands[1]),
+        machine.reader(one.operands[2]),
+    )
 
     def run(mask: Mask | None) -> None:
         source = read()
@@ -275,9 +280,7 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def _shifted(
-    machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None
-) -> Word:
+def _shifted(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
     size = width // 8
     amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
     if len(amounts) > 1 or amounts[0] % 8 or kind[0] == "s":
@@ -306,8 +309,10 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
             put(without_meaning(machine, [low, high], 4, "prmt that repeats the sign of data"), mask)
             return
-        parts = [np.concatenate(np.broadcast_arrays(*pair), 1) for pair in
-                 ((low.wide(4), high.wide(4)), (octets(low.bits, 4), octets(high.bits, 4)))]
+        parts = [
+            np.concatenate(np.broadcast_arrays(*pair), 1)
+            for pair in ((low.wide(4), high.wide(4)), (octets(low.bits, 4), octets(high.bits, 4)))
+        ]
         rows = max(len(parts[0]), len(parts[1]), len(picks))
         place = np.broadcast_to((picks & np.uint64(7)).astype(np.int64), (rows, 4))
         labels = np.take_along_axis(np.broadcast_to(parts[0], (rows, 8)), place, 1)
@@ -317,100 +322,6 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         put(word(joined(taken), labels), mask)
 
     return run
-
-
-def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """selp: one of two values, by a predicate; by one that data decide, the choice is a value of its own."""
-    kind = meaning.types["d"]
-    put = machine.writer(one.operands[0])
-    first, second, predicate = (machine.reader(operand) for operand in one.operands[1:])
-    size = WIDTHS[kind] // 8
-
-    def run(mask: Mask | None) -> None:
-        a, b, which = first(), second(), predicate()
-        if which.labels is not None and which.data(mask):
-            from verify.kernel.fields import chosen_by_data
-
-            put(chosen_by_data(machine, a, b, which, kind, mask), mask)
-            return
-        taken = which.bits != 0
-        bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
-        if a.labels is None and b.labels is None:
-            put(Word(bits), mask)
-        else:
-            put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
-
-    return run
-
-
-_RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-}  # fmt: skip
-_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-
-
-def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """setp: predicates of plain bits; of data, a condition that may choose between values."""
-    kind, relation = meaning.words["type"], meaning.words["relation"]
-    if relation in _UNSIGNED:
-        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
-    destination = one.operands[0]
-    targets = destination.items if isinstance(destination, Vector) else (destination,)
-    puts = [machine.writer(target) for target in targets]
-    reads = [machine.reader(operand) for operand in one.operands[1:3]]
-    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
-    combine = meaning.words.get("combine", "")
-    apply = _RELATIONS[relation.removesuffix("u") if len(relation) > 2 else relation]
-
-    def run(mask: Mask | None) -> None:
-        left, right = (read() for read in reads)
-        if (left.labels is not None and left.data(mask)) or (right.labels is not None and right.data(mask)):
-            _data_compared(machine, left, right, kind, relation, third, puts, mask)
-            return
-        found = apply(_comparable(left.bits, kind), _comparable(right.bits, kind))
-        both = [found, ~found]
-        if third is not None:
-            with_ = machine.numbers(third, mask, "part of a predicate") != 0
-            both = [_OPERATIONS[combine](each, with_) for each in both]
-        for put, each in zip(puts, both, strict=False):
-            put(Word(each.astype(np.uint64)), mask)
-
-    return run
-
-
-def _comparable(bits: Bits, kind: str) -> Any:
-    if kind == "f32":
-        return bits.astype(np.uint32).view(np.float32)
-    if kind == "f64":
-        return bits.view(np.float64)
-    if kind == "f16":
-        return bits.astype(np.uint16).view(np.float16)
-    if kind == "bf16":
-        return (bits << np.uint64(16)).astype(np.uint32).view(np.float32)
-    return typed(bits, kind)
-
-
-def _data_compared(
-    machine: Machine, left: Word, right: Word, kind: str, relation: str, third: Read | None, puts: Sequence[Any],
-    mask: Mask | None,
-) -> None:  # fmt: skip
-    """Write the condition that a comparison of data is."""
-    relation = relation[:2]
-    third_plain = third is None or (lambda it: it.labels is None and bool((it.bits == it.bits.flat[0]).all()))(third())
-    if relation in ("eq", "ne") or kind[0] not in "fbs" or not third_plain or third is not None:
-        for put in puts:
-            put(without_meaning(machine, [left, right], 1, f"setp.{relation} of data"), mask)
-        return
-    from verify.kernel.fields import difference
-
-    if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite
-        left, right = right, left
-    ids: Ids = difference(machine, left, right, kind)
-    opposite = relation in ("ge", "le")
-    reason = machine.values.reason("a comparison of data decides it")
-    labels = np.full((len(ids), 1), reason << 3, np.uint32)
-    for number, put in enumerate(puts):
-        put(Word(np.zeros(1, np.uint64), labels, Condition(ids, opposite ^ bool(number))), mask)
 
 
 BINDS: dict[str, Bind] = {
@@ -424,7 +335,4 @@ BINDS: dict[str, Bind] = {
     "bitwise": bitwise,
     "shift": shift,
     "permute": permute,
-    "select": select,
-    "compare": compare,
 }
-_ = Immediate

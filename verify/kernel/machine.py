@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The machine: all threads of some CTAs on one axis, the lowest instruction first.
 
-Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has the
-registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each instruction.
-One schedule, and freedom from races, speak for all schedules.
+Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has
+the registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each.
+One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, `Barrier`, and the types `Run`
+(what an instruction does to the threads of a mask) and `Bind`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from verify.kernel.memory import SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
 from verify.kernel.parse import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.registers import Word
-from verify.kernel.values import UNWRITTEN, Bits, Ids, Mask, Values
+from verify.kernel.values import UNWRITTEN, Bits, Mask, Values
 
 RUNNING, AT_BARRIER, DONE, WAITING, GATHERING = range(5)
 Run: TypeAlias = Callable[[Mask | None], None]
@@ -62,8 +63,15 @@ class Machine:
         self.lanes: list[int] = []  # that must execute it together
         self.control: list[str] = []  # branch, exit, barrier or empty
         self.symbols, self.size = self._place_shared()
+        self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
         self.cell = 1
-        self.number, self.watch = 0, None
+        self.number = 0
+        self.watch: Callable[[Any], None] | None = None  # gets each matrix product that is executed
+        self.wakers: list[
+            Callable[[], bool]
+        ] = []  # called when nothing runs: they let threads go on whose wait is over
+        self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
+        self.local_symbols, self.local_size = self._place_local()
         self.ticked: Callable[[int], None] = lambda steps: None
 
     def _place_shared(self) -> tuple[dict[str, int], int]:
@@ -78,6 +86,25 @@ class Machine:
             placed.update(dict.fromkeys(self.kernel.dynamic, top))
             top += self.launch.smem
         return placed, top
+
+    def _place_local(self) -> tuple[dict[str, int], int]:
+        """Where the variables of local memory lie in a thread's, and how much it has."""
+        placed, top = {}, 0
+        for name, variable in self.kernel.local.items():
+            top = -(-top // max(variable.align, 1)) * max(variable.align, 1)
+            placed[name] = top
+            top += variable.size
+        return placed, top
+
+    def local_places(self, addresses: Bits, count: int) -> Ints:
+        """The bytes (threads, count) of accesses of local memory; one outside is reported, and moved to the start."""
+        first = addresses.astype(np.int64)
+        outside = first + count > self.local_size
+        if outside.any():
+            text = f"byte {int(first[outside][0])} of local memory, which has {self.local_size}"
+            self.findings.add("local memory out of bounds", Severity.MEMORY, text)
+            first = np.where(outside, 0, first)
+        return first[:, None] + np.arange(count)
 
     # ---- a batch
 
@@ -94,9 +121,14 @@ class Machine:
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.cta = np.repeat(np.arange(count), threads)
         self.group = np.zeros(self.count, np.int64)  # of cp.async
-        self.flight: dict[int, tuple[str, int]] = {}  # register -> the asynchronous instruction that owns it
+        self.flight: dict[int, tuple[str, int]] = {}  # register -> the asynchronous instruction to which it belongs
         self.everyone = np.arange(self.count)
-        self.local_labels: Ids | None = None
+        self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
+        self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
+        self.open_products: list[tuple[Ints, int]] = []  # (cells, line) of wgmma in no group yet
+        self.product_groups: list[tuple[list[tuple[Ints, int]], set[int]]] = []
+        self.fenced = 0  # the step of the last wgmma.fence
+        self.written: dict[int, int] = {}  # register -> the step of its last write, kept if the kernel has wgmma
         self._specials(ctas)
 
     def _specials(self, ctas: Sequence[tuple[int, int, int]]) -> None:
@@ -182,6 +214,8 @@ class Machine:
 
     def put(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
+        if self.asynchronous:
+            self.written[index] = self.steps
         if mask is None:
             self.registers[index] = word
             return
@@ -363,7 +397,8 @@ class Machine:
         here = self.barriers.setdefault((cta, number), Barrier())
         expected = int(np.broadcast_to(count, self.count)[mine[0]]) if count is not None else 0
         if here.arrived and here.expected != expected:
-            text = f"barrier {number} counts {expected or 'all'} threads here, {here.expected or 'all'} at line {here.line}"
+            other = f"{here.expected or 'all'} at line {here.line}"
+            text = f"barrier {number} counts {expected or 'all'} threads here, {other}"
             self.findings.add("barrier with two counts", Severity.STUCK, text, "9.7.13.1")
         here.expected, here.line = expected, self.findings.line
         here.arrived.append(mine)
@@ -397,9 +432,13 @@ class Machine:
             some = True
         return some
 
+    def lines_in_flight(self) -> set[int]:
+        """The lines of the asynchronous instructions that own registers."""
+        return {line for _, line in self.flight.values()}
+
     def woken(self) -> bool:
-        """Let threads go on whose condition holds by now; none in this machine."""
-        return False
+        """Let threads go on whose wait is over; whether there are any."""
+        return any([wake() for wake in self.wakers])
 
     def _stuck(self) -> None:
         """Report the threads that wait for ever."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared memory, the arrays in global memory, and each thread's local memory: labels and plain bytes of every byte.
+"""Shared memory and the arrays in global memory: the label and the plain bits of every byte.
 
-Addresses: array i of the claim starts at (i + 1) << 40; generic addresses have windows of their own for shared and local
-memory. Shared memory starts at 1024, so that an address is not taken for the number 0.
+Addresses: array i of the claim starts at (i + 1) << 40; generic addresses have windows of their own for
+shared and local memory. Shared memory starts at 1024, so that an address is not taken for the number 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,13 +31,13 @@ Octets = NDArray[np.uint8]
 class Copies:
     """One cp.async of some threads: on its way until each has waited for its group."""
 
-    threads: Ints
+    threads: Ints  # that started it
     cells: Ints  # (threads, cells of each)
     places: Ints  # (threads, bytes of each)
-    labels: Ids
-    plain: Octets
-    group: Ints
-    line: int
+    labels: Ids  # of those bytes when they arrive
+    plain: Octets  # and their plain bits
+    group: Ints  # of each thread
+    line: int  # of the instruction
     open: Mask  # which threads' bytes are still on their way
 
 
@@ -88,7 +88,9 @@ class Shared:
         labels = self.labels[places]
         if self.copies and self.pending[cells].any():
             at = int(np.flatnonzero(self.pending[cells])[0])
-            text = f"{self.who(int(who[at]))} reads shared byte {self.byte(int(cells[at]))}, into which the cp.async of "
+            text = (
+                f"{self.who(int(who[at]))} reads shared byte {self.byte(int(cells[at]))}, into which the cp.async of "
+            )
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
         self.order.note_read(cells, who, self.findings.line)
@@ -98,14 +100,16 @@ class Shared:
         """The shared address of a cell."""
         return cell * self.cell % self.span
 
-    def _race(
+    def _race(  # noqa: PLR0913, PLR0917 - what the sentence has
         self, kind: str, does: str, did: str, cells: Ints, who: Ints, where: Mask, other: NDArray[np.int32],
         lines: NDArray[np.int32], severity: Severity = Severity.RACE,
     ) -> None:  # fmt: skip
         at = int(np.flatnonzero(where)[0])
         cell, thread = int(cells[at]), int(other[cells[at]])
         by = f"thread {thread % self.threads}" if thread >= 0 else "several threads"
-        text = f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
+        text = (
+            f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
+        )
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
         self.findings.add(f"race: {kind}", severity, text)
 
@@ -184,13 +188,12 @@ class Stored:
 class Region:
     """An array of the claim in global memory."""
 
-    array: Array
+    array: Array  # of the claim
     first: int  # the id of its first element
     elements: NDArray[np.int64]  # of each place its element, -1 for padding
     places: NDArray[np.int64]  # and back
     size: int  # bytes of an element
-    stored: Stored | None = None
-    atomic_lines: set[int] = field(default_factory=set)
+    stored: Stored | None = None  # its bytes, if the kernel may write it
 
 
 class Global:
@@ -216,7 +219,9 @@ class Global:
             offset = np.where(offset >= 1 << (WINDOW - 1), offset - (1 << WINDOW), offset)
             if count & (count - 1) == 0 and (offset & (count - 1)).any():
                 odd = int(np.flatnonzero(offset & (count - 1))[0])
-                text = f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for {count}"
+                text = (
+                    f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for {count}"
+                )
                 self.findings.add("misaligned access", Severity.MEMORY, f"{text} bytes at once")
             yield region, here, offset
 
@@ -301,9 +306,7 @@ class Global:
             stored.labels[place], stored.plain[place] = label, octet
             stored.written[place] = self.order.now if self.order is not None else 0
 
-    def _check_write(
-        self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask
-    ) -> None:
+    def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
         row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))
         where = region.array.where(int(place[row, column]) // region.size)
         text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"

@@ -55,6 +55,20 @@ class Order:
         self.known[members, self.local[members]] = ALWAYS
         self.floor[members] = joined.min()
 
+    def meet_warps(self, members: Ints) -> None:
+        """Order what the lanes of each warp did before what they do next."""
+        self.now += 1
+        whole = self.threads % 32 == 0 and len(members) == len(self.known)
+        if not whole:
+            for warp in np.unique(members // 32):
+                self.learn(mine := members[members // 32 == warp], self.clock(mine))
+            return
+        own = np.arange(len(self.known))
+        self.known[own, self.local] = self.now
+        top = self.known.reshape(-1, 32, self.threads).max(1)
+        self.known[:] = np.repeat(top, 32, 0)
+        self.known[own, self.local] = ALWAYS
+
     def clock(self, members: Ints) -> NDArray[np.int32]:
         """What these threads have done and know, as they release it."""
         top = self.known[members].copy()

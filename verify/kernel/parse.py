@@ -19,7 +19,9 @@ WIDTHS = {
     **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
     **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
 }
-SPECIAL = re.compile(r"%(?:(?:tid|ntid|ctaid|nctaid|cluster_\w+)\.[xyz]|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)")
+SPECIAL = re.compile(
+    r"%(?:(?:tid|ntid|ctaid|nctaid|cluster_\w+)\.[xyz]|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
+)
 
 
 class PtxError(ValueError):
@@ -79,11 +81,11 @@ Operand = Register | Immediate | Symbol | Address | Vector
 class Instruction:
     """One instruction: its opcode as words, its guard, its operands, and where it is written."""
 
-    line: int
+    line: int  # of the file
     text: str  # as written, blanks joined
     words: tuple[str, ...]  # of the opcode: ("mad", "lo", "s32")
-    guard: Register | None
-    operands: tuple[Operand, ...]
+    guard: Register | None  # the predicate before it
+    operands: tuple[Operand, ...]  # in the order of the text
     source: tuple[int, int] | None  # (file number, line) of the last .loc
     target: int = -1  # of a branch: the number of the instruction
     targets: tuple[int, ...] = ()  # of brx.idx
@@ -107,17 +109,17 @@ class Variable:
 class Kernel:
     """One entry of a PTX file."""
 
-    name: str
+    name: str  # of the entry
     target: str  # sm_80, sm_90a
-    parameters: dict[str, Variable]
-    shared: dict[str, Variable]
+    parameters: dict[str, Variable]  # by name
+    shared: dict[str, Variable]  # static shared memory
     dynamic: dict[str, Variable]  # `.extern .shared` arrays: all start where static shared memory ends
-    instructions: list[Instruction]
+    instructions: list[Instruction]  # in order
     registers: list[str]  # declared type by number
     names: list[str]  # of the registers by number
     block: tuple[int, ...] | None  # .reqntid
     files: dict[int, str] = field(default_factory=dict)  # of .loc
-    local: dict[str, Variable] = field(default_factory=dict)
+    local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
 
 
 _COMMENT = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"[^"\n]*"', re.S)
@@ -141,7 +143,7 @@ def number(text: str) -> int | None:
     >>> number("-0x10"), number("0f3F800000") == 0x3F800000, number("017U"), number("%r1")
     (-16, True, 15, None)
     """
-    if text[:2] in ("0f", "0F") and len(text) == 10 or text[:2] in ("0d", "0D") and len(text) == 18:
+    if (text[:2] in ("0f", "0F") and len(text) == 10) or (text[:2] in ("0d", "0D") and len(text) == 18):
         try:
             return int(text[2:], 16)
         except ValueError:
@@ -150,8 +152,9 @@ def number(text: str) -> int | None:
     if not found:
         return None
     sign, hexadecimal, binary, octal, decimal = found.groups()
-    value = next(int(digits, base) for digits, base in
-                 ((hexadecimal, 16), (binary, 2), (octal, 8), (decimal, 10)) if digits)
+    value = next(
+        int(digits, base) for digits, base in ((hexadecimal, 16), (binary, 2), (octal, 8), (decimal, 10)) if digits
+    )
     return -value if sign else value
 
 
@@ -334,10 +337,11 @@ class _Reader:
         rest, guard = text, None
         found = _GUARD.match(text)
         if found:
-            guard = self._operand(found[1] + found[2])
+            operand = self._operand(found[1] + found[2])
             rest = text[found.end() :]
-            if not isinstance(guard, Register):
+            if not isinstance(operand, Register):
                 raise PtxError(self.line, f"the guard of {text[:80]!r} is no predicate")
+            guard = operand
         opcode = _OPCODE.match(rest)
         if opcode is None:
             raise PtxError(self.line, f"cannot read {text[:80]!r}")
@@ -354,9 +358,9 @@ class _Reader:
                 made.operands = (*operands[:-1], Vector(tuple(map(Symbol, listed))))
         return made
 
-    def _operand(self, text: str) -> Operand:
+    def _operand(self, text: str) -> Operand:  # noqa: PLR0911 - one for each kind of operand
         first = text[:1]
-        if first == "{" or first == "(":
+        if first in ("{", "("):
             return Vector(tuple(map(self._operand, split(text[1:-1]))))
         if first == "[":
             return self._address(text)

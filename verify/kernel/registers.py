@@ -63,7 +63,7 @@ class Word:
         """Whether any of these threads has data in it."""
         if self.labels is None:
             return False
-        there = self.labels.any(1)
+        there: Mask = np.asarray(self.labels.any(1))
         return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
@@ -183,4 +183,4 @@ def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:
         return np.full(parts.shape, values.constant(int(first), kind), np.uint32)
     unique, inverse = np.unique(parts, return_inverse=True)
     ids = np.array([values.constant(int(one), kind) for one in unique], np.uint32)
-    return ids[inverse.reshape(parts.shape)]
+    return np.asarray(ids[inverse.reshape(parts.shape)])

@@ -6,7 +6,8 @@ that `Values.chance` bounds (Schwartz and Zippel): by their degree, and by how m
 Besides the residues a value has a sample, the number that it is for small whole inputs, so that a refutation can be
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
 
-Operations are queued, and computed in batches: nothing but data depends on them.
+Operations are queued, and computed in batches: nothing but data depends on them. Main declarations: `Values`, `Exact`
+(an array of values while a formula is computed), `decoded` (the number that bits are).
 
 Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
 """
@@ -108,8 +109,8 @@ class Exact:
 
     def _cut(self, numbers: Bits) -> Bits:
         """Numbers modulo the primes, in place; a division by a constant is three times as fast as a remainder."""
-        for row, prime in zip(numbers, self.primes, strict=True):
-            row -= row // prime * prime
+        for number, prime in enumerate(self.primes):
+            numbers[number] -= numbers[number] // prime * prime
         return numbers
 
 
@@ -121,14 +122,14 @@ Compute: TypeAlias = Callable[["Values", Operands], Exact]
 class _Batch:
     """Queued operations of one kind: none needs another's result."""
 
-    key: Any
-    compute: Compute
+    key: Any  # what operations of one batch have in common
+    compute: Compute  # the results of all operands
     first: int  # the first id that it makes
     made: list[tuple[int, int]]  # (first id, count) of each
     operands: list[list[Ids]]  # by operand, one array for each
     event: int  # the narrowing that each result went through; 0 for none
     keeps: bool  # whether the results are the operands, as another type
-    count: int = 0
+    count: int = 0  # elements so far
 
 
 class Values:
@@ -315,7 +316,7 @@ class Values:
         return Exact(self.primes, self.residues[:, ids], self.sample[ids], self.growth[:, ids])
 
     def multiplied(self, a: Ids, b: Ids, c: Ids) -> Exact:
-        """a * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly."""
+        """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly."""
         residues = np.empty((len(self.primes), c.size), np.uint64)
         for row, table, prime in zip(residues, self.residues, self.primes, strict=True):
             left, right = table[a], table[b].astype(np.float64)
@@ -337,7 +338,9 @@ class Values:
         """The same values as values of another type: a conversion; `narrows` says that it rounds."""
         event = self.event(kind) if narrows else 0
         flat = ids.ravel()
-        made = self._queue((0, kind), lambda values, found: values.exact(found[0]), [flat], len(flat), kind, event, True)
+        made = self._queue(
+            (0, kind), lambda values, found: values.exact(found[0]), [flat], len(flat), kind, event, True
+        )
         return made.reshape(ids.shape)
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
@@ -398,4 +401,4 @@ def decoded(bits: int, kind: str) -> Fraction | None:
         return None
     whole = fraction | (1 << fraction_bits if exponent else 0)
     scale = max(exponent, 1) - ((1 << (exponent_bits - 1)) - 1) - fraction_bits
-    return (-1) ** sign * whole * Fraction(2) ** scale
+    return Fraction((-1) ** sign * whole) * (Fraction(2) ** scale)

@@ -31,6 +31,7 @@ class Case:
     adapter: str = ""  # the permutation that a copy applies to its registers after the instruction
     expect: str = ""  # "UNCHECKED: why" if the entry expects that
     issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
+    notes: tuple[str, ...] = ()  # lines on what its verdicts speak of: the domain, the seed
     place: Place | None = None  # where it is written
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)

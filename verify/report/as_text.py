@@ -84,7 +84,7 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
             yield from _plain(verdict)
     if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
         yield f"  not given, taken from the instruction: {'; '.join(taken)}"
-    yield from (f"  {line}" for line in case.contradictions)
+    yield from (f"  {line}" for line in (*case.contradictions, *case.notes))
     if wrong and case.known_defect:
         yield f"  known defect: {case.known_defect}"
 

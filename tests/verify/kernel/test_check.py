@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole kernels, right and wrong: one warp multiplies by mma.sync, threads add and compare, and bugs are planted."""
+
+import pytest
+
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+from verify.kernel.findings import Severity
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
+REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .f32 %f<20>; .reg .b64 %d<20>;\n"
+POINTERS = "ld.param.u64 %d1, [pa];\nld.param.u64 %d2, [pb];\nld.param.u64 %d3, [pc];\nmov.u32 %r1, %tid.x;\n"
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, {%f5,%f6,%f7,%f8};\n"
+# A (16x16) row-major, B column-major (n, k): 32-bit loads of two elements; lane = 4 * group + t.
+PRODUCT = f"""{HEAD}{REGISTERS}{POINTERS}
+shr.u32 %r2, %r1, 2; and.b32 %r3, %r1, 3;
+mad.lo.s32 %r4, %r2, 16, 0; shl.b32 %r5, %r3, 1; add.s32 %r4, %r4, %r5;
+mul.wide.u32 %d4, %r4, 2; add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4;
+ld.global.b32 %r10, [%d5];
+ld.global.b32 %r11, [%d5+256];
+ld.global.b32 %r12, [%d5+16];
+ld.global.b32 %r13, [%d5+272];
+ld.global.b32 %r14, [%d6];
+ld.global.b32 %r15, [%d6+16];
+mov.f32 %f5, 0f00000000; mov.f32 %f6, %f5; mov.f32 %f7, %f5; mov.f32 %f8, %f5;
+{MMA}
+mad.lo.s32 %r6, %r2, 8, %r5; mul.wide.u32 %d7, %r6, 4; add.s64 %d8, %d3, %d7;
+st.global.v2.f32 [%d8], {{%f1, %f2}};
+st.global.v2.f32 [%d8+256], {{%f3, %f4}};
+ret;
+}}
+"""
+CLAIM = {
+    "grid": 1,
+    "block": 32,
+    "sizes": {"M": 16, "N": 8, "K": 16},
+    "claim": "C[m,n] = sum_k A[m,k]*B[n,k]",
+    "params": ["A", "B", "C"],
+    "arrays": {
+        "A": {"dims": "mk", "type": "f16"},
+        "B": {"dims": "nk", "type": "f16"},
+        "C": {"dims": "mn", "type": "f32", "out": True},
+    },
+}
+# One thread for each of 64 elements: x, y and what is made of them.
+ADD = f"""{HEAD}{REGISTERS}{POINTERS}
+mul.wide.u32 %d4, %r1, 4; add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4; add.s64 %d7, %d3, %d4;
+ld.global.f32 %f1, [%d5]; ld.global.f32 %f2, [%d6];
+BODY
+st.global.f32 [%d7], %f3;
+ret;
+}}
+"""
+ADDED = {
+    **CLAIM,
+    "block": 64,
+    "sizes": {"I": 64},
+    "claim": "C[i] = A[i] + B[i]",
+    "arrays": {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"},
+}
+
+
+def one(ptx: str, claim: dict = CLAIM, **options: object) -> Outcome:
+    (found,) = check(ptx, claim_of(claim), **options)
+    return found
+
+
+def added(body: str, claim: str = ADDED["claim"], **keys: object) -> Outcome:
+    return one(ADD.replace("BODY", body), {**ADDED, "claim": claim, **keys})
+
+
+def test_a_product_is_verified() -> None:
+    found = one(PRODUCT)
+    assert (found.status, found.findings, found.compared) == ("VERIFIED", (), 128)
+    assert 0 < found.bound < 2**-60 and not found.never_ran
+    assert (found.output["C"] == found.expected["C"]).all() and found.output["C"].any()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d5+16]"),
+        ("{%r14,%r15}", "{%r15,%r14}"),
+        ("{%r10,%r11,%r12,%r13}", "{%r10,%r12,%r11,%r13}"),
+        ("st.global.v2.f32 [%d8+256]", "st.global.v2.f32 [%d8]"),
+        ("and.b32 %r3, %r1, 3", "and.b32 %r3, %r1, 1"),
+        ("{%f3, %f4}", "{%f4, %f3}"),
+        ("mul.wide.u32 %d7, %r6, 4", "mul.wide.u32 %d7, %r6, 8"),
+    ],
+)
+def test_a_planted_bug_is_refuted(right: str, wrong: str) -> None:
+    assert PRODUCT.count(right) == 1
+    assert one(PRODUCT.replace(right, wrong)).status == "REFUTED"
+
+
+def test_a_seed_repeats_a_run_and_another_one_draws_other_primes() -> None:
+    first, again, other = (one(PRODUCT, seed=seed) for seed in (7, 7, 8))
+    assert (first.output["C"] == again.output["C"]).all() and (first.output["C"] != other.output["C"]).any()
+    assert one(PRODUCT).seed != one(PRODUCT).seed
+
+
+def test_a_factor_that_is_one_modulo_known_primes_is_refuted() -> None:
+    """1 + 2147483647 * 2147483629 as a sum and product of constants is no identity at random primes."""
+    factor = "mov.f64 %d9, 0d41DFFFFFFFC00000; mov.f64 %d10, 0d41DFFFFFFB400000;\n"
+    body = factor + "cvt.rn.f32.f64 %f4, %d9; mul.f32 %f4, %f4, %f1; cvt.rn.f32.f64 %f5, %d10;\n"
+    assert added(body + "fma.rn.f32 %f1, %f4, %f5, %f1; add.f32 %f3, %f1, %f2;").status == "REFUTED"
+
+
+def test_a_narrowing_on_the_way_is_a_finding_with_its_line() -> None:
+    body = "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f4, %h1; add.f32 %f3, %f4, %f2;"
+    found = added(body)
+    assert [(one.severity, one.kind) for one in found.findings] == [(Severity.PRECISION, "narrowing")]
+    assert found.status == "REFUTED" and found.findings[0].line > 0
+    assert added(body, narrow=["f16"]).status == "VERIFIED"
+
+
+def test_a_conversion_by_moves_is_a_conversion() -> None:
+    """bf16 is the upper half of f32: `mov.b32 {0, h}` widens."""
+    arrays = {**ADDED["arrays"], "A": {"dims": "i", "type": "bf16"}}
+    load = "mul.wide.u32 %d8, %r1, 2; add.s64 %d8, %d1, %d8; ld.global.b16 %h1, [%d8]; mov.b16 %h2, 0;\n"
+    found = one(
+        ADD.replace("ld.global.f32 %f1, [%d5];", load).replace(
+            "BODY", "mov.b32 %r9, {%h2, %h1}; mov.b32 %f1, %r9; add.f32 %f3, %f1, %f2;"
+        ),
+        {**ADDED, "arrays": arrays},
+    )
+    assert found.status == "VERIFIED"
+
+
+def test_activations_are_choices() -> None:
+    relu = "C[i] = relu(A[i] + B[i])"
+    compare = "add.f32 %f4, %f1, %f2; setp.gt.f32 %p1, %f4, 0f00000000; selp.f32 %f3, %f4, 0f00000000, %p1;"
+    assert added("add.f32 %f4, %f1, %f2; max.f32 %f3, %f4, 0f00000000;", relu).status == "VERIFIED"
+    assert added(compare, relu).status == "VERIFIED"
+    assert added(compare.replace(".gt", ".lt"), relu).status == "REFUTED"
+    assert added("max.f32 %f3, %f1, %f2;", "C[i] = max(B[i], A[i])").status == "VERIFIED"
+    assert added("max.f32 %f3, %f1, %f2;", "C[i] = min(B[i], A[i])").status == "REFUTED"
+
+
+def test_what_has_no_meaning_is_listed_before_anything_runs() -> None:
+    found = added("frob.f32 %f3, %f1; lop3.b32 %r9, %r9, %r9, %r9, 3; blob %r9;")
+    assert found.status == "UNKNOWN" and found.steps == 0
+    assert [one.kind for one in found.findings] == ["no meaning"] * 2
+    assert "frob.f32" in found.findings[0].text and found.findings[0].line < found.findings[1].line + 1
+
+
+def test_data_whose_bits_are_cut_is_unknown_and_never_refuted() -> None:
+    found = added("mov.b32 %r9, %f1; shr.u32 %r9, %r9, 3; mov.b32 %f4, %r9; add.f32 %f3, %f4, %f2;")
+    assert found.status == "UNKNOWN"
+    assert {one.severity for one in found.findings} == {Severity.UNKNOWN} and found.findings[0].line > 0
+
+
+def test_a_parameter_that_is_read_and_not_given_is_no_zero() -> None:
+    found = one(PRODUCT, {**CLAIM, "params": ["A", "B"]})
+    assert found.status == "UNKNOWN" and "params[2]" in found.findings[0].text
+
+
+def test_an_endless_loop_ends_with_the_budget() -> None:
+    found = one(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}", budget=5000)
+    assert found.status == "UNKNOWN" and "5000" in found.findings[0].text
+
+
+SHARED = f""".version 8.0
+.target sm_80
+.shared .align 16 .b8 buf[256];
+{HEAD.split("64" + chr(10), 1)[1]}{REGISTERS}{POINTERS}
+mul.wide.u32 %d4, %r1, 4; add.s64 %d5, %d1, %d4; add.s64 %d7, %d3, %d4;
+ld.global.f32 %f1, [%d5];
+shl.b32 %r2, %r1, 2; mov.u32 %r3, buf; add.s32 %r4, %r3, %r2;
+st.shared.f32 [%r4], %f1;
+bar.sync 0;
+xor.b32 %r5, %r2, 252; add.s32 %r5, %r3, %r5;
+ld.shared.f32 %f2, [%r5];
+st.global.f32 [%d7], %f2;
+ret;
+}}
+"""
+TURNED = {**ADDED, "claim": "C[i] = A[i]", "params": ["A", "B", "C"]}
+
+
+def test_shared_memory_is_ordered_by_a_barrier() -> None:
+    right = one(SHARED, TURNED)
+    assert {f.kind for f in right.findings} == {"wrong element"}  # in the other order: the claim is of A[i]
+    racing = one(SHARED.replace("bar.sync 0;", ""), TURNED)
+    assert "race: read after write" in {f.kind for f in racing.findings}
+    within = one(SHARED.replace("bar.sync 0;", "bar.warp.sync 0xffffffff;").replace("252", "124"), TURNED)
+    assert not [f for f in within.findings if f.severity is Severity.RACE]
+
+
+def test_threads_that_wait_for_ever_are_reported() -> None:
+    stuck = SHARED.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 32; @%p1 bra $S; bar.sync 1; $S: bar.sync 0;")
+    assert "stuck threads" in {f.kind for f in one(stuck, TURNED).findings}
+
+
+def test_an_access_outside_is_named_by_its_element() -> None:
+    found = added("ld.global.f32 %f4, [%d5+256]; add.f32 %f3, %f1, %f2;")
+    (bounds,) = [f for f in found.findings if f.kind == "global memory out of bounds"]
+    assert "A[64] of 64" in bounds.text and found.status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "ptx", ["", "garbage", HEAD, PRODUCT[:-30], PRODUCT.replace("%r10", "%q10"), "\0\0", "{" * 999]
+)
+def test_ptx_that_cannot_be_read_is_one_line(ptx: str) -> None:
+    with pytest.raises(UsageError, match=r"line \d+") as caught:
+        one(ptx)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("claim", "C[m,n] = sum_k A[m,k]*X[n,k]", "X"),
+        ("claim", "C[m,n] = = 3", "column"),
+        ("claim", "C[m,n] = beta * A[m,n]", "beta"),
+        ("params", ["A", "Q", "C"], "Q"),
+        ("grid", "cdiv(Z, 3)", "Z"),
+        ("sizes", {"M": 16, "N": 8}, "k"),
+        ("colour", 1, "colour"),
+    ],
+)
+def test_a_wrong_claim_names_its_key(key: str, value: object, named: str) -> None:
+    with pytest.raises(SpecError, match=named):
+        one(PRODUCT, {**CLAIM, key: value})

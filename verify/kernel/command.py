@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.kernel KERNEL.ptx --claim gemm.toml`: verify a compiled kernel without a GPU."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.cli import arguments, ending, output
+from verify.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from verify.kernel.claim import Claim
+    from verify.report import Report
+
+DESCRIPTION = """Verify a compiled kernel, in PTX, without a GPU: every thread of its grid is interpreted, with data as
+unknowns, and the ISA tables as the meaning of matrix instructions. Does it compute what the claim says, for all data,
+in exact arithmetic? Are all accesses in bounds, ordered, and of memory that was written?
+Does any thread wait for ever?"""
+EXAMPLE = "gemm.ptx --claim gemm.toml"
+MAX_BYTES = 64 << 20
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Verify the kernel that the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = arguments.parser("python -m verify.kernel", DESCRIPTION, EXAMPLE)
+    parser.add_argument("kernel", metavar="KERNEL.ptx", help="the compiled kernel")
+    parser.add_argument("--claim", metavar="FILE", required=True, help="what it computes, on which arrays: a TOML file")
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
+    parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
+    parser.add_argument("--strict", action="store_true", help="refute what breaks the letter of the ISA too")
+    options = parser.parse_args(argv)
+    return output.report(_report(options), options)
+
+
+def _report(options: argparse.Namespace) -> Report:
+    from lanecheck_console.progress import Progress
+    from verify.kernel.check import BUDGET, check
+    from verify.kernel.claim import read_claim
+    from verify.kernel.explain import explained
+    from verify.kernel.verdict import case
+    from verify.report import Report
+
+    claim = read_claim(options.claim)
+    ptx = _text(options.kernel)
+    with Progress(1, "kernel", options.quiet) as shown:
+        shown.begin(Path(options.kernel).name)
+        budget = options.budget or BUDGET
+        outcomes = check(ptx, claim, seed=options.seed, budget=budget, strict=options.strict)
+        outcomes = [explained(one, ptx, claim, number, budget) for number, one in enumerate(outcomes)]
+    cases = []
+    for one in outcomes:
+        again = f"python -m verify.kernel {options.kernel} --claim {options.claim} --seed {one.seed}"
+        cases.append(case(one, _claimed(claim), options.strict, lambda again=again: again))  # type: ignore[misc]
+    return Report(tuple(cases))
+
+
+def _claimed(claim: Claim) -> str:
+    return claim.text
+
+
+def _text(name: str) -> str:
+    """The text of a PTX file; raises UsageError in one line."""
+    try:
+        path = Path(name)
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{name}: a PTX file has at most {MAX_BYTES >> 20} MiB")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    except (UnicodeDecodeError, ValueError) as error:
+        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outcomes of a check as a report: one claim for each thing that can go wrong, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Property, Scope, Status, join
+from verify.kernel.check import Outcome
+from verify.kernel.findings import Finding, Severity
+from verify.report import Case
+
+LISTED = 8  # findings of one claim that are printed
+PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
+    ("values", "{claim}", (Severity.VALUE, Severity.UNKNOWN)),
+    ("memory", "every access lies in its array, is aligned, and reads what was written", (Severity.MEMORY,)),
+    ("order", "no two accesses race", (Severity.RACE,)),
+    ("progress", "every thread comes to its end", (Severity.STUCK,)),
+    ("precision", "a value is narrowed only where the claim allows it", (Severity.PRECISION,)),
+    ("letter", "the rules of the ISA's text are kept", (Severity.LETTER,)),
+)
+
+
+def case(outcome: Outcome, text: str, strict: bool, replay: Callable[[], str]) -> Case:
+    """The case of an outcome; `text` is the claim, `replay` the command that finds it again."""
+    name = outcome.kernel + "".join(f" {key}={value}" for key, value in outcome.sizes.items())
+    ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
+    verdicts = []
+    for key, words, severities in PROPERTIES:
+        claim = Claim(name, "", Property(key, scope=Scope.OPERATION), words.format(claim=text))
+        found = sorted((one for one in outcome.findings if one.severity in severities), key=lambda one: one.line)
+        verdicts.append(join(claim, [_evidence(outcome, key, found, ended, strict, replay)]))
+    return Case(name, tuple(verdicts), notes=_notes(outcome, strict))
+
+
+def _evidence(
+    outcome: Outcome, key: str, found: Sequence[Finding], ended: Finding | None, strict: bool,
+    replay: Callable[[], str],
+) -> Evidence:  # fmt: skip
+    method = "every thread interpreted"
+    if key == "values":
+        method = f"every thread interpreted on unknowns; a wrong element unnoticed: below {outcome.bound:.0e}"
+    certain = [one for one in found if one.severity is not Severity.UNKNOWN]
+    if key == "letter" and certain and not strict:
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason="; ".join(map(said, certain[:2])), applies=False)
+    if certain:
+        rest = tuple(said(one) for one in certain[1:LISTED])
+        more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
+        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay())
+        return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
+    if ended is not None and (key == "values" or not outcome.compared):
+        listed = [said(one) for one in outcome.findings if one.severity is Severity.UNKNOWN]
+        reason = "; ".join(listed[:LISTED]) + (f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
+        return Evidence(Check.ISA, Status.UNKNOWN, method, reason=reason)
+    return Evidence(Check.ISA, Status.PROVED, method, points=outcome.compared if key == "values" else 0)
+
+
+def said(one: Finding) -> str:
+    """A finding in a line."""
+    where = f"line {one.line}: " if one.line else ""
+    section = f" (ISA {one.section})" if one.section else ""
+    return f"{where}{one.kind}: {one.text}{section}"
+
+
+def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
+    """What a verdict speaks of, and what it does not."""
+    notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
+    if outcome.never_ran:
+        first = ", ".join(map(str, outcome.never_ran[:6])) + (", …" if len(outcome.never_ran) > 6 else "")
+        notes.append(f"not run  {len(outcome.never_ran)} instructions, lines {first}")
+    if outcome.offsets:
+        by: dict[int, list[int]] = {}
+        for number, first_byte, _ in outcome.offsets:
+            by.setdefault(number, []).append(first_byte)
+        listed = ", ".join(str(number) + (f" at {places}" if places != [0] else "") for number, places in by.items())
+        notes.append(f"reads    parameters {listed}")
+    letters = [one for one in outcome.findings if one.severity is Severity.LETTER]
+    notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
+    return tuple(notes)
