@@ -3,8 +3,8 @@
 
 Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has
 the registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each.
-One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, `Barrier`, and the types `Run`
-(what an instruction does to the threads of a mask) and `Bind`.
+One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, and the types
+`Run` (what an instruction does to the threads of a mask) and `Bind`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
+from verify.kernel.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
 from verify.kernel.memory import SHARED_BASE, Global, Shared
@@ -24,28 +25,11 @@ from verify.kernel.parse import Address, Immediate, Instruction, Kernel, Operand
 from verify.kernel.registers import Word
 from verify.kernel.values import UNWRITTEN, Bits, Mask, Values
 
-RUNNING, AT_BARRIER, DONE, WAITING, GATHERING = range(5)
+WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Run: TypeAlias = Callable[[Mask | None], None]
 Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
 _ALL64 = (1 << 64) - 1
-
-
-class Barrier:
-    """One barrier of one CTA in its current phase."""
-
-    __slots__ = ("arrived", "expected", "line", "waiting")
-
-    def __init__(self) -> None:
-        self.arrived: list[Ints] = []
-        self.waiting: list[Ints] = []
-        self.expected = 0
-        self.line = 0
-
-    @property
-    def count(self) -> int:
-        """The threads that have arrived."""
-        return sum(map(len, self.arrived))
 
 
 class Machine:
@@ -117,7 +101,7 @@ class Machine:
         self.pc = np.zeros(self.count, np.int32)
         self.shared = Shared(count, threads, self.size, self.cell, self.findings)
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
-        self.barriers: dict[tuple[int, int], Barrier] = {}
+        self.barriers = Barriers(self.state, self.shared, self.findings)
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.cta = np.repeat(np.arange(count), threads)
         self.group = np.zeros(self.count, np.int64)  # of cp.async
@@ -265,7 +249,7 @@ class Machine:
             if not running.any():
                 if (self.state == DONE).all():
                     return
-                if not self._gathered() and not self._released() and not self.woken():
+                if not self._gathered() and not self.barriers.released() and not self.woken():
                     self._stuck()
                     return
                 continue
@@ -374,63 +358,7 @@ class Machine:
         self.pc[active] = pc + 1
         self.pc[mask] = np.array(one.targets, np.int32)[index[mask].astype(np.int64)]
 
-    # ---- barriers
-
-    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool) -> None:
-        """Let threads arrive at their CTA's barrier, and wait there if `waits`."""
-        numbers = np.broadcast_to(barrier, self.count)
-        members = np.flatnonzero(mask)
-        for cta in np.unique(self.cta[members]):
-            mine = members[self.cta[members] == cta]
-            for number in np.unique(numbers[mine]):
-                if number >= 16:
-                    raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
-                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
-        self._released()
-
-    def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
-        warps = np.unique(mine // 32)
-        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel() % self.count] != DONE
-        if self.threads % 32 == 0 and int(alive.sum()) != len(mine):
-            text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"
-            self.findings.add("barrier by part of a warp", Severity.STUCK, text, "9.7.13.1")
-        here = self.barriers.setdefault((cta, number), Barrier())
-        expected = int(np.broadcast_to(count, self.count)[mine[0]]) if count is not None else 0
-        if here.arrived and here.expected != expected:
-            other = f"{here.expected or 'all'} at line {here.line}"
-            text = f"barrier {number} counts {expected or 'all'} threads here, {other}"
-            self.findings.add("barrier with two counts", Severity.STUCK, text, "9.7.13.1")
-        here.expected, here.line = expected, self.findings.line
-        here.arrived.append(mine)
-        if waits:
-            here.waiting.append(mine)
-            self.state[mine] = AT_BARRIER
-
-    def _released(self) -> bool:
-        """Complete the barriers at which enough threads have arrived; whether there are any."""
-        some = False
-        for (cta, _), here in list(self.barriers.items()):
-            if not here.arrived:
-                continue
-            block = slice(cta * self.threads, (cta + 1) * self.threads)
-            expected = here.expected or int((self.state[block] != DONE).sum())
-            if here.count < expected:
-                continue
-            if here.count > expected:
-                text = f"{here.count} threads arrive in one phase of a barrier for {expected}"
-                self.findings.add("barrier overrun", Severity.STUCK, text, "9.7.13.1")
-            members = np.concatenate(here.arrived)
-            waiting = np.concatenate(here.waiting) if here.waiting else members[:0]
-            order = self.shared.order
-            if len(waiting) == len(members):
-                everyone = np.arange(block.start, block.stop)
-                order.meet(everyone if here.expected in (0, self.threads) else np.sort(members))
-            elif len(waiting):
-                order.learn(waiting, order.clock(members))
-            self.state[waiting] = RUNNING
-            here.arrived, here.waiting = [], []
-            some = True
-        return some
+    # ---- waits
 
     def lines_in_flight(self) -> set[int]:
         """The lines of the asynchronous instructions that own registers."""

@@ -95,7 +95,7 @@ def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
-        machine.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
+        machine.barriers.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
 
     return run
 

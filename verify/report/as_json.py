@@ -41,12 +41,8 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         "known_defect": case.known_defect or None,
         "layouts": dict(case.layouts),
         **({"adapter": case.adapter} if case.adapter else {}),
-<<<<<<< HEAD
         **({"place": case.place._asdict()} if case.place else {}),
-=======
-        **({"place": asdict(case.place)} if case.place else {}),
         **({"notes": list(case.notes)} if case.notes else {}),
->>>>>>> 0392c45 (Kernels: a compiled kernel is interpreted and compared with its claim)
         "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }
 

@@ -8,10 +8,11 @@ from verify.kernel.check import Outcome, check
 from verify.kernel.claim import claim_of
 from verify.kernel.findings import Severity
 
-HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
 REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .f32 %f<20>; .reg .b64 %d<20>;\n"
 POINTERS = "ld.param.u64 %d1, [pa];\nld.param.u64 %d2, [pb];\nld.param.u64 %d3, [pc];\nmov.u32 %r1, %tid.x;\n"
-MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, {%f5,%f6,%f7,%f8};\n"
+OPERANDS = "{%f1,%f2,%f3,%f4}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, {%f5,%f6,%f7,%f8};\n"
+MMA = f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {OPERANDS}"
 # A (16x16) row-major, B column-major (n, k): 32-bit loads of two elements; lane = 4 * group + t.
 PRODUCT = f"""{HEAD}{REGISTERS}{POINTERS}
 shr.u32 %r2, %r1, 2; and.b32 %r3, %r1, 3;
