@@ -27,8 +27,7 @@ class DeviceFault(Exception):
     """The instruction broke the CUDA context: a trap, an illegal access. Nothing more runs in this process."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(NamedTuple):
     """No evidence from a GPU; `reason` is why, in one sentence."""
 
     reason: str

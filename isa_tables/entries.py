@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from isa_tables import schema
 from isa_tables.errors import TableError
@@ -86,8 +86,7 @@ def entry(variant: Variant, operand: str) -> Entry:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Used:
+class _Used(NamedTuple):
     """The words that an operand's table depends on besides the type, and the entries by type and words."""
 
     names: tuple[str, ...]

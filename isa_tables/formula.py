@@ -13,26 +13,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(NamedTuple):
     """A literal, the value of a parameter, or the result of an operation on two constants."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """%laneid, i, or a name that `let` defines."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """left op right: + - * // % & | ^ << >> < <= > >= == != of numbers, and or of conditions."""
 
     op: str
@@ -40,8 +36,7 @@ class Operation:
     right: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """then if condition else otherwise."""
 
     condition: Tree
@@ -49,8 +44,7 @@ class Choice:
     otherwise: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Opposite:
+class Opposite(NamedTuple):
     """not condition."""
 
     condition: Tree
@@ -59,8 +53,7 @@ class Opposite:
 Tree = Constant | Name | Operation | Choice | Opposite
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(NamedTuple):
     """A parsed formula: its text, its tree, and its outermost conditional as (value, condition) texts."""
 
     text: str

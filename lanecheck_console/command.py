@@ -25,11 +25,25 @@ class Version(argparse.Action):
 class Help(argparse.HelpFormatter):
     """Help that keeps paragraphs, and leaves one with indented lines, an example, as it is."""
 
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = text.split("\n\n")
         return "\n\n".join(
             part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
         )
+
+
+def _columns() -> int:
+    """The columns of the terminal, or 80: as shutil.get_terminal_size finds them, which loads four compressors."""
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # stdout is closed, or no terminal
+        return 80
 
 
 def parser(name: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:

@@ -76,6 +76,9 @@ References: CUTLASS, include/cute/layout.hpp and its documentation of the layout
 of CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026). Tutorial: docs/tutorial/algebra.md.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from layouts.arithmetic import ceil_div, evenly_divides, round_up, shape_div
 from layouts.coalesce import coalesce, filter, filter_zeros, same_function
 from layouts.common import domain_distribute, max_alignment, max_common_layout, max_common_vector, nullspace
@@ -83,7 +86,6 @@ from layouts.complement import complement
 from layouts.compose import Tiler, admissible
 from layouts.composed import ComposedLayout, composition
 from layouts.coords import crd2crd, crd2idx, idx2crd
-from layouts.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
 from layouts.errors import LayoutError, LayoutParseError, ProfileError
 from layouts.fit import fit, from_samples
 from layouts.int_tuple import (
@@ -100,7 +102,6 @@ from layouts.int_tuple import (
 )
 from layouts.inverse import left_inverse, right_inverse
 from layouts.layout import Layout, cosize, dice, domain_offset, make_layout, parse_layout, slice, slice_and_offset
-from layouts.linear import F2Matrix, f2_layout, f2_matrix
 from layouts.modes import (
     append,
     flatten,
@@ -114,18 +115,22 @@ from layouts.modes import (
     unflatten,
 )
 from layouts.order import compact_col_major, compact_order, compact_row_major
-from layouts.products import (
-    blocked_product,
-    flat_product,
-    logical_product,
-    raked_product,
-    tile_to_shape,
-    tiled_product,
-    zipped_product,
-)
 from layouts.recast import downcast, recast, upcast
 from layouts.swizzle import Swizzle, make_swizzle
 from layouts.text import format_int_tuple, parse_int_tuple
+
+if TYPE_CHECKING:
+    from layouts.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
+    from layouts.linear import F2Matrix, f2_layout, f2_matrix
+    from layouts.products import (
+        blocked_product,
+        flat_product,
+        logical_product,
+        raked_product,
+        tile_to_shape,
+        tiled_product,
+        zipped_product,
+    )
 
 __all__ = [
     "ComposedLayout",
@@ -209,3 +214,27 @@ __all__ = [
     "zipped_divide",
     "zipped_product",
 ]
+
+_HOME = {
+    **dict.fromkeys(("flat_divide", "logical_divide", "tiled_divide", "zipped_divide"), "layouts.divide"),
+    **dict.fromkeys(("F2Matrix", "f2_layout", "f2_matrix"), "layouts.linear"),
+    **dict.fromkeys(
+        (
+            "blocked_product",
+            "flat_product",
+            "logical_product",
+            "raked_product",
+            "tile_to_shape",
+            "tiled_product",
+            "zipped_product",
+        ),
+        "layouts.products",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name's module on its first use: most commands divide and multiply no layouts."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from layouts.atoms.document import Document
 from layouts.atoms.entry import LONGEST_NAME, Entry, kind
@@ -15,8 +14,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T_co]):
+class Found(NamedTuple, Generic[T_co]):
     """The results of reading a file's tables, in its order, and all its errors, by line."""
 
     items: tuple[T_co, ...]

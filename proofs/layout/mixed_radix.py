@@ -12,8 +12,8 @@ by itself, "d + r * q determines d and q when 0 <= d < r", and its instances com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from proofs.layout.family import UNBOUNDED, Parametric
 from proofs.layout.obligations import Obligations
@@ -24,8 +24,7 @@ from proofs.smt.term import Condition, Term
 HEAD = "(set-logic QF_LIA)\n" + "".join(f"(declare-const {name} Int)\n" for name in ("d", "q", "d2", "q2"))
 
 
-@dataclass(frozen=True, slots=True)
-class MixedRadix:
+class MixedRadix(NamedTuple):
     """A number as digits, each a term with its weight: n = sum of digit * weight."""
 
     digits: tuple[tuple[Term, int], ...] = ()

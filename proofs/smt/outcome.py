@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Status: TypeAlias = Literal["unsat", "sat", "unknown", "vacuous"]
 
@@ -13,14 +12,15 @@ BUDGET = 20_000_000
 """Default limit in z3's deterministic resource units; a claim about an atom takes a few thousand."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The answer to "is there a counterexample?", with all that is needed to check the answer again."""
 
     # unsat: there is none, the claim is proved over its whole domain. sat: ``model`` is one, confirmed in plain
     # Python. unknown: ``reason`` says why the solver gave up. vacuous: the assumptions cannot be satisfied
     status: Status
     method: str  # the encoding, or the argument, by which the answer was found, in words
+    engine: str  # the name and version of the solver
+    seconds: float  # the time it took, including the enumeration of counterexamples
     # the smallest counterexample: the variables of the claim in order, then the values that disagree there
     model: Mapping[str, int] | None = None
     # how many points disagree (each claim says what a point is); None when there are too many to count
@@ -28,6 +28,4 @@ class Outcome:
     unique: bool | None = None  # whether ``bad`` is 1; None when ``bad`` is None
     smt: str = ""  # the SMT-LIB 2 problem that was solved, for any solver: satisfiable exactly when the claim is false
     rlimit: int = 0  # the resource units that z3 spent
-    engine: str  # the name and version of the solver
-    seconds: float  # the time it took, including the enumeration of counterexamples
     reason: str = ""  # why the status is unknown or vacuous; empty otherwise

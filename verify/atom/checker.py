@@ -163,9 +163,8 @@ def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
     if wrong is None:
         return evidence
     statement = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
-    return replace(
-        evidence, counterexample=wrong._replace(statement=statement, repair=wrong.repair if repairable else "")
-    )
+    repair = wrong.repair if repairable else ""
+    return evidence._replace(counterexample=wrong._replace(statement=statement, repair=repair))
 
 
 def prepared(entry: ReadAtom) -> BoundAtom:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
@@ -50,7 +49,7 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
     points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
     seconds = time.perf_counter() - started
     found = finding(Check.GPU, wrong, source(move), points, "gpu_checks", Status.AGREES, seconds)
-    return replace(found, recording=place(move))
+    return found._replace(recording=place(move))
 
 
 def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:

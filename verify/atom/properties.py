@@ -28,7 +28,7 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.core.wording import owners, times
-from verify.evidence import enumeration, isa, proof, proof_family
+from verify.evidence import enumeration, isa, proof
 from verify.evidence.run import Run, first, verified
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
@@ -182,11 +182,15 @@ def by_solver(prove: proof.Prove) -> CheckFunction:
     return lambda run, atom, operand: [prove(atom, operand, run.budget, run.solver)]
 
 
-def _for_family(prove: proof_family.Prove) -> CheckFunction:
+def _for_family(which: str) -> CheckFunction:
     """The proof about one operand of all members of a family at once; no evidence if no argument covers them all."""
 
     def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
-        scope = proof_family.scope(atom, operand)
+        if atom.atom.family is None:
+            return []
+        from verify.evidence import proof_family
+
+        scope, prove = proof_family.scope(atom, operand), proof_family.PROVE[which]
         if scope is None:
             return []
         name = run.named(atom, operand, Scope.OPERAND)
@@ -323,7 +327,7 @@ OWNERSHIP = _of_layout(
     },
     states=of_operand(_owners),
     isa=at_points(isa.ownership, enumeration.ownership),
-    proof=enumeration.or_points(first(_for_family(proof_family.ownership), _certified)),
+    proof=enumeration.or_points(first(_for_family("ownership"), _certified)),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
@@ -331,9 +335,7 @@ IN_BOUNDS = _of_layout(
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
     isa=at_points(isa.in_bounds, enumeration.in_bounds),
-    proof=enumeration.or_points(
-        first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))
-    ),
+    proof=enumeration.or_points(first(_for_family("ownership"), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
@@ -347,7 +349,7 @@ EQUALS = _of_layout(
         not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
     isa=at_points(isa.equals, enumeration.equals),
-    proof=enumeration.or_points(first(_for_family(proof_family.equals), by_solver(proof.equals))),
+    proof=enumeration.or_points(first(_for_family("equals"), by_solver(proof.equals))),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
     gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
@@ -359,9 +361,7 @@ RIGHT_INVERSE = _of_layout(
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
     isa=at_points(isa.inverse_holds, enumeration.inverse),
-    proof=enumeration.or_points(
-        first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse))
-    ),
+    proof=enumeration.or_points(first(_for_family("inverse"), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
     needs=(*LAID_OUT, _not_refuted(OWNERSHIP)),
 )

@@ -13,7 +13,7 @@ A key has the text of a layout, not its values. A cache that outlived its run co
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, cast
 
 from verify.core.verdict import Evidence
@@ -53,7 +53,7 @@ class EvidenceCache:
 
         def given() -> _Given:
             evidence = tuple(compute())
-            return _Given(subject, evidence, tuple(replace(e, shared=e.shared or subject) for e in evidence))
+            return _Given(subject, evidence, tuple(e._replace(shared=e.shared or subject) for e in evidence))
 
         found = self.kept(key, given)
         return list(found.first if found.subject == subject else found.later)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
@@ -16,7 +16,9 @@ from layouts.atoms.document import Document, read
 from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
-from verify.core.specs import Key, keys
+
+if TYPE_CHECKING:
+    from verify.core.specs import Key
 
 SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tables has at least one
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
@@ -54,6 +56,8 @@ def as_keys(entry: Entry) -> Iterator[None]:
 
 def values(entry: Entry, spec: type) -> dict[str, Any]:
     """The values of a spec's fields that a table gives; raises AtomFileError with all its errors."""
+    from verify.core.specs import keys
+
     found: dict[str, Any] = {}
 
     def read(name: str, key: Key) -> None:

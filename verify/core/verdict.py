@@ -169,9 +169,11 @@ class Counterexample(NamedTuple):
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The result of one check of one claim, with its method and its number of points."""
+class Evidence(NamedTuple):
+    """The result of one check of one claim, with its method and its number of points.
+
+    Equal where what was found is, however long it took, from whichever text and recording.
+    """
 
     check: Check  # which check found it
     status: Status  # what it found
@@ -179,12 +181,25 @@ class Evidence:
     points: int = 0  # how many points it covers; 0 where they are not counted
     engine: str = ""  # name and version of the solver, or what compared
     reason: str = ""  # why there is no evidence, or what was left out
-    seconds: float = field(default=0.0, compare=False)  # the time it took
+    seconds: float = 0.0  # the time it took
     shared: str = ""  # the subject on which it was found; empty where on this one
-    artifact: str = field(default="", compare=False, repr=False)  # the SMT-LIB 2 text of the problem
+    artifact: str = ""  # the SMT-LIB 2 text of the problem
     counterexample: Counterexample | None = None  # where the status is REFUTED
     applies: bool = True  # False where UNCHECKED is no gap: no such check exists, as where no GPU is recorded
-    recording: str = field(default="", compare=False)  # file and line of the recording that it rests on
+    recording: str = ""  # file and line of the recording that it rests on
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Evidence) and self._found == other._found
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._found)
+
+    @property
+    def _found(self) -> tuple[object, ...]:
+        return tuple(self._replace(seconds=0.0, artifact="", recording=""))
 
 
 def finding(

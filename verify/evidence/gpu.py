@@ -299,7 +299,7 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
             return unchecked(Check.GPU, words, applies=compare is _related)  # absolute coordinates may not exist
         seconds = time.perf_counter() - started
         made = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", words, seconds)
-        return replace(made, counterexample=wrong, recording=place(recording))
+        return made._replace(counterexample=wrong, recording=place(recording))
 
     recordings = lookup(subject.instruction.signature)
     if isinstance(recordings, Missing):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 import gpu_checks
@@ -60,7 +59,7 @@ def _each(
         points, how = agreed
         seconds = time.perf_counter() - started
         evidence = Evidence(Check.GPU, Status.AGREES, source(recording), points, "gpu_checks", how, seconds)
-        found.append(replace(evidence, recording=place(recording)))
+        found.append(evidence._replace(recording=place(recording)))
     return found
 
 

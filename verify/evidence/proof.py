@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 import proofs
@@ -94,7 +93,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
         found.append(_evidence(outcome, part))
         if found[-1].status is not Status.PROVED:
             return found[-1]
-    return replace(found[0], artifact="(reset)\n".join(evidence.artifact for evidence in found))
+    return found[0]._replace(artifact="(reset)\n".join(evidence.artifact for evidence in found))
 
 
 def counts(layout: Layout) -> bool:

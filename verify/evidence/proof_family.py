@@ -104,7 +104,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
     claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
     outcome = prove_family_equals(claim, budget, solver)
     method = f"linear integers, {whole.domain}"
-    return replace(solved(outcome, None), method=method) if outcome.status == "unsat" else None
+    return solved(outcome, None)._replace(method=method) if outcome.status == "unsat" else None
 
 
 def unlimited(formula: Registers) -> Registers:
@@ -207,3 +207,6 @@ def _token(token: str, steps: Mapping[str, int]) -> Size | None:
     if token.isdigit():
         return Size(int(token))
     return Size(steps[token], (token,)) if token in steps else None
+
+
+PROVE: Mapping[str, Prove] = {"ownership": ownership, "inverse": inverse, "equals": equals}

@@ -81,7 +81,7 @@ def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
     """The result of one solver."""
     status = result.status(engine)
     if not status:
-        return replace(unchecked(Check.PROOF, ONE_SOLVER), method=engine)
+        return unchecked(Check.PROOF, ONE_SOLVER)._replace(method=engine)
     steps = f"{len(result.tried)} obligation{'s' * (len(result.tried) > 1)}"
     method = f"{engine}, {steps}" + (f", {seeds} seeds" if seeds > 1 else "")
     unknown = ((t, a) for t in result.tried for a in t.answers if a.engine == engine and a.status == "unknown")

@@ -33,7 +33,7 @@ def of_lists(atom: BoundAtom) -> list[list[Evidence]]:
 
 
 def timeless(found: list[list[Evidence]]) -> list[list[Evidence]]:
-    return [[replace(one, seconds=0) for one in each] for each in found]
+    return [[one._replace(seconds=0) for one in each] for each in found]
 
 
 def test_lists_agree_only_as_arrays_do() -> None:
