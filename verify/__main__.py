@@ -27,6 +27,7 @@ COMMANDS = {
     "kernel": ("verify.kernel.command", "verify a compiled kernel, in PTX, without a GPU"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),
+    "lock": ("verify.lock.command", "keep the functions of maps in a reviewed file, and reject a change"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
     "order": ("gpu_checks.order.command", "leave out barriers and fences on this GPU: what goes wrong"),

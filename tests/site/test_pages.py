@@ -101,7 +101,11 @@ def whole(words: list[str]) -> bool:
     text = " ".join(rest)
     last = PARSERS[name]._option_string_actions.get(rest[-1]) if rest else None
     mention = not rest or (last is not None and last.nargs != 0)
-    absent = [word for word in rest if word.endswith((".toml", ".py", ".csv", ".txt")) and not (ROOT / word).is_file()]
+    absent = [
+        word
+        for word in rest
+        if word.endswith((".toml", ".py", ".csv", ".json", ".txt")) and not (ROOT / word).is_file()
+    ]
     elsewhere = name in GPU or "venv/bin" in text or "--path" in rest or "--scheduler" in rest
     return not (mention or absent or elsewhere or PLACEHOLDER.search(text) or f"{name} {text}" in LONG)
 

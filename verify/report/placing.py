@@ -31,17 +31,19 @@ def placed(report: Report, sources: Mapping[str, Source]) -> Report:
     cases = []
     for case in report.cases:
         source = sources.get(case.name)
-        cases.append(_placed(case, document(source.file), source.table) if source else case)
+        cases.append(located(case, document(source.file), source.table) if source else case)
     return replace(report, cases=tuple(cases))
 
 
-def _placed(case: Case, document: Document, table: str) -> Case:
+def located(case: Case, document: Document, table: str) -> Case:
+    """The case with the line of its table in a document, and of each operand that has a key there."""
+
     def place(*keys: str) -> Place:
         return Place(document.file, *document.place(table, *keys))
 
-    def located(verdict: Verdict) -> Verdict:
+    def at_its_key(verdict: Verdict) -> Verdict:
         part = verdict.claim.part
         keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope is Scope.INSTRUCTION else ()
         return verdict._replace(place=verdict.place or place(*keys))
 
-    return replace(case, place=case.place or place(), verdicts=tuple(map(located, case.verdicts)))
+    return replace(case, place=case.place or place(), verdicts=tuple(map(at_its_key, case.verdicts)))

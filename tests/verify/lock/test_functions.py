@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of subjects: a copy atom's are its maps to bits; a family's members are subjects of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from layouts.atoms import registry
+from tests.verify.atom.test_command import ENTRY, RIGHT_B, user_file
+from verify.core.errors import SpecError
+from verify.lock.functions import of_file
+
+COPY = """
+["MY_LDSM"]
+ptx  = ["ldmatrix.sync.aligned.m8n8.x1.shared.b16"]
+thr  = "32:1"
+Src  = "((8,4),128):((128,0),1)"
+Dst  = "(32,(32,1)):(32,(1,0))"
+Ref  = "(32,(32,1)):(32,(1,0))"
+bits = { Src = 1, Dst = 1 }
+"""
+
+
+def test_a_copy_atom_has_maps_to_bits(tmp_path: Path) -> None:
+    found = of_file(Path(user_file(tmp_path, text=COPY)), "f", registry())
+    if found.errors:
+        pytest.fail("; ".join(map(str, found.errors)))
+    (subject,) = found.items
+    assert set(subject.maps) == {"thr", "Src", "Dst"} or set(subject.maps) == {"thr", "Src", "Dst", "Ref"}
+    assert subject.maps["Dst"](5, 3) == (163,)
+
+
+def test_members_of_a_family_are_subjects(tmp_path: Path) -> None:
+    text = ENTRY.format(number="{X}", B=RIGHT_B) + "params = { X = [1, 2] }\n"
+    found = of_file(Path(user_file(tmp_path, text=text)), "f", registry())
+    assert [(one.name, one.table) for one in found.items] == [("MINE_1", "MINE_{X}"), ("MINE_2", "MINE_{X}")]
+    assert found.items[0].maps == found.items[1].maps
+
+
+def test_a_layout_of_other_nesting_has_no_function(tmp_path: Path) -> None:
+    text = ENTRY.format(number=0, B="((4,8),(2,2)):((16,1),8)")
+    with pytest.raises(SpecError, match=r"B: .* is not well formed"):
+        of_file(Path(user_file(tmp_path, text=text)), "f", registry())

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.lock FILE…`: write the functions of atoms, tilings and maps to a lock; --check compares with it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lanecheck_console.command import add_execution
+from verify.cli import arguments, ending, inputs, output
+from verify.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from verify.lock.functions import Subject
+    from verify.lock.properties import Comparison
+    from verify.report import Report
+
+DESCRIPTION = """Write what each map of some files is to a lock, a text that is reviewed and committed: the function of
+each operand of atoms, tilings and index arithmetic, as a layout or point by point, however the file
+spells it. With --check, compare the files with the lock: a function that changed is rejected and shown
+as two layouts and by its points; so is a subject that was added, is missing or was renamed. A lock
+says what was reviewed, not that it is right."""
+EXAMPLE = "examples/my_atoms.toml examples/maps.toml --lock lanecheck.lock"
+LOCK = "lanecheck.lock"
+SHOWN = 8  # points of a change; with -v all
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the lock that the arguments name, or compare with it; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    from verify.lock import lockfile
+    from verify.lock.properties import Comparison
+
+    options = arguments.parsed(_parser(), argv, {})
+    lock = Path(options.lock)
+    if not options.check:
+        return _write(lock, options)
+    locked = lockfile.read(lock)
+    folder = lock.parent
+    files = [_relative(Path(file), folder) for file in options.files] or list(dict.fromkeys(one.file for one in locked))
+    now = _subjects(files, folder, options)
+    points = 1 << 20 if options.verbose else SHOWN
+    comparison = Comparison(options.lock, now, [one for one in locked if one.file in files], points)
+    return _report(comparison, folder, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.lock", DESCRIPTION, EXAMPLE)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="atoms, tilings or maps; with --check all of the lock")
+    parser.add_argument("--lock", metavar="FILE", default=LOCK, help=f"the lock ({LOCK})")
+    parser.add_argument("--check", action="store_true", help="compare with the lock, and write nothing")
+    add_execution(parser)
+    return parser
+
+
+def _write(lock: Path, options: argparse.Namespace) -> int:
+    from verify.lock import lockfile
+
+    if not options.files:
+        raise UsageError("which maps? Give FILEs of atoms, tilings or maps; or --check, to compare with the lock")
+    if options.format != "text" or options.output:
+        raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
+    subjects = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
+    if getattr(options, "malformed", ()):
+        return Exit.USAGE  # each error is on stderr: in a lock without those entries they would count as missing
+    if not subjects:
+        return Exit.EMPTY
+    output.write(lockfile.write(subjects), str(lock))
+    functions = sum(len(one.maps) for one in subjects)
+    output.write(f"wrote {lock}: {functions} functions of {len(subjects)} subjects\n", None)
+    return Exit.OK
+
+
+def _relative(file: Path, folder: Path) -> str:
+    """A file as a lock in that folder names it."""
+    return Path(os.path.relpath(file, folder)).as_posix()
+
+
+def _beside(folder: Path, file: str) -> Path:
+    return Path(os.path.normpath(folder / file))
+
+
+def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -> list[Subject]:
+    """The subjects of files, tilings of the atoms in them or of the shipped ones; an error of an entry is kept."""
+    from layouts.atoms import AtomFileError
+    from verify.lock.functions import of_file, pool_of
+
+    found: list[Subject] = []
+    errors: list[AtomFileError] = []
+    every = [(file, _beside(folder, file)) for file in dict.fromkeys(files)]
+    pool = pool_of([path for _, path in every])
+    for file, path in every:
+        try:
+            entries = of_file(path, file, pool, options.allow_exec)
+        except AtomFileError as error:
+            errors += error.errors
+            continue
+        found += entries.items
+        errors += entries.errors
+    inputs.note(errors, options, bool(found))
+    return found
+
+
+def _report(comparison: Comparison, folder: Path, options: argparse.Namespace) -> int:
+    from layouts.atoms.document import read
+    from verify.lock.functions import Subject
+    from verify.report import Report
+    from verify.report.placing import located
+
+    document = cache(lambda file: read(_beside(folder, file)))
+    cases = []
+    for one, case in comparison.cases():
+        cases.append(located(case, document(one.file), one.table) if isinstance(one, Subject) else case)
+    report = Report(tuple(cases))
+    if options.format != "text":
+        return output.report(report, options)
+    report = output.allowing(report, options)
+    output.write(
+        output.fitted("".join(f"{line}\n" for line in _lines(report, options)), options.output), options.output
+    )
+    return report.exit()
+
+
+def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
+    """What changed, a paragraph each, then one line with the counts."""
+    wrong = {case.name: [v for v in case.verdicts if v.status.refuted] for case in report.cases}
+    for case in report.cases if not options.quiet else ():
+        if options.verbose and not wrong[case.name]:
+            yield f"{case.name}  as locked"
+        for verdict in wrong[case.name]:
+            found = verdict.counterexample
+            if found is not None:
+                where = f"   {verdict.place}" if verdict.place else ""
+                yield f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {found.statement}{where}"
+                yield from (f"  {line}" for line in found.damage)
+    changed = sum(map(bool, wrong.values()))
+    counts = f"{len(report.cases) - changed} as locked, {changed} not"
+    yield f"{len(report.cases)} subjects: {counts}; exit {int(report.exit())}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
