@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.lock`: what was reviewed is accepted in any spelling, and any change of a function rejected."""
+"""`python -m verify.lock`: what was reviewed is accepted in any notation, and any change of a function rejected."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     return code, capsys.readouterr().out
 
 
-def test_what_is_locked_is_accepted_however_it_is_spelled(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_locked_is_accepted_in_any_notation(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(capsys) == (0, "3 subjects: 3 as locked, 0 not; exit 0\n")
     before = Path("lanecheck.lock").read_text(encoding="utf-8")
     changed("maps.toml", "lane/4 + 8*(i/2)", "(lane >> 2) + ((i & 2) << 2)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons: a renamed subject is one change, two of the same functions are told apart by their names."""
+"""Comparisons: a renamed subject is one change, two of the same functions differ by their names."""
 
 from __future__ import annotations
 
