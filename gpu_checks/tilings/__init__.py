@@ -2,8 +2,8 @@
 """The check on a GPU for tilings: a kernel made from layouts alone multiplies matrices, and numpy checks the result.
 
 A `Tiling` is plain data: which thread holds which elements of a CTA's tile, where they are in shared memory, which
-thread copies them. `kernel` writes
-the CUDA C++ text, `run` runs it on exact integers, `recordings_of_tilings` are the results of earlier runs.
+thread copies them. `gpu_checks.tilings.kernel`, which is loaded to run one, writes the CUDA C++ text, `run` runs it on
+exact integers, `recordings_of_tilings` are the results of earlier runs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import TilingRun, recordings_of_tilings, tilings
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, Tiling, TilingError, check, mutants
@@ -29,7 +28,6 @@ __all__ = [
     "TilingError",
     "TilingRun",
     "check",
-    "kernel",
     "mutants",
     "recordings_of_tilings",
     "run",

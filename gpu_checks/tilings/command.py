@@ -12,7 +12,8 @@ from pathlib import Path
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.model import Unavailable
-from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
+from gpu_checks.tilings import Tiling, TilingRun, run_all, tilings
+from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck_console.command import parser as parser_of
 from lanecheck_console.progress import Progress, each

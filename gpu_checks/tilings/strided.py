@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Self, TypeAlias, overload
 
@@ -23,6 +24,7 @@ Indices: TypeAlias = "npt.NDArray[np.int64]"
 Nested: TypeAlias = "int | tuple[Nested, ...]"
 Leaf = tuple[int, int]  # extent, stride
 _TEXT = re.compile(r"(?:Sw<(\d+),(\d+),(\d+)> o 0 o )?([\d,()]+):([\d,()]+)")
+_nested = lru_cache(maxsize=1024)(ast.literal_eval)  # recordings repeat most of their shapes and strides
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Strided:
         *bits, shape, stride = found.groups()
         swizzle = (int(bits[0]), int(bits[1]), int(bits[2])) if bits[0] else None
         try:
-            return cls(ast.literal_eval(shape), ast.literal_eval(stride), swizzle)
+            return cls(_nested(shape), _nested(stride), swizzle)
         except SyntaxError as error:
             raise ValueError(f"{text!r} is not a layout: {error.msg}") from error
 

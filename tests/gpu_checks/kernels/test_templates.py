@@ -21,7 +21,7 @@ from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
 from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
 from gpu_checks.kernels.templates import beside
 from gpu_checks.recordings_io.reader import recordings
-from gpu_checks.tilings import kernel as tiling_kernel
+from gpu_checks.tilings.kernel import kernel as tiling_kernel
 from gpu_checks.tilings.runner import hash_of as hash_of_tiling
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.kernels.test_modules import NO_NVCC

@@ -17,7 +17,6 @@ from gpu_checks.tilings import (
     Strided,
     TilingError,
     TilingRun,
-    kernel,
     mutants,
     recordings_of_tilings,
     run_all,
@@ -25,6 +24,7 @@ from gpu_checks.tilings import (
     tilings,
 )
 from gpu_checks.tilings.command import main
+from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
 from gpu_checks.worker import WorkerError, reported_defect
