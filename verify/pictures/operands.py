@@ -110,8 +110,9 @@ class Drawn:
         """The cell of an element, or of a run of as many elements as `grain`, which have their owners in order."""
         mine = self.owners.get(element, ())
         theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
-        marked = not self.marked.isdisjoint(range(element, element + grain))
-        about = tuple(self._about(element, mine, theirs))
+        marked = any(element <= at < element + grain for at in self.marked)
+        brief = self.part.extent[0] * self.part.extent[1] > BRIEF
+        about = () if brief else tuple(self._about(element, mine, theirs))
         found = owners.cell(mine, theirs, self.wanted, marked=marked, about=about)
         if self.alike:
             return replace(found, lines=tuple(f"V{value}" for _, value in mine), shade=-1)
@@ -122,8 +123,6 @@ class Drawn:
 
     def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:
         """Where an element is, with both formulas at its owners."""
-        if self.part.extent[0] * self.part.extent[1] > BRIEF:
-            return
         place = self.part.show(element)
         yield f"{place}: {'; '.join(owners.listed(mine)) or 'no owner'}"
         if isinstance(self.part.layout, Layout):

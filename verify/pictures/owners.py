@@ -17,6 +17,8 @@ def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple
     >>> lines([(3, 1)]), lines([(0, 4), (1, 0)]), lines([(t, 7) for t in range(128)])
     (('T3', 'V1'), ('T0 V4', 'T1 V0'), ('T0-127', 'V7'))
     """
+    if len(owners) == 1:
+        return tuple(letter + str(number) for letter, number in zip(letters, owners[0], strict=False))
     found = listed(owners, letters)
     return tuple(found[0].split(" ")) if len(found) == 1 else tuple(found)
 
@@ -57,6 +59,6 @@ def cell(
     Cell(lines=('T0 V4', 'T1 V0'), shade=0, fault=<Fault.SEVERAL: 'several'>, expected='T0 V4', marked=False, about=())
     """
     fault = Fault.SEVERAL if len(mine) > wanted else Fault.MISSING if len(mine) < wanted else Fault.NONE
-    expected = "" if sorted(theirs) == sorted(mine) else "; ".join(listed(theirs, letters)) or "none"
+    expected = "" if theirs == mine or sorted(theirs) == sorted(mine) else "; ".join(listed(theirs, letters)) or "none"
     shade = mine[0][0] % 8 if mine else -1
     return Cell(lines(mine, letters), shade, fault, expected, marked, tuple(about))

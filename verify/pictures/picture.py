@@ -125,15 +125,21 @@ class Picture:
 
     def legend(self) -> list[tuple[Cell, str]]:
         """A sample of each mark that is in the picture, with its meaning."""
-        found = {
-            f"coloured by {self.shades}": (Cell((), 0), lambda cell: self.shades and cell.shade >= 0),
-            self.several: (Cell((), fault=Fault.SEVERAL), lambda cell: cell.fault is Fault.SEVERAL),
-            "no owner": (Cell((), fault=Fault.MISSING), lambda cell: cell.fault is Fault.MISSING),
-            "≠ what is expected there": (Cell((), expected=" "), lambda cell: cell.expected),
-            self.marked: (Cell((), marked=True), lambda cell: cell.marked),
+        samples = {
+            f"coloured by {self.shades}": Cell((), 0),
+            self.several: Cell((), fault=Fault.SEVERAL),
+            "no owner": Cell((), fault=Fault.MISSING),
+            "≠ what is expected there": Cell((), expected=" "),
+            self.marked: Cell((), marked=True),
         }
-        cells = [cell for panel in self.panels for cell in panel.every()]
-        return [(sample, words) for words, (sample, has) in found.items() if any(map(has, cells))]
+        kinds = {
+            (cell.shade >= 0 and bool(self.shades), cell.fault, bool(cell.expected), cell.marked)
+            for panel in self.panels
+            for cell in panel.every()
+        }
+        shaded, faults, expected, marked = ({kind[i] for kind in kinds} for i in range(4))
+        has = (True in shaded, Fault.SEVERAL in faults, Fault.MISSING in faults, True in expected, True in marked)
+        return [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
 
     def only(self, names: Sequence[str]) -> Picture:
         """The picture of some of its panels."""

@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -46,12 +47,11 @@ class Sizes:
         So C's columns go on with B's, and C's rows with A's.
         """
         below = [one for one in picture.panels if one.place[1] == panel.place[1]]
-        above = [cell for one in below for cell in one.every()]
-        beside = [cell for one in picture.panels if one.place[0] == panel.place[0] for cell in one.every()]
-        letters = max((len(line) for cell in above for line in written(cell)), default=0)
-        lines = max((len(written(cell)) for cell in beside), default=0)
+        beside = [one for one in picture.panels if one.place[0] == panel.place[0]]
+        letters = max((len(line) for one in below for cell in one.every() for line in written(cell)), default=0)
+        lines = max((len(written(cell)) for one in beside for cell in one.every()), default=0)
         names = max((len(name) for one in below for name in _names(one)), default=0)
-        outlined = 4 * any(cell.expected for cell in beside)
+        outlined = 4 * any(cell.expected for one in beside for cell in one.every())
         return cls(max(20.0, (letters + 1) * LETTER), max(20.0, lines * LINE + 4 + outlined), names * LETTER + 8)
 
 
@@ -113,7 +113,8 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Elemen
     """
     sizes = {panel.name: Sizes.of(panel, picture) for panel in picture.panels}
     large = picture.cells > cells
-    shown = [first(panel, cells // len(picture.panels)) if large else panel for panel in picture.panels]
+    few = max(1, cells // 4 // len(picture.panels))  # a quarter is enough where no script runs
+    shown = [first(panel, few) if large else panel for panel in picture.panels]
     here, there = (Arrangement.of(panels, sizes) for panels in (shown, picture.panels))
     below = [*_below(picture, here.width)]
     deep = NOTE * (len(below) + 2)
@@ -221,7 +222,7 @@ def first(panel: Panel, cells: int) -> Panel:
     """The first columns and rows of a panel, as many as there may be cells; itself where it has no more."""
     if panel.count <= cells:
         return panel
-    columns = min(panel.extent[1], 64)
+    columns = min(panel.extent[1], max(1, isqrt(cells)))
     return panel.cut(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
 
 
@@ -250,12 +251,12 @@ def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
 
 
 def packed(panel: Panel, size: Sizes, name: str) -> str:
-    """A whole panel as JSON for the script: a cell is its lines, shade, fault, expected owner, mark; no empty ends."""
+    """A whole panel as JSON for the script: a cell is its lines and shade; then its fault, expected owner, mark."""
 
     def cell(one: Cell) -> list[object]:
-        found: list[object] = ["\n".join(one.lines), one.shade, str(one.fault), one.expected, int(one.marked)]
-        while len(found) > 2 and not found[-1]:
-            found.pop()
+        found: list[object] = ["\n".join(one.lines), one.shade]
+        if one.fault or one.expected or one.marked:
+            found += [str(one.fault), one.expected, int(one.marked)]
         return found
 
     document = {
