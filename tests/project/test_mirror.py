@@ -14,6 +14,7 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/movement": {"planted_bugs"},
+    "verify/show": {"docs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }
 # rooms of verify whose modules are tested together, by the file that does

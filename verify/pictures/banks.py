@@ -18,8 +18,10 @@ SEVERAL = "another word of the same bank"
 Lanes = dict[int, list[int]]  # word -> lanes
 
 
-def phases(name: str, access: Access, swizzle: Swizzle, column: int = 0) -> Iterator[Panel]:
-    """A panel for each phase of an access through a swizzle, below each other.
+def phases(
+    name: str, access: Access, swizzle: Swizzle, place: tuple[int, int] = (0, 0), step: int = 1
+) -> Iterator[Panel]:
+    """A panel for each phase of an access through a swizzle, below each other, `step` rows of panels further on.
 
     >>> rows = Access(tuple(128 * lane for lane in range(8)), 128)
     >>> for swizzle in (Swizzle(0, 4, 3), Swizzle(3, 4, 3)):
@@ -41,7 +43,8 @@ def phases(name: str, access: Access, swizzle: Swizzle, column: int = 0) -> Iter
                     words.setdefault(word, []).append(lane)
             times = found.phases[number]
             heading = f"{name}: phase {number}, lanes {active[0]}-{active[-1]}, {times} wavefront{'s' * (times > 1)}"
-            yield _panel(f"{name} {number}", heading, words, access.operation, (number, column))
+            down = place[0] + step * number, place[1]
+            yield _panel(f"{name} {number}", heading, words, access.operation, down)
             number += 1
 
 

@@ -35,13 +35,14 @@ def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window
         if not banks:
             return Cell((str(offset),), offset // unit % 8, about=(f"{at} -> {offset}",))
         one = bank(offset, banks)
-        return Cell((str(offset), f"b{one}"), one % 8, about=(f"{at} -> {offset}", f"bank {one} of {BANKS}"))
+        return Cell((str(offset), f"b{one}"), one // 4, about=(f"{at} -> {offset}", f"bank {one} of {BANKS}"))
 
-    shades = ("bank" if banks else f"offset / {unit}" if unit > 1 else "offset") + " mod 8"
+    shades = "bank / 4" if banks else f"offset / {unit} mod 8" if unit > 1 else "offset mod 8"
     if inner is layout:
         return Picture(text, (offsets("", str(layout), layout, cell, window=window),), shades=shades)
     before = offsets("before", f"before {inner}", inner, cell, window=window)
-    after = offsets("after", f"after {layout}", layout, cell, window=window, place=(0, 1))
+    place = (1, 0) if before.whole[1] > before.whole[0] else (0, 1)
+    after = offsets("after", f"after {layout}", layout, cell, window=window, place=place)
     return Picture(text, (before, after), shades=shades)
 
 

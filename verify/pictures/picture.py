@@ -73,8 +73,10 @@ class Panel:
         if self.extent == self.whole:
             return ""
         parts = zip(self.axes, self.first, self.extent, self.whole, strict=True)
-        shown = ", ".join(f"{axis} {start}..{start + count - 1} of 0..{end - 1}" for axis, start, count, end in parts)
-        return f"shown: {shown}"
+        cut = [
+            f"{axis} {start}..{start + count - 1} of 0..{end - 1}" for axis, start, count, end in parts if count < end
+        ]
+        return f"shown: {', '.join(cut)}"
 
     def label(self, axis: int, number: int) -> str:
         """The name of a row (axis 0) or column (axis 1) that is shown, by its place."""
@@ -100,8 +102,8 @@ class Panel:
 class Picture:
     """What is drawn of one subject."""
 
-    title: str
-    panels: tuple[Panel, ...]
+    title: str  # the subject's name
+    panels: tuple[Panel, ...]  # in the order in which text lists them
     status: str = ""  # of the checks that were made: VERIFIED, REFUTED, ...
     notes: tuple[str, ...] = ()  # sentences: the counterexample, the extent of the damage
     shades: str = ""  # what the colours are by: "thread", "bank", "warp"

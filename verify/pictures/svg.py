@@ -81,9 +81,9 @@ class Arrangement:
             tops[row], y = y, y + tall[row] + GAP
         return cls(max(x, NARROWEST), y, lefts, tops)
 
-    def at(self, panel: Panel) -> str:
-        """Where a panel is."""
-        return f"{self.lefts[panel.place[1]]:g} {self.tops[panel.place[0]]:g}"
+    def at(self, panel: Panel, lower: float) -> str:
+        """Where a panel is, so much lower for a title of several lines."""
+        return f"{self.lefts[panel.place[1]]:g} {self.tops[panel.place[0]] + lower:g}"
 
 
 def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:
@@ -116,25 +116,31 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Elemen
     few = max(1, cells // 4 // len(picture.panels))  # a quarter is enough where no script runs
     shown = [first(panel, few) if large else panel for panel in picture.panels]
     here, there = (Arrangement.of(panels, sizes) for panels in (shown, picture.panels))
-    below = [*_below(picture, here.width)]
-    deep = NOTE * (len(below) + 2)
-    svg = _svg(here.width + SIDE, here.height + deep)
     name = f"{prefix}{crc32(repr((picture.title, picture.notes)).encode()):08x}"
+    title = textwrap.wrap(picture.title + (f": {picture.status}" if picture.status else ""), int(here.width / 6.1))
+    lower = NOTE * (len(title) - 1)
+    words = Element(
+        "g", {"transform": f"translate(0 {here.height + lower:g})", "data-to": f"0 {there.height + lower:g}"}
+    )
+    lines = _legend(words, picture, here.width, name)
+    for line in _below(picture, here.width):
+        _text(words, SIDE, NOTE * (lines + 0.4), line, "n d" if line.startswith(" ") else "n")
+        lines += 1
+    deep = lower + NOTE * (lines + 1)
+    svg = _svg(here.width + SIDE, here.height + deep)
     _described(svg, picture, name)
     SubElement(svg, "style").text = palette.STYLE
     _hatch(svg, name)
     SubElement(svg, "rect", {"class": "bg", "width": "100%", "height": "100%"})
-    _text(svg, SIDE, 16, picture.title + (f": {picture.status}" if picture.status else ""), "h")
+    for number, line in enumerate(title):
+        _text(svg, SIDE, 16 + NOTE * number, line, "h")
     for panel, whole in zip(shown, picture.panels, strict=True):
         group = _panel(panel, sizes[panel.name], name)
-        group.attrib |= {"transform": f"translate({here.at(panel)})", "data-to": there.at(panel)}
+        group.attrib |= {"transform": f"translate({here.at(panel, lower)})", "data-to": there.at(panel, lower)}
         if panel is not whole:
             group.set("data-cells", packed(whole, sizes[panel.name], name))
         svg.append(group)
-    lines = SubElement(svg, "g", {"transform": f"translate(0 {here.height:g})", "data-to": f"0 {there.height:g}"})
-    _legend(lines, picture, name)
-    for number, line in enumerate(below, 1):
-        _text(lines, SIDE, NOTE * (number + 0.4), line, "n d" if line.startswith(" ") else "n")
+    svg.append(words)
     if large:
         svg.set("data-box", f"{there.width + SIDE:g} {there.height + deep:g} {SCALE}")
         SubElement(svg, "script").text = SCRIPT.read_text(encoding="utf-8")
@@ -226,13 +232,17 @@ def first(panel: Panel, cells: int) -> Panel:
     return panel.cut(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
 
 
-def _legend(parent: Element, picture: Picture, name: str) -> None:
-    """A sample of each mark that the picture has, with its meaning."""
-    x, sample = SIDE, Sizes(12, 10, 0)
+def _legend(parent: Element, picture: Picture, width: float, name: str) -> int:
+    """A sample of each mark that the picture has, with its meaning; returns the number of lines."""
+    x, line, sample = SIDE, 0, Sizes(12, 10, 0)
     for cell, words in picture.legend():
-        parent.append(_cell(cell, x, -8, sample, name))
-        _text(parent, x + 16, 0, words, "n d")
-        x += 16 + len(words) * 5.6 + 14
+        wide = 16 + len(words) * 5.4
+        if x > SIDE and x + wide > width:
+            x, line = SIDE, line + 1
+        parent.append(_cell(cell, x, NOTE * line - 8, sample, name))
+        _text(parent, x + 16, NOTE * line, words, "n d")
+        x += wide + 10
+    return line + 1
 
 
 def _below(picture: Picture, width: float) -> Iterator[str]:

@@ -55,10 +55,11 @@ def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
     chosen: Access = plain[number]
     warps = -(-size(access.threads[0]) // 32)
     what = f"access {number // warps} of warp {number % warps}, {access.how} of {access.width} bits"
-    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, column)]
+    step = 2 if access.swizzle.bits else 1  # each phase with the swizzle is below the same one without
+    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, (0, column), step)]
     after = times[number]
     if access.swizzle.bits:
-        panels += banks.phases("after", chosen, access.bytes, column + 1)
+        panels += banks.phases("after", chosen, access.bytes, (1, column), step)
         after = chosen.through(access.bytes).total
         what += f": {times[number]} wavefronts before {access.swizzle} of elements, {after} after"
     else:

@@ -29,7 +29,7 @@ WARP = 32
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 
 
-class Held:
+class TileOwners:
     """The threads of each element of an operand in the whole tile, its values numbered through all repetitions."""
 
     def __init__(self, tiling: Tiling, tiled: TiledOperand) -> None:
@@ -93,18 +93,18 @@ def of_tiling(spec: TilingSpec, pool: Mapping[str, AnyAtom], thread: int | None)
 
 def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: tuple[Verdict, ...]) -> Panel:
     """The whole tile of an operand; B, drawn above C, has n across."""
-    held, name = Held(tiling, tiled), tiled.name
-    rows, columns = held.extent
+    whole, name = TileOwners(tiling, tiled), tiled.name
+    rows, columns = whole.extent
     first, second = tiled.part.axes
     wrong = [one.counterexample for one in verdicts if one.claim.part == name and one.counterexample is not None]
     inputs = wrong[0].inputs if wrong else {}
     points = {(inputs.get(f"{other}thread"), inputs.get(f"{other}value")) for other in ("", "other ")}
 
     def cell(element: int) -> Cell:
-        return held.cell(element, not points.isdisjoint(held.owners.get(element, ())))
+        return whole.cell(element, not points.isdisjoint(whole.owners.get(element, ())))
 
     heading = f"{name} {rows}x{columns} ({first},{second})"
-    captions = [f"{name} = {tiled.layout} of {held.unit[0]}x{held.unit[1]}"]
+    captions = [f"{name} = {tiled.layout} of {whole.unit[0]}x{whole.unit[1]}"]
     if first == "n":
         return grid(name, heading, (second, first), (columns, rows), lambda y, x: cell(x + rows * y),
                     place=PLACES[name], captions=captions)  # fmt: skip
@@ -118,18 +118,18 @@ def _steps(tiling: Tiling, thread: int) -> Picture:
     for number, tiled in enumerate(one for one in tiling.operands if one.name == one.like):
         panels += _of_operand(tiling, tiled, thread, number)
     title = f"{tiling.name}: the part of thread {thread}"
-    return Picture(title, tuple(panels), shades="thread", marked=f"held by thread {thread}")
+    return Picture(title, tuple(panels), shades="thread", marked=f"of thread {thread}")
 
 
 def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int) -> Iterator[Panel]:
-    held = Held(tiling, tiled)
-    rows, columns = held.extent
+    whole = TileOwners(tiling, tiled)
+    rows, columns = whole.extent
     memory = Layout((rows, columns), (columns, 1))
     offset = tiled.partition(thread, Tensor(None, memory)).offset
 
     def cell(base: int, at: int, point: str) -> Cell:
         place = at + base
-        mine = held.owners.get(place // columns + rows * (place % columns), ())
+        mine = whole.owners.get(place // columns + rows * (place % columns), ())
         threads = [one for one, _ in mine]
         about = f"{point} -> offset {place}", "; ".join(owners.listed(mine))
         return Cell((str(place),), threads[0] % 8 if threads else -1, marked=thread in threads, about=about)

@@ -125,8 +125,18 @@ def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
 
 def test_a_panel_beyond_the_most_cells_says_which_window_it_is() -> None:
     one = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
-    assert one.window == "shown: m 0..127 of 0..511, n 0..511 of 0..511"
+    assert one.window == "shown: m 0..127 of 0..511"
     assert one.cut(range(2), range(3)).window == "shown: m 0..1 of 0..511, n 0..2 of 0..511"
+
+
+def test_words_of_any_length_are_within_the_drawing(wrong: Picture) -> None:
+    long = replace(wrong.only(["C"]), title="long " * 60, notes=("word " * 99, "x" * 999), status="REFUTED")
+    root = ElementTree.fromstring(svg.document([long]))
+    width, height = map(float, root.get("viewBox", "").split()[2:])
+    texts = [one for one in root.iter(f"{SVG}text") if {"h", "n"} & set(one.get("class", "").split())]
+    assert "".join(one.text or "" for one in texts).count("long") == 60
+    assert all(float(one.get("x", 0)) + 4.9 * len(one.text or "") <= width for one in texts)
+    assert height > 400
 
 
 def test_names_of_users_are_text_in_every_format(right: Picture) -> None:
