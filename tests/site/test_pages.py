@@ -31,8 +31,14 @@ MODULES = {module.removesuffix(".command"): name for name, (module, _) in COMMAN
 COMMAND = re.compile(r"(?:^|`)(?:\$ )?(?:lanecheck|python -m) +((?:[^`\n\\]|\\\n)+)", re.MULTILINE)
 PLACEHOLDER = re.compile(r"(?:^| )(?:FILE|DIR|NAME|SPEC|PATH|OUT|MxN|HOST|MNEMONIC|[A-Z]+\.[a-z]+)(?:$| )|…|\.\.\.")
 GPU = {"banks", "order", "probe", "tilings"}  # they need a GPU
-LONG: set[str] = set()
-EXIT: dict[str, int] = {}
+# Each takes a minute or more; the tests of their folders run the same in parts.
+LONG = {
+    "atlas --checks isa,proof",
+    "atom --all --expect-known",
+    "laws --code",
+    "laws --open",
+    "laws --seeds 5 --format json",
+}
 
 
 def identifier(page: Path) -> str:
@@ -121,10 +127,11 @@ def test_a_command_of_a_page_runs(
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     monkeypatch.chdir(tmp_path)
-    assert main(COMPLETE[command]) in (0, 1, 4), capsys.readouterr().err
+    known = command != "atom SM80_16x8x61"  # the page shows what an unknown name prints
+    assert main(COMPLETE[command]) in ((0, 1, 4) if known else (2,)), capsys.readouterr().err
 
 
 def test_most_commands_of_the_pages_are_run() -> None:
     assert len(COMPLETE) > 60 and LONG <= {shlex.join(words) for words in every_command()}
     run = {words[0] for words in COMPLETE.values()}
-    assert run >= {"atlas", "atom", "campaign", "foreign", "identify", "index", "laws", "layout", "movement", "tiling"}
+    assert run >= {"atom", "campaign", "foreign", "identify", "index", "laws", "layout", "movement", "tiling"}

@@ -28,6 +28,8 @@ from verify.report import Case
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
 
+MOST_DRAWN = 1 << 22  # points of an atom: a picture takes about five seconds for a million
+
 
 @dataclass
 class AtomChecker(Run):
@@ -105,11 +107,16 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
-    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture | None:
+    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis.
+
+    None where the atom has too many points to be drawn.
+    """
     from verify.pictures import maps
     from verify.pictures.atoms import of_atom
 
+    if sum(threads * values for threads, values in (part.domain for part in subject.parts)) > MOST_DRAWN:
+        return None
     found = of_atom(subject, verdicts)
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):

@@ -7,6 +7,7 @@ counterexample and a link to it. What is not verified is unfolded.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
@@ -14,8 +15,12 @@ from xml.etree.ElementTree import Element
 
 from verify.core.html import document, element, formula
 from verify.core.verdict import Counterexample, Status, Verdict
+from verify.pictures.html import figure
 from verify.report import Case, Report, surprise
 from verify.report.as_text import describe, summary
+
+CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
+MOST = 28_000  # cells of a picture on a page, which keeps it below 1 MB
 
 
 def render(report: Report, verbose: bool = False) -> str:
@@ -43,6 +48,12 @@ def _case(case: Case, verbose: bool, alone: bool, ids: Counter[str]) -> Element:
     made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
     if alone or case.status != "VERIFIED":
         made.set("open", "")
+    picture = case.picture()
+    if picture is not None and picture.cells <= MOST:
+        made.append(figure(picture, CELLS, f"{where}/"))
+    elif picture is not None:
+        shown = element("code", f"python -m verify.show {shlex.quote(case.name)}")
+        made.append(element("p", f"Its {picture.cells} elements are too many for this page: ", shown, " draws them."))
     made.extend(_operands(case, verbose, ids))
     return made
 
