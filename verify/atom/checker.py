@@ -79,7 +79,7 @@ class AtomChecker(Run):
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             formulas=lambda: cited(prepared(atom)),
-            picture=lambda: drawn(prepared(atom), verdicts),
+            picture=lambda: fitting(prepared(atom), verdicts),
         )
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
@@ -107,16 +107,17 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture | None:
-    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis.
+def fitting(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture | None:
+    """The picture of an atom; None where it has too many points to be drawn in a few seconds."""
+    points = sum(threads * values for threads, values in (part.domain for part in subject.parts))
+    return drawn(subject, verdicts) if points <= MOST_DRAWN else None
 
-    None where the atom has too many points to be drawn.
-    """
+
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures import maps
     from verify.pictures.atoms import of_atom
 
-    if sum(threads * values for threads, values in (part.domain for part in subject.parts)) > MOST_DRAWN:
-        return None
     found = of_atom(subject, verdicts)
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):
