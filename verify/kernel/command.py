@@ -43,7 +43,6 @@ def _report(options: argparse.Namespace) -> Report:
     from lanecheck_console.progress import Progress
     from verify.kernel.check import BUDGET, check
     from verify.kernel.claim import read_claim
-    from verify.kernel.explain import explained
     from verify.kernel.verdict import case
     from verify.report import Report
 
@@ -53,7 +52,6 @@ def _report(options: argparse.Namespace) -> Report:
         shown.begin(Path(options.kernel).name)
         budget = options.budget or BUDGET
         outcomes = check(ptx, claim, seed=options.seed, budget=budget, strict=options.strict)
-        outcomes = [explained(one, ptx, claim, number, budget) for number, one in enumerate(outcomes)]
     cases = []
     for one in outcomes:
         again = f"python -m verify.kernel {options.kernel} --claim {options.claim} --seed {one.seed}"

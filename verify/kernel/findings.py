@@ -28,6 +28,7 @@ class Finding:
     line: int  # of the PTX; 0 where it has none
     text: str
     section: str = ""  # of the ISA, for a rule of order
+    source: str = ""  # file and line that the instruction comes from, if the PTX has it
 
 
 class Unclear(Exception):

@@ -100,6 +100,7 @@ class Machine:
         self.state = np.zeros(self.count, np.int8)
         self.pc = np.zeros(self.count, np.int32)
         self.shared = Shared(count, threads, self.size, self.cell, self.findings)
+        self.shared.nowhere = self.values.nowhere
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
         self.barriers = Barriers(self.state, self.shared, self.findings)
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA

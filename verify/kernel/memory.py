@@ -7,7 +7,7 @@ shared and local memory. Shared memory starts at 1024, so that an address is not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,7 @@ class Shared:
         self.copies: list[Copies] = []
         self.pending = np.zeros(ctas * self.span // cell, np.int32)  # the line of a copy on its way to a cell
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
+        self.nowhere: Callable[[str], int] = lambda text: UNWRITTEN  # the id of bytes that nobody wrote
         self.spans: list[tuple[Ints, int]] = []  # cells that an asynchronous product may still read, its line
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
@@ -94,6 +95,12 @@ class Shared:
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
         self.order.note_read(cells, who, self.findings.line)
+        empty = labels == (UNWRITTEN << 3)
+        if empty.any():
+            row, column = (int(one[0]) for one in np.nonzero(empty))
+            byte = int(places[row, column]) % self.span
+            text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
+            labels[empty] = self.nowhere(text) << 3
         return labels, self.plain[places]
 
     def byte(self, cell: int) -> int:

@@ -150,6 +150,7 @@ class Values:
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.batch: _Batch | None = None
+        self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64))
         self.line = 0  # of the instruction that is executed
@@ -189,6 +190,12 @@ class Values:
                 return len(self.causes) - 1
             self.causes.append(entry)
         return self.causes.index(entry)
+
+    def nowhere(self, text: str) -> int:
+        """The reserved id of what is read at this line from memory that nobody wrote; the first text is kept."""
+        if self.line not in self.lost:
+            self.lost[self.line] = self.reason(text)
+        return self.lost[self.line]
 
     def event(self, kind: str) -> int:
         """The number of a narrowing to a format at this line."""
@@ -250,6 +257,8 @@ class Values:
         keeps: bool = False,
     ) -> Ids:  # fmt: skip
         batch, key = self.batch, (key, event, keeps)
+        if not count:
+            return np.zeros(0, np.uint32)
         if batch and (
             batch.key != key or batch.count > _QUEUED or any(int(one.max()) >= batch.first for one in operands)
         ):

@@ -57,7 +57,8 @@ def _evidence(
 
 def said(one: Finding) -> str:
     """A finding in a line."""
-    where = f"line {one.line}: " if one.line else ""
+    source = f" ({one.source})" if one.source else ""
+    where = f"line {one.line}{source}: " if one.line else ""
     section = f" (ISA {one.section})" if one.section else ""
     return f"{where}{one.kind}: {one.text}{section}"
 

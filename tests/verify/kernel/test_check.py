@@ -95,6 +95,40 @@ def test_a_planted_bug_is_refuted(right: str, wrong: str) -> None:
     assert one(PRODUCT.replace(right, wrong)).status == "REFUTED"
 
 
+def test_the_first_cause_is_named_by_lane_and_register() -> None:
+    found = one(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"))
+    kinds = {each.kind: each for each in found.findings}
+    assert (
+        "lane 0, B register 0 low half holds B[n=0,k=8]; the instruction wants B[n=0,k=0]"
+        in kinds["wrong operand"].text
+    )
+    assert "it multiplies A[m=0,k=0] by B[n=0,k=8]" in kinds["wrong sum"].text
+    assert (
+        found.cause is not None and found.cause.holds[0][0] == "B[n=0,k=8]" and found.cause.wants[0][0] == "B[n=0,k=0]"
+    )
+
+
+def test_where_nothing_decides_both_operands_are_named() -> None:
+    shifted = PRODUCT.replace("[%d6]", "[%d6+64]").replace("[%d6+16]", "[%d6+80]").replace('"K": 16', "")
+    shifted = shifted.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0").replace("256]", "512]", 2)
+    wide = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 32}}
+    shifted = shifted.replace("[%d6+64]", "[%d6+32]").replace("[%d6+80]", "[%d6+48]").replace("272]", "528]")
+    found = one(shifted, wide)
+    (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
+    assert "A's slots of k hold [0, 1, 2" in text and "B's [16, 17" in text
+
+
+def test_missing_terms_are_named() -> None:
+    wide = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 32}}
+    half = PRODUCT.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0")
+    half = half.replace("[%d5+256]", "[%d5+512]").replace("[%d5+272]", "[%d5+528]")
+    (text,) = [each.text for each in one(half, wide).findings if each.kind == "wrong sum"]
+    assert text == "C[m=0,n=0] lacks k = 16..31; the sum has 32 terms"
+    twice = PRODUCT.replace(MMA, MMA + MMA.replace("%f5,%f6,%f7,%f8", "%f1,%f2,%f3,%f4"))
+    (text,) = [each.text for each in one(twice).findings if each.kind == "wrong sum"]
+    assert "has k = 0..15 twice" in text
+
+
 def test_a_seed_repeats_a_run_and_another_one_draws_other_primes() -> None:
     first, again, other = (one(PRODUCT, seed=seed) for seed in (7, 7, 8))
     assert (first.output["C"] == again.output["C"]).all() and (first.output["C"] != other.output["C"]).any()

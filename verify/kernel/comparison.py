@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison of an output array after a run with the value that the claim gives each element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verify.kernel.choices import Choices
+from verify.kernel.expression import Evaluation, Tensor, elements
+from verify.kernel.findings import Finding, Severity
+from verify.kernel.interpretation import Interpretation
+from verify.kernel.registers import joined, word
+from verify.kernel.values import ABSORBED, CAUSE, EXACT, FREE, MANTISSA, NARROWED, OPAQUE, Ids, Mask
+
+
+class Comparison:
+    """The claim's target array after the run, against the claim's value."""
+
+    def __init__(self, of: Interpretation) -> None:
+        self.values, self.launch, self.line = of.values, of.launch, 0
+        region = next(one for one in of.regions if one.array.name == of.launch.target.name)
+        self.region, self.array, self.name = region, region.array, region.array.name
+        self.findings: list[Finding] = []
+        self.ids = self._stored()
+        self.values.flush()
+        wanted = self._wanted(of)
+        self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
+        self.sample = self.values.sample[self.ids].reshape(self.array.shape)
+        self.compared = self.ids.size
+        self.bound = self.values.chance(self.ids)
+        stored = region.stored
+        assert stored is not None
+        self.written: Mask = stored.writer[region.places * region.size] >= 0
+        self._compare()
+        if not self.wrong.any():
+            self._precision()
+
+    def _stored(self) -> Ids:
+        """The ids of the array's elements after the run."""
+        region, size = self.region, self.region.size
+        assert region.stored is not None
+        places = region.places[:, None] * size + np.arange(size)
+        held = word(joined(region.stored.plain[places].astype(np.uint64)), region.stored.labels[places])
+        found: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
+        return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
+
+    def _wanted(self, of: Interpretation) -> Tensor:
+        values, launch = self.values, self.launch
+        arrays = {}
+        for element in elements(launch.value):
+            region = next(one for one in of.regions if one.array.name == element.name)
+            span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
+            sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
+            residues = values.residues[:, span].reshape(-1, *shape)
+            arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
+        choose: Choices = values.choices
+        found = Evaluation([int(p) for p in values.primes], arrays, launch.scalars, choose)(launch.value)
+        residues, sample = found.residues, found.sample
+        missing = [name for name in launch.target.indices if name not in found.dims]
+        dims = found.dims + tuple(missing)
+        residues = residues.reshape(*residues.shape, *[1] * len(missing))
+        sample = sample.reshape(*sample.shape, *[1] * len(missing))
+        order = [dims.index(name) for name in launch.target.indices]
+        shape = self.array.shape
+        residues = np.broadcast_to(residues.transpose(0, *(axis + 1 for axis in order)), (len(residues), *shape))
+        return Tensor(
+            launch.target.indices, residues.reshape(len(residues), -1), np.broadcast_to(sample.transpose(order), shape)
+        )
+
+    def _compare(self) -> None:
+        values, ids = self.values, self.ids
+        causes = values.marks[CAUSE, ids]
+        clear = causes == 0
+        differs = (values.residues[:, ids] != self.residues).any(0)
+        opaque = values.marks[OPAQUE, ids]
+        sample, wanted = self.sample.ravel(), self.wanted.ravel()
+        tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
+        shown = np.abs(sample - wanted) > tolerance
+        certain = differs & clear & ((opaque == EXACT) | shown)
+        self.wrong: Mask = certain | (~self.written & differs)
+        if self.wrong.any():
+            self._say_wrong()
+        open_ = ~clear & self.written
+        for cause in np.unique(causes[open_]):
+            self._say_open(int(cause), int(np.flatnonzero(open_ & (causes == cause))[0]), int((causes == cause).sum()))
+        vague = differs & clear & ~self.wrong
+        if vague.any():
+            first = self.array.element(int(np.flatnonzero(vague)[0]))
+            text = (
+                f"{first} and {int(vague.sum()) - 1} others are functions that were not shown to be equal or different"
+            )
+            self.findings.append(Finding("functions", Severity.UNKNOWN, 0, text))
+
+    def _say_wrong(self) -> None:
+        many, first = int(self.wrong.sum()), int(np.flatnonzero(self.wrong)[0])
+        if not self.written[first]:
+            absent = int((~self.written).sum())
+            text = f"{self.array.element(first)} is never written; {absent} of {self.compared} elements are not"
+            self.findings.append(Finding("element not written", Severity.VALUE, 0, text))
+            return
+        text = f"{self.array.element(first)} is {_number(self.sample.flat[first])}, and should be "
+        text += f"{_number(self.wanted.flat[first])} on the sample; {many} of {self.compared} elements are wrong"
+        self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
+
+    def _say_open(self, cause: int, first: int, many: int) -> None:
+        line, text = self.values.causes[cause]
+        where = f"{self.array.element(first)} and {many - 1} others"
+        if cause < 3:
+            found = Finding("value from nowhere", Severity.MEMORY, line, f"{where} come from a value that {text}")
+        elif cause in self.values.lost.values():
+            found = Finding("value from nowhere", Severity.MEMORY, line, f"{text}; {where} depend on it")
+        else:
+            found = Finding("no meaning", Severity.UNKNOWN, line, f"{where} depend on it: {text}")
+        self.findings.append(found)
+
+    def _precision(self) -> None:
+        """Report narrowings before the last step, and a last one to another format than the output's."""
+        values, kind = self.values, self.array.kind
+        absorbed, last = values.marks[ABSORBED, self.ids], values.marks[NARROWED, self.ids]
+        for event in np.unique(absorbed[absorbed > 0]):
+            name, line = values.events[int(event)]
+            text = (
+                f"a value goes through {name} before it is used further; one narrowing to {kind} at the end is allowed"
+            )
+            self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+        for event in np.unique(last[last > 0]):
+            name, line = values.events[int(event)]
+            if name != kind and MANTISSA.get(name, 64) <= MANTISSA.get(kind, 64):
+                text = f"the result goes through {name}, and the output is {kind}"
+                self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):g}"

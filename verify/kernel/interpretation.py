@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interpretation of one launch: its arrays as unknowns, its parameters, and its CTAs, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.core.errors import SpecError
+from verify.kernel import handlers
+from verify.kernel.claim import Array, Launch
+from verify.kernel.findings import Finding, Findings
+from verify.kernel.machine import Machine
+from verify.kernel.memory import WINDOW, Global, Region, Stored
+from verify.kernel.parse import Kernel
+from verify.kernel.values import SIZE, Values
+
+THREADS = 1 << 14  # of a batch: more take memory, fewer take time
+Samples: TypeAlias = NDArray[np.float64]
+
+
+class Missing(Exception):
+    """Instructions without a meaning."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("no meaning")
+        self.findings = findings
+
+
+class Interpretation:
+    """The interpretation of one launch."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, values: Values, budget: int, samples: Mapping[str, Samples]
+    ) -> None:
+        self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
+        self.values.allowed = frozenset(launch.narrow) - {"f32"}
+        self.regions = [self._region(one, samples.get(one.name)) for one in launch.arrays]
+        self.memory = Global(self.regions, self.values, self.findings)
+        bases = {
+            one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)
+        }
+        given = {
+            name: launch.parameter(variable.number, variable.size, bases)
+            for name, variable in kernel.parameters.items()
+        }
+        if len(launch.params) > len(kernel.parameters):
+            raise SpecError("params", f"{len(launch.params)} are given, the kernel has {len(kernel.parameters)}")
+        if kernel.block and int(np.prod(kernel.block)) != int(np.prod(launch.block)):
+            raise SpecError("block", f"the kernel requires {kernel.block} threads (.reqntid), not {launch.block}")
+        self.machine = Machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
+        self.machine.cell = handlers.cell(kernel)
+
+    def _region(self, array: Array, sample: Samples | None) -> Region:
+        """An array with its elements as unknowns, or as zeros."""
+        places, size = array.places, SIZE[array.kind]
+        owner = np.full(int(places.max()) + 1, -1, np.int64)
+        owner[places] = np.arange(len(places))
+        if sample is not None and sample.shape != array.shape:
+            raise SpecError(f"samples.{array.name}", f"has the shape {sample.shape}, not {array.shape}")
+        if sample is None:
+            low = 0 if array.kind[0] == "u" else -3
+            sample = self.values.points.integers(low, 4, array.shape).astype(np.float64)
+        first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample)
+        region = Region(array, first, owner, places, size)
+        if array.out or array.scratch:
+            count = len(owner) * size
+            labels = np.zeros(count, np.uint32)
+            if not array.zero:
+                ids = (first + np.arange(len(places))).astype(np.uint32) << np.uint32(3)
+                labels[places[:, None] * size + np.arange(size)] = ids[:, None] + np.arange(size, dtype=np.uint32)
+            if array.zero:
+                span = slice(first, first + len(places))
+                self.values.residues[:, span] = 0
+            nobody = np.full(count, -1, np.int64)
+            region.stored = Stored(labels, np.zeros(count, np.uint8), nobody, nobody.copy(), np.zeros(count, bool))
+        return region
+
+    # ---- the run
+
+    def run(self, only: int | None = None) -> None:
+        """Interpret all CTAs, a batch at a time, or one of them; Unclear where the run cannot go on."""
+        x, y, z = self.launch.grid
+        ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
+        per = max(1, THREADS // self.machine.threads)
+        if only is not None:
+            ctas = ctas[only : only + 1]
+        for first in range(0, len(ctas), per):
+            self.machine.start(ctas[first : first + per], first)
+            if not first:
+                missing = handlers.bound(self.machine)
+                if missing:
+                    raise Missing(missing)
+            self.machine.go()
+        self.values.flush()
