@@ -23,7 +23,7 @@ from verify.kernel.matrices import Product, fragment_map
 from verify.kernel.memory import Region
 from verify.kernel.values import FIRST, Ids, Values
 
-PROBES = 96  # at most so many terms are told apart; longer sums are told apart in blocks
+PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks
 Ints = NDArray[np.int64]
 
 
@@ -40,10 +40,10 @@ class Cause:
 
 def explained(run: Interpretation, found: Comparison, seed: int, budget: int) -> tuple[list[Finding], Cause | None]:
     """The first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
-    said: list[Finding] = []
+    words: list[Finding] = []
     term = _term(run.launch.value)
     if term is None or not found.written[first := int(np.flatnonzero(found.wrong)[0])]:
-        return said, None
+        return words, None
     stored = found.region.stored
     assert stored is not None
     cta = int(stored.writer[found.region.places[first] * found.region.size]) // run.machine.threads
@@ -52,13 +52,13 @@ def explained(run: Interpretation, found: Comparison, seed: int, budget: int) ->
     watched.regions = again.regions
     again.machine.watch = watched
     cause = None
-    if _finished(again, cta) and watched.said:
-        said.append(watched.said)
+    if _finished(again, cta) and watched.finding:
+        words.append(watched.finding)
         cause = watched.cause
     text = _terms(run, found, first, cta, term, budget)
     if text:
-        said.append(Finding("wrong sum", Severity.VALUE, 0, text))
-    return said, cause
+        words.append(Finding("wrong sum", Severity.VALUE, 0, text))
+    return words, cause
 
 
 def _finished(run: Interpretation, cta: int) -> bool:
@@ -102,20 +102,20 @@ class _Watched:
     def __init__(self, run: Interpretation, term: Term) -> None:
         self.machine, self.term = run.machine, term
         self.regions: list[Region] = run.regions
-        self.said: Finding | None = None
+        self.found: Finding | None = None
         self.cause: Cause | None = None
 
     def __call__(self, product: Product) -> None:
-        if self.said is not None:
+        if self.found is not None:
             return
         names = {"A": product.a, "B": product.b}
-        held = {name: self._coordinates(ids) for name, ids in names.items()}
-        a, b = held["A"], held["B"]
+        tiles = {name: self._coordinates(ids) for name, ids in names.items()}
+        a, b = tiles["A"], tiles["B"]
         bad = _uneven(a, 2) | _uneven(b, 1)
         clash = (_mode(a[..., 1], 1) != _mode(b[..., 1], 2)) & (_mode(a[..., 1], 1) >= 0) & (_mode(b[..., 1], 2) >= 0)
         bad |= clash.any(1)
         if bad.any():
-            self._say(product, int(np.flatnonzero(bad)[0]), held)
+            self._say(product, int(np.flatnonzero(bad)[0]), tiles)
 
     def _coordinates(self, ids: Ids) -> Ints:
         """(array, sum index, other indices as one number) of each element; -1 for what is no element of an input."""
@@ -134,9 +134,9 @@ class _Watched:
                 found[..., place] = np.where(here, part, found[..., place])
         return found
 
-    def _say(self, product: Product, warp: int, held: dict[str, Ints]) -> None:
+    def _say(self, product: Product, warp: int, tiles: dict[str, Ints]) -> None:
         """Name the first elements out of place, by what their neighbours in the tile imply."""
-        a, b = held["A"][warp], held["B"][warp]
+        a, b = tiles["A"][warp], tiles["B"][warp]
         votes = [_most([*a[:, slot, 1], *b[slot, :, 1]]) for slot in range(a.shape[1])]
         texts: list[str] = []
         count = 0
@@ -158,10 +158,10 @@ class _Watched:
             count += int(wrong.sum())
             row, column = (int(one[0]) for one in np.nonzero(wrong))
             place = self._place(product, name, row, column)
-            said = f"{place} holds {self._element(tile[row, column])}"
+            words = f"{place} holds {self._element(tile[row, column])}"
             if not tied:
-                said += f"; the instruction wants {self._wanted(tile[row, column], wants[row, column])}"
-            texts.append(said)
+                words += f"; the instruction wants {self._wanted(tile[row, column], wants[row, column])}"
+            texts.append(words)
             if self.cause is None:
                 self.cause = self._cause(product, name, tile, wants)
         who = self.machine.shared.who(int(product.first[warp])) if hasattr(self.machine, "shared") else "a warp"
@@ -171,7 +171,7 @@ class _Watched:
             ]
         text = f"{product.name} of the warp of {who}: {'; '.join(texts)}"
         text += f"; {count} elements of this instruction are out of place" if count else ""
-        self.said = Finding("wrong operand", Severity.VALUE, product.line, text)
+        self.found = Finding("wrong operand", Severity.VALUE, product.line, text)
 
     def _cause(self, product: Product, name: str, tile: Ints, wants: Ints) -> Cause:
         rows = range(tile.shape[0])
@@ -191,14 +191,14 @@ class _Watched:
         part = {1: "", 2: (" low half", " high half")[value % 2]}.get(per, f" byte {value % per}")
         return f"lane {lane}, {name} register {value // per}{part}"
 
-    def _element(self, held: Ints) -> str:
-        number, contracted, other = (int(one) for one in held)
+    def _element(self, tiles: Ints) -> str:
+        number, contracted, other = (int(one) for one in tiles)
         return self._named(number, contracted, other) if number >= 0 else "a computed value"
 
-    def _wanted(self, held: Ints, wants: Ints) -> str:
-        if int(held[0]) < 0 or min(int(wants[0]), int(wants[1])) < 0:
+    def _wanted(self, tiles: Ints, wants: Ints) -> str:
+        if int(tiles[0]) < 0 or min(int(wants[0]), int(wants[1])) < 0:
             return ""
-        return self._named(int(held[0]), int(wants[0]), int(wants[1]))
+        return self._named(int(tiles[0]), int(wants[0]), int(wants[1]))
 
     def _named(self, number: int, contracted: int, other: int) -> str:
         array = self.regions[number].array
@@ -210,12 +210,12 @@ class _Watched:
         return f"{array.name}[{','.join(f'{dim}={at}' for dim, at in zip(element.indices, rest, strict=True))}]"
 
 
-def _uneven(held: Ints, axis: int) -> NDArray[np.bool_]:
+def _uneven(tiles: Ints, axis: int) -> NDArray[np.bool_]:
     """By warp: whether a slot holds two indices of the sum, or a row or column two others."""
-    known = held[..., 0] >= 0
+    known = tiles[..., 0] >= 0
     across = 1 if axis == 2 else 2
-    found = np.zeros(len(held), bool)
-    for part, along in ((held[..., 1], across), (held[..., 2], axis)):
+    found = np.zeros(len(tiles), bool)
+    for part, along in ((tiles[..., 1], across), (tiles[..., 2], axis)):
         low = np.where(known, part, np.iinfo(np.int64).max).min(along)
         high = np.where(known, part, -1).max(along)
         found |= ((high > low) & (high >= 0)).any(1)
@@ -292,11 +292,11 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
     gained = [(int(one) - int(got[0])) % prime for one in got[1:]]
     wanted = [(int(one) - int(want[0])) % prime for one in want[1:]]
     name = found.array.element(first)
-    said = _of_terms(name, term, count, step, gained, wanted, prime)
-    if not said and int(got[0]) != int(want[0]):
+    words = _of_terms(name, term, count, step, gained, wanted, prime)
+    if not words and int(got[0]) != int(want[0]):
         return f"{name} is wrong in a part that has no {term.left.name}"
     odd = [one for one in range(len(gained)) if gained[one] not in (0, wanted[one], 2 * wanted[one] % prime)]
-    return said + (_partner(again, term, at, odd[0], gained, prime) if odd and step == 1 else "")
+    return words + (_partner(again, term, at, odd[0], gained, prime) if odd and step == 1 else "")
 
 
 def _partner(
@@ -355,17 +355,17 @@ def _of_terms(
     double = [one for one in blocks if got[one] == 2 * want[one] % prime != 0]
     right = [one for one in blocks if got[one] == want[one]]
     rest = [one for one in blocks if one not in missing and one not in double and one not in right]
-    said = []
+    words = []
     if missing:
-        said.append(f"lacks {term.index} = {_ranges(missing, step, count)}")
+        words.append(f"lacks {term.index} = {_ranges(missing, step, count)}")
     if double:
-        said.append(f"has {term.index} = {_ranges(double, step, count)} twice")
-    if rest and (said or len(rest) < len(got)):
-        said.append(f"has other products than {term.left.name}[…]*{term.right.name}[…] at {term.index} = "
+        words.append(f"has {term.index} = {_ranges(double, step, count)} twice")
+    if rest and (words or len(rest) < len(got)):
+        words.append(f"has other products than {term.left.name}[…]*{term.right.name}[…] at {term.index} = "
                     f"{_ranges(rest, step, count)}")  # fmt: skip
     elif rest:
-        said.append(f"has no right term: each of the {count} is a product of other elements")
-    return f"{name} {', and '.join(said)}; the sum has {count} terms" if said else ""
+        words.append(f"has no right term: each of the {count} is a product of other elements")
+    return f"{name} {', and '.join(words)}; the sum has {count} terms" if words else ""
 
 
 def _ranges(blocks: list[int], step: int, count: int) -> str:

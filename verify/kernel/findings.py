@@ -23,10 +23,10 @@ class Severity(StrEnum):
 class Finding:
     """One finding: what kind, how bad, where, and in words."""
 
-    kind: str
-    severity: Severity
+    kind: str  # in words
+    severity: Severity  # what it does to the verdict
     line: int  # of the PTX; 0 where it has none
-    text: str
+    text: str  # a sentence
     section: str = ""  # of the ISA, for a rule of order
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
 
