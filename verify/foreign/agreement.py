@@ -12,16 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from verify.core.errors import SpecError
 from verify.core.verdict import Status, Verdict
+from verify.index import bind
 from verify.maps.answers import ForeignMap, MissingMap
+from verify.maps.relabelling import is_identity, permutation, written
 from verify.report import Case
 
 HEAD = """# What other projects' maps are
 
 Each project's own functions were called for every lane and value, in an interpreter with the released package, and the
 result was compared with the PTX ISA at every point, and with the project's own inverse where it has one. *equal*: the
-same element everywhere. *wrong*: with the smallest counterexample; [reports](reports/README.md) have the cause and the
-repair. [How it is done, and what it does not cover](foreign.md).
+same element everywhere. *relabelled*: the same after one permutation of one axis, which is written as a layout.
+*wrong*: with the smallest counterexample and the repair; [reports](reports/README.md) have the cause. *not compared*:
+counted by the reason. [How it is done, and what it does not cover](foreign.md).
 
 This page is made by `python -m verify.foreign --agreement docs/agreement.md …`.
 """
@@ -46,10 +50,15 @@ class Row:
 def page(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
     """The page on some maps: of (project and version, map, its verdicts)."""
     projects = dict.fromkeys(project for project, _, _ in found)
-    parts = [HEAD]
+    parts = [HEAD, _all(found)]
     for project in sorted(projects, key=str.lower):
         parts.append(_section(project, [(one, case) for name, one, case in found if name == project]))
     return "\n".join(parts)
+
+
+def _all(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
+    """How many maps of all projects have each result."""
+    return f"All projects: {_count(len(found), 'map')}: {_tally([(one, case) for _, one, case in found], True)}.\n"
 
 
 def _section(project: str, found: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
@@ -79,8 +88,29 @@ def _row(found: ForeignMap, case: Case) -> Row:
         shown = wrong.counterexample
         against = "the ISA" if wrong.claim.prop.key != "own_inverse" else "its own inverse"
         damage = f" ({shown.damage[0]})" if shown.damage else ""
-        return Row(name, operand, f"**wrong**, against {against}: {shown.statement}{damage}", 0)
-    return Row(name, operand, "equal" if found.ptx else "agrees with its own inverse", 1)
+        repair = f"; repair: {shown.repair}" if shown.repair else ""
+        if numbers := relabelled(found):
+            return Row(name, operand, f"**relabelled**: {numbers}{damage}", 1)
+        return Row(name, operand, f"**wrong**, against {against}: {shown.statement}{damage}{repair}", 0)
+    return Row(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
+
+
+def relabelled(found: ForeignMap) -> str:
+    """The permutation of one axis by which a map differs from the ISA's, as `k' = LAYOUT`; empty where none does."""
+    if not found.ptx:
+        return ""
+    try:
+        (part,) = bind.of_map(found.map, found.ptx, found.operand, found.select).parts
+    except SpecError:
+        return ""
+    if part.wanted is None or part.found.images.keys() != part.wanted.images.keys() or not part.found.functional:
+        return ""
+    pairs = [(part.found(*point), part.wanted(*point)) for point in part.wanted.domain]
+    for at, axis in enumerate(part.wanted.outputs):
+        numbers = permutation((mine[at] for mine, _ in pairs), (theirs[at] for _, theirs in pairs), axis.extent)
+        if numbers and not is_identity(numbers) and all(mine[1 - at] == theirs[1 - at] for mine, theirs in pairs):
+            return f"where the ISA has {axis.name}, it has {axis.name}' = {written(numbers)}"
+    return ""
 
 
 def _wrong(verdicts: Iterable[Verdict]) -> Verdict | None:
@@ -97,15 +127,20 @@ def _series(text: str) -> str:
 
 def _reason(case: Case) -> str:
     reason = next(verdict.reason for verdict in case.verdicts if verdict.status is Status.UNCHECKED)
-    if "is not in the tables" in reason or "has no such" in reason:
-        return "the ISA tables have no instruction of the name that the project gives"
-    return reason
+    name, _, rest = reason.partition(": ")
+    if rest.startswith("the ISA has no such"):
+        return f"the ISA has no {name}"
+    return f"the ISA tables have no {name}" if "is not in the tables" in rest else reason
 
 
-def _tally(found: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
-    counts = Counter(case.status for _, case in found)
-    words = {"VERIFIED": "right", Status.REFUTED: "wrong", Status.UNCHECKED: "not compared"}
-    return ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
+def _tally(found: Sequence[tuple[ForeignMap | MissingMap, Case]], every: bool = False) -> str:
+    """How many maps are right, relabelled, wrong and not compared; `every` names those too that none is."""
+    counts: Counter[str] = Counter()
+    for one, case in found:
+        word = {"VERIFIED": "right", Status.UNCHECKED: "not compared"}.get(case.status, "wrong")
+        counts["relabelled" if word == "wrong" and isinstance(one, ForeignMap) and relabelled(one) else word] += 1
+    words = ("right", "relabelled", "wrong", "not compared")
+    return ", ".join(f"{counts[word]} {word}" for word in words if counts[word] or every)
 
 
 def _count(number: int, what: str) -> str:

@@ -26,6 +26,7 @@ from verify.core.verdict import (
 )
 from verify.index import bind
 from verify.index.properties import EQUALS, operand_verdicts
+from verify.index.repair import right
 from verify.maps import findings
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.fragment_map import FragmentMap, grid
@@ -97,16 +98,20 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
             wrong.append((element, strays))
     if not wrong:
         return None
+    back = forward.inverse()
+    first = {one: points[:1] for one, points in back.images.items()}
+    copies = not back.functional
     element, strays = wrong[0]
     says = "has no lane and value"
     if strays:
-        back = " and ".join(map(forward.show, forward.at(*strays[0]))) or "no element"
-        says = f"is said to be {forward.show_input(strays[0])}, which has {back}"
+        has = " and ".join(map(forward.show, forward.at(*strays[0]))) or "no element"
+        says = f"is said to be {forward.show_input(strays[0])}, which has {has}"
     return Counterexample(
         {axis.word: c for axis, c in zip(inverse.outputs, element, strict=True)},
         f"{forward.show(element)} {says}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {len(list(grid(inverse.outputs)))} elements disagree",),
+        repair=right(replace(back, images=first), f"the inverse of the other{', its first copy,' * copies}"),
         unique=len(wrong) == 1,
     )
 

@@ -23,6 +23,7 @@ from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
 MOST = 1500  # candidates, and parts of all of them: less than a second
 MOST_PARTS = 30_000
+LONGEST = 200  # letters of a map that is written
 PROBES = 4  # points at which a candidate is evaluated first
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
 Texts = dict[str, str]
@@ -34,7 +35,7 @@ def find(part: IndexOperand, wanted: FragmentMap) -> str:
     if part.spec.bases is not None:
         return _of_bases(part, part.spec.bases, wanted)
     if function is None:
-        return ""
+        return right(wanted, "the ISA's map")
     now, points = agreement(part.found, wanted)
     probes = part.found.differences(wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
@@ -49,6 +50,17 @@ def find(part: IndexOperand, wanted: FragmentMap) -> str:
             )
             return f"{how}: {changed}      {points} of {points} agree (now {now})"
     return ""
+
+
+def right(wanted: FragmentMap, what: str) -> str:
+    """The map as expressions of C, for one that was given by no text; empty where it is not written in two lines."""
+    from verify.maps.synthesis import as_c
+
+    try:
+        text = as_c(wanted)
+    except MapError:
+        return ""
+    return f"{what} is {text}" if len(text) < LONGEST else ""
 
 
 def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> str:

@@ -147,10 +147,12 @@ def _prevented(rows: Rows) -> str:
 def as_c(found: FragmentMap) -> str:
     """An expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
 
-    Raises MapError with the points that prevent both.
+    Of an inverse map they are digits of row and col. Raises MapError with the points that prevent both.
     """
+    if not found.total or len(found.inputs) != 2:
+        raise MapError("no sum of digits: the map is not one of two coordinates with an image for each")
     lanes, values = found.inputs
-    names = "lane" if lanes.extent <= WARP else "tid", "i"
+    names = ("row", "col") if lanes.name != "lane" else ("lane" if lanes.extent <= WARP else "tid", "i")
     lines = []
     for place, axis in enumerate(found.outputs):
         rows = [[found(t, v)[place] for v in range(values.extent)] for t in range(lanes.extent)]

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.verify.adapters import HOSTILE, written
+from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.foreign.command import ADAPTERS, main, shipped
 
 
@@ -19,7 +19,34 @@ def test_the_page_of_agreement_has_wrong_maps_first_and_counts_what_was_not_comp
     rows = [line for line in lines if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows[:3]] == ["liar", "wrong", "wrong inverse"]
     assert "**wrong**, against the ISA: lane" in rows[1] and "**wrong**, against its own inverse: " in rows[2]
+    assert (
+        rows[2].split("; repair: ")[1].startswith("the inverse of the other is lane = row%8*4 + col/2; value = row/8*2")
+    )
     assert all(row.endswith("| equal |") for row in rows[3:])
+    assert "All projects: 21 maps: 6 right, 0 relabelled, 3 wrong, 12 not compared." in lines
+
+
+def test_a_relabelled_map_and_reasons_of_both_kinds_have_rows_of_their_own(tmp_path):
+    text = (
+        RIGHT
+        + """
+def maps():
+    yield "C", fragment
+    yield "exchanged", lambda: fragment(of=lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 + i % 2 * 4))
+    yield "no such", lambda: fragment(ptx="mma.sync.aligned.m16n8k99.row.col.f32.f16.f16.f32")
+    yield "not here", lambda: fragment(ptx="fma.rn.f32")
+"""
+    )
+    page = tmp_path / "agreement.md"
+    assert main([str(written(tmp_path, text)), "-q", "--agreement", str(page)]) == 1
+    lines = page.read_text().splitlines()
+    assert "4 maps: 1 right, 1 relabelled, 2 not compared." in lines
+    (row,) = [line for line in lines if line.startswith("| `exchanged`")]
+    assert "| **relabelled**: where the ISA has n, it has n' = (2,4):(4,1) (96 of 128 points disagree) |" in row
+    assert (
+        "- 1 map not compared with the ISA: the ISA has no 'mma.sync.aligned.m16n8k99.row.col.f32.f16.f16.f32'" in lines
+    )
+    assert "- 1 map not compared with the ISA: the ISA tables have no 'fma.rn.f32'" in lines
 
 
 def test_the_committed_page_names_every_adapter_with_its_version():

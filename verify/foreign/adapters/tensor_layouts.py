@@ -43,15 +43,36 @@ def fragment(module, atom, operand):
         "outputs": outputs,
         "of": of,
     }
-    if module is atoms_amd:
-        return {**found, "note": "an instruction of AMD's"}
+    if note := why_none(module, atom, operand):
+        return {**found, "note": note}
     ptx = mnemonic(atom)
     return {**found, "ptx": ptx, "operand": "D" if ptx.startswith("wgmma") and operand == "C" else operand}
 
 
+def why_none(module, atom, operand):
+    """Why a map has no instruction with which it can be compared; empty where it has one. ptxas rejects the names."""
+    if module is atoms_amd:
+        return "an instruction of AMD's"
+    if atom.ptx.startswith("tcgen05.mma"):
+        return "an operand of tcgen05.mma is in shared or tensor memory: the project's layout names no lane"
+    if atom.ptx == "dp2a.s32.s32":
+        return "no PTX instruction has the name dp2a.s32.s32: there are dp2a.lo and dp2a.hi"
+    sort, shape = ("sparse", "m16n8k128") if "(sparse)" in atom.ptx else ("dense", "m16n8k64")
+    if ".e4m3.e4m3." in atom.ptx and shape in atom.ptx:
+        return f"no {sort} mma of e4m3 has the shape {shape}: that is of types of 4 bits"
+    if "(sparse)" in atom.ptx and operand == "A":
+        return "A is given by the k of all elements, the ISA's by that of the stored ones"
+    return ""
+
+
 def mnemonic(atom):
-    """The atom's instruction; that of a wgmma is given without the types, which the name has."""
+    """The atom's instruction.
+
+    That of a wgmma is given without the types, which the name has; a complex product issues real ones, with its maps.
+    """
     types = re.search(r"_(F16|F32|S32)(F16|BF16|TF32|E4M3|E5M2|S8|U8)(F16|BF16|TF32|E4M3|E5M2|S8|U8)_", atom.name)
     if atom.ptx.startswith("wgmma") and types and re.search(r"k\d+$", atom.ptx):
         return ".".join([atom.ptx, *types.groups()]).lower()
-    return atom.ptx
+    if atom.ptx.endswith(" (sparse)"):
+        return atom.ptx.removesuffix(" (sparse)").replace("mma.sync", "mma.sp::ordered_metadata.sync")
+    return atom.ptx.removesuffix(" (complex)")

@@ -4,11 +4,17 @@
 Axes of size 2 have names: l are the bits of the lane, u and r those of the value; `opts` says which of them is a bit of
 n (u0, l0: dimension 0) or of m. For A and B, `_remaps` says which axis of the problem each physical one holds; axes of
 the other dimension are not in the operand. r are the bits of k.
+
+A second copy is in `runtime/ops_python.py`, which computes in Python what a GPU would: functions inside a method, which
+are taken from its source. `a_elem(x, k, row, _)` is x[value][lane], so it is the inverse map.
 """
 
+import ast
+import inspect
 from functools import partial
 
 from tinygrad.codegen.opt import tc
+from tinygrad.runtime import ops_python
 
 PROJECT = "tinygrad"
 NAMES = {"half": "f16", "__bf16": "bf16", "float": "f32", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2", "int": "s32"}
@@ -20,6 +26,9 @@ def maps():
         for core in getattr(tc, group):
             for operand in "ABC":
                 yield f"{group} {name(core)} {operand}", partial(of_cuda, group, core, operand)
+    for types, functions in emulated():
+        for operand in "ABC":
+            yield f"ops_python {types} {operand}", partial(of_emulated, types, functions, operand)
     for group in ("amd_rdna3", "amd_rdna4", "amd_cdna_161616", "amd_cdna_161632", "amd_cdna_1616128"):
         for core in getattr(tc, group):
             for operand in "ABC":
@@ -46,6 +55,52 @@ def of_amd(group, core, operand):
     """An operand of a matrix core of AMD's."""
     source = f"codegen/opt/tc.py: {group}"
     return {**fragment(core, operand), "source": source, "note": "an instruction of AMD's"}
+
+
+EMULATED = {  # the branch for its dims and type -> what it emulates
+    "dims == (8, 16, 16)": "m16n8k16.row.col.f32.f16.f16.f32",
+    "dims == (8, 16, 32)": "m16n8k32.row.col.f32.e4m3.e4m3.f32",
+    "dims == (8, 16, 8) and dtype_in == dtypes.half": "m16n8k8.row.col.f32.f16.f16.f32",
+    "dims == (8, 16, 8) and dtype_in == dtypes.float": "m16n8k8.row.col.f32.tf32.tf32.f32",
+}
+
+
+def emulated():
+    """(instruction, its functions) of every branch for CUDA of the emulator; the functions by their names."""
+    tree = ast.parse(inspect.getsource(ops_python))
+    branches = [one for one in ast.walk(tree) if isinstance(one, ast.If)]
+    cuda = next(one for one in branches if ast.unparse(one.test) == "device == 'CUDA'")
+    for branch in branches:
+        if ast.unparse(branch.test) in EMULATED:
+            own = [one for one in [*cuda.body, *branch.body] if isinstance(one, ast.FunctionDef)]
+            names = {}
+            exec(compile(ast.Module(own, []), "ops_python.py", "exec"), names)
+            yield EMULATED[ast.unparse(branch.test)], names
+
+
+class Places:
+    """What has (lane, value) at [value][lane]."""
+
+    def __init__(self, *value):
+        self.value = value
+
+    def __getitem__(self, index):
+        return (index, *self.value) if self.value else Places(index)
+
+
+def of_emulated(types, functions, operand):
+    """An operand of the emulator: of A and B (row, column) -> (lane, value), of C (lane, value) -> (row, column)."""
+    k = int(types.partition(".")[0].partition("k")[2])
+    tile = {"A": (("m", 16), ("k", k)), "B": (("k", k), ("n", 8)), "C": (("m", 16), ("n", 8))}[operand]
+    place = (("lane", 32), ("value", tile[0][1] * tile[1][1] // 32))
+    of = {
+        "A": lambda row, k: functions["a_elem"](Places(), k, row, 0),
+        "B": lambda k, col: functions["b_elem"](Places(), col, k, 0),
+        "C": lambda lane, value: functions["c_map"](lane, value)[::-1],
+    }[operand]
+    inputs, outputs = (place, tile) if operand == "C" else (tile, place)
+    source, ptx = "runtime/ops_python.py", f"mma.sync.aligned.{types}"
+    return {"source": source, "ptx": ptx, "operand": operand, "inputs": inputs, "outputs": outputs, "of": of}
 
 
 def fragment(core, operand):
