@@ -52,8 +52,8 @@ def explained(run: Interpretation, found: Comparison, seed: int, budget: int) ->
     watched.regions = again.regions
     again.machine.watch = watched
     cause = None
-    if _finished(again, cta) and watched.finding:
-        words.append(watched.finding)
+    if _finished(again, cta) and watched.found:
+        words.append(watched.found)
         cause = watched.cause
     text = _terms(run, found, first, cta, term, budget)
     if text:
