@@ -32,6 +32,7 @@ COMMANDS = {
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
     "order": ("gpu_checks.order.command", "leave out barriers and fences on this GPU: what goes wrong"),
     "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
+    "scan": ("verify.scan.command", "verify the layouts and asm strings of CUTLASS headers"),
     "show": ("verify.show.command", "draw atoms, layouts and maps: in the terminal, as SVG, HTML or LaTeX"),
     "tiling": ("verify.tiling.command", "verify tiled MMAs: the owners of a CTA's tile, and the product"),
     "tilings": ("gpu_checks.tilings.command", "multiply on this GPU by kernels made from layouts"),

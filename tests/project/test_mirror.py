@@ -26,6 +26,7 @@ TOGETHER = {
     "verify/maps": "test_findings",  # maps of every source, compared point by point
     "verify/pictures": "test_picture",  # the same pictures by every writer
     "verify/show": "test_command",  # every sort of argument
+    "verify/scan": "test_command",  # headers right, wrong, unreadable and hostile, from their text to the report
     "verify/movement": "test_planted_bugs",  # every sort of movement, with bugs planted in what it rests on
 }
 

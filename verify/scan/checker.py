@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdicts on the definitions of a checkout: of each layout as of an atom, and of the inline assembly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import layouts.atoms
+from layouts import LayoutError
+from layouts.atoms import AnyAtom, AtomFileError
+from layouts.atoms.reading import ReadAtom
+from layouts.int_tuple import leaves, unflatten
+from layouts.text import parse_shape_stride
+from verify.atom.checker import AtomChecker
+from verify.core.verdict import (
+    Check,
+    Claim,
+    Counterexample,
+    Place,
+    Property,
+    Scope,
+    Verdict,
+    finding,
+    join,
+    unchecked,
+)  # fmt: skip
+from verify.report import Case
+from verify.scan import cplusplus
+from verify.scan.assembly import Function, faults, line_of
+from verify.scan.entry import Operations, atom, issues_in_memory
+from verify.scan.traits import Definition, Instance
+from verify.scan.values import Named, Needs, Unread, shown
+
+READABLE = Property("readable", Scope.ATOM, says={"mma": "it can be read", "copy": "it can be read"})
+REGISTERS = Property("asm_registers", Scope.INSTRUCTION, words="registers of the assembly")
+IN_REGISTERS = "UNCHECKED: no operand is in registers"
+
+
+@dataclass
+class Scanner:
+    """Decides definitions one by one; evidence on the same layout and formula is found once."""
+
+    operations: Operations
+    checker: AtomChecker
+    command: str = "python -m verify.scan"  # with the options that find a counterexample again
+    _functions: dict[Named, tuple[Function | None, list[list[str]]]] = field(default_factory=dict)
+
+    def cases(self, definition: Definition) -> Iterator[Case]:
+        """The case of each instance of a definition, or that it cannot be read."""
+        if definition.problem:
+            yield unread(definition.name, definition.at or definition.place, definition.problem)
+        for instance in definition.instances:
+            yield self.case(definition, instance)
+
+    def case(self, definition: Definition, instance: Instance) -> Case:
+        """All verdicts on one instance."""
+        name, place = instance.name, definition.place
+        try:
+            found, issued = self._function(instance.operation)
+        except (Unread, Needs) as error:
+            return unread(name, place, str(error))
+        if definition.sort == "copy" and issues_in_memory(issued):
+            listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
+            verdicts = (*self._assembly(name, found, issued), _open(name, IN_REGISTERS.partition(": ")[2]))
+            return Case(name, verdicts, layouts=listed, expect=IN_REGISTERS, place=place)
+        try:
+            permuted = found.permuted if found is not None and definition.sort == "copy" else None
+        except ValueError:
+            return unread(name, place, "what copy() does with its registers after the instruction cannot be read")
+        try:
+            entry = atom(name, place.file, instance, issued, permuted)
+            case = self.checker.case(entry)
+        except AtomFileError as error:
+            return unread(name, place, error.problem)
+        verdicts = tuple(self._placed(verdict, instance, entry, found, place) for verdict in case.verdicts)
+        known = self._known(name, entry)
+        return replace(
+            case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place
+        )
+
+    def _function(self, operation: Named) -> tuple[Function | None, list[list[str]]]:
+        if operation not in self._functions:
+            self._functions[operation] = self.operations.of(operation), self.operations.issued(operation)
+        return self._functions[operation]
+
+    def _assembly(self, name: str, found: Function | None, issued: list[list[str]]) -> list[Verdict]:
+        """The verdict on the registers of the inline assembly; none where there is no assembly."""
+        if found is None or not found.asms or not issued:
+            return []
+        wrong = list(faults(found))
+        place = found.header.place(wrong[0][0] if wrong else line_of(found, issued[0][0]))
+        also = tuple(fault for _, fault in wrong[1:])
+        counterexample = Counterexample({}, wrong[0][1], damage=also, replay=self._replay(name)) if wrong else None
+        points = sum(len(asm.operands) for asm in found.asms)
+        evidence = finding(Check.ISA, counterexample, "operand by operand", points, "text of the header")
+        claim = Claim(name, "asm", REGISTERS, "each register of the assembly is used once, in order")
+        return [replace(join(claim, [evidence]), place=place)]
+
+    def _placed(
+        self, verdict: Verdict, instance: Instance, entry: ReadAtom, found: Function | None, place: Place
+    ) -> Verdict:
+        """The verdict with its place, the repair as C++ and the command that finds it again."""
+        part = verdict.claim.part
+        if part in instance.operands:
+            place = instance.operands[part].place
+        elif verdict.claim.prop.scope is Scope.INSTRUCTION and found is not None and (said := re.search(
+            r"\S+\.\S+$", verdict.claim.text
+        )):  # fmt: skip
+            place = found.header.place(line_of(found, said[0]))
+        wrong = verdict.counterexample
+        if wrong is None:
+            return replace(verdict, place=place)
+        repair = as_cplusplus(part, wrong.repair)
+        if verdict.claim.prop.key == "well_formed":
+            repair = self._congruent(part, entry)
+        wrong = replace(wrong, repair=repair, replay=self._replay(instance.name))
+        return replace(verdict, counterexample=wrong, place=place)
+
+    def _replay(self, name: str) -> str:
+        return f"{self.command} --only '{name}'"
+
+    def _congruent(self, part: str, entry: ReadAtom) -> str:
+        """The layout with the stride's numbers in the profile of the shape, if that is right; else empty."""
+        try:
+            shape, stride = parse_shape_stride(entry.operands[part])
+            flat = leaves(stride)
+            if len(flat) != len(leaves(shape)):
+                return ""
+            mended = f"{shown(shape)}:{shown(unflatten(flat, shape))}"
+        except (LayoutError, KeyError):
+            return ""
+        changed = replace(entry, operands={**entry.operands, part: mended})
+        verdicts = self.checker.verify(changed) if not hasattr(changed, "entry") else []
+        own = [verdict for verdict in verdicts if verdict.claim.part == part]
+        equal = any(verdict.claim.prop.key == "equals_isa" and verdict.status.confirmed for verdict in own)
+        return cplusplus.declared(part, mended) if equal and not any(one.status.refuted for one in own) else ""
+
+    def _known(self, name: str, entry: ReadAtom) -> str:
+        """The known defect of the same atom; empty where none is known."""
+        for known in self._defects.get(name.partition("<")[0], ()):
+            if known.ptx == entry.ptx and ("<" in known.name or dict(known.operands) == dict(entry.operands)):
+                return known.known_defect or ""
+        return ""
+
+    @cached_property
+    def _defects(self) -> dict[str, list[AnyAtom]]:
+        found: dict[str, list[AnyAtom]] = {}
+        for one in layouts.atoms.registry().values():
+            if one.known_defect:
+                found.setdefault(one.name.partition("<")[0], []).append(one)
+        return found
+
+
+def as_cplusplus(part: str, repair: str) -> str:
+    """A repair with its layout as the C++ text of the trait.
+
+    >>> as_cplusplus("B", "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)")
+    'using BLayout = Layout<Shape<Shape<_4,_8>,_8>, Stride<Stride<_64,_1>,_8>>;      256 of 256 agree (now 64)'
+    """
+    found = re.search(r"(?:^|: )((?:\(.*?\)|\d+):\S+)(?:\s{2,}(.*))?$", repair)
+    text = cplusplus.declared(part, found[1]) if found else ""
+    if not text or found is None:
+        return repair
+    return f"{text}      {found[2]}" if found[2] else text
+
+
+def unread(name: str, place: Place, problem: str) -> Case:
+    """The case of something that cannot be read."""
+    claim = Claim(name, "", READABLE, "it can be read")
+    verdict = replace(join(claim, [unchecked(Check.ISA, f"not read: {problem}")]), place=place)
+    return Case(name, (verdict,), place=place)
+
+
+def _open(name: str, why: str) -> Verdict:
+    return join(Claim(name, "", READABLE, "its layouts are the instruction's"), [unchecked(Check.ISA, why)])

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The headers below a path, or of a commit of a git checkout, as a program of declarations."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from verify.core.errors import UsageError
+from verify.core.verdict import Place
+from verify.scan.program import Program
+from verify.scan.text import LARGEST, Header, ReadError
+from verify.scan.traits import Definition, Reader
+
+ENDINGS = (".hpp", ".h", ".cuh", ".cu", ".inl")
+MOST = 4096  # headers of a run
+TRAITS = ("mma_traits", "copy_traits")
+OPERATIONS = ("mma", "copy")
+
+
+@dataclass
+class Checkout:
+    """What was read of some headers."""
+
+    reader: Reader
+    definitions: list[Definition]
+    problems: list[tuple[Place, str]] = field(default_factory=list)  # of headers that cannot be read
+
+
+def checkout(paths: Sequence[str]) -> Checkout:
+    """The definitions in files, and in the headers of traits below folders. Raises UsageError."""
+    asked: list[Path] = []
+    context: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            asked += _below(path)
+        elif path.is_file():
+            asked.append(path)
+            context += _beside(path)
+        else:
+            raise UsageError(f"{path}: there is no such file or folder")
+    files = dict.fromkeys((*asked, *(path for path in context if path not in asked)))
+    if len(files) > MOST:
+        raise UsageError(f"{len(files)} headers, at most {MOST} are read: name a folder with fewer")
+    return _read(((str(path), _bytes(path)) for path in files), {str(path) for path in asked}, " ".join(paths))
+
+
+def at_commit(path: str, commit: str) -> Checkout:
+    """The definitions in the headers below a folder, as a commit of its git repository has them. Raises UsageError.
+
+    Nothing is checked out.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise UsageError(f"{path}: --since compares a folder of a git checkout")
+    listed = _git(folder, "ls-tree", "-r", "-z", "--name-only", "--end-of-options", commit, "--", ".").decode(
+        "utf-8", "replace"
+    )
+    names = [name for name in listed.split("\0") if _is_header(PurePath(name))]
+    if not names:
+        raise UsageError(f"{commit} has no header of traits below {path}")
+    wanted = "".join(f"{commit}:./{name}\n" for name in names).encode()
+    answered = _git(folder, "cat-file", "--batch", given=wanted)
+    files = list(zip((str(folder / name) for name in names), _objects(answered), strict=True))
+    return _read(files, {name for name, _ in files}, f"{commit} of {path}")
+
+
+def _read(files: Iterable[tuple[str, bytes]], asked: set[str], what: str) -> Checkout:
+    program = Program()
+    problems: list[tuple[Place, str]] = []
+    for name, content in files:
+        try:
+            if len(content) > LARGEST:
+                raise ReadError(Place(name, 1), f"a header of {len(content)} bytes, at most {LARGEST} are read")
+            program.add(Header(name, content.decode("utf-8", "replace")))
+        except ReadError as error:
+            if name in asked:
+                problems.append((error.place, error.problem))
+    reader = Reader(program)
+    found = [one for one in reader.definitions() if one.item.header.path in asked]
+    if not found and not problems:
+        raise UsageError(f"{what}: no definition of MMA_Traits or Copy_Traits is there")
+    return Checkout(reader, found, problems)
+
+
+def _below(folder: Path) -> list[Path]:
+    """The headers of traits and operations below a folder; every header, where none has such a name."""
+    every = sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS and path.is_file())
+    named = [path for path in every if _is_header(path)]
+    found = named if any(path.name.startswith(TRAITS) for path in named) else every
+    if not found:
+        raise UsageError(f"{folder}: no header is there")
+    return found
+
+
+def _is_header(path: PurePath) -> bool:
+    """Whether a file is one of CUTLASS's headers of traits or operations, by its name and folder."""
+    if path.suffix not in ENDINGS:
+        return False
+    return path.name.startswith(TRAITS) or (path.parent.name == "arch" and path.name.startswith(OPERATIONS) and (
+        "cute" in path.parts or "atom" not in path.parts
+    ) and "cutlass" not in path.parts[-3:])  # fmt: skip
+
+
+def _beside(path: Path) -> Iterator[Path]:
+    """The headers that a single one may rest on: its neighbours, and those of the folder arch."""
+    for folder in (path.parent, path.parent.parent / "arch"):
+        if folder.is_dir():
+            yield from sorted(one for one in folder.iterdir() if one.is_file() and _is_header(one))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
+    """What a git command prints. Raises UsageError."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], input=given, capture_output=True, check=False, timeout=600
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"git: {error}") from error
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"git in {folder}: {said[0] if said else 'it failed'}")
+    return done.stdout
+
+
+def _objects(answered: bytes) -> Iterator[bytes]:
+    """The contents that `git cat-file --batch` prints: each after a line with its size."""
+    at = 0
+    while at < len(answered):
+        end = answered.index(b"\n", at)
+        words = answered[at:end].split()
+        if len(words) < 3 or not words[-1].isdigit():
+            raise UsageError(f"git: {answered[at:end].decode('utf-8', 'replace')}")
+        size = int(words[-1])
+        yield answered[end + 1 : end + 1 + size]
+        at = end + size + 2

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.scan PATH…`: verify every layout and asm string of a CUTLASS checkout, or of single headers."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from verify.cli import arguments, ending, inputs, output
+from verify.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from verify.report import Case, Report
+    from verify.scan.checkout import Checkout
+    from verify.scan.traits import Definition
+
+DESCRIPTION = """Verify the headers of CUTLASS, or of a fork: every definition of MMA_Traits and of Copy_Traits is read
+without a compiler, with aliases, inheritance and templates, and each of its layouts is compared with the instruction
+that the asm strings of the arch headers issue. Every register of an asm string must be used once, in order. PATH is a
+checkout, a folder or a header. What cannot be read is listed with file and line, and is UNCHECKED."""
+EXAMPLE = "cutlass/include/cute --expect-known"
+STOPS = {"diff": ("paths", "only", "since", "checks", "expect_known", "require")}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Scan the headers that the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.scan", DESCRIPTION, EXAMPLE)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="a checkout, a folder or a header")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
+    parser.add_argument("--checks", default="isa,proof", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
+    parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    arguments.add_budget(parser)
+    return parser
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    if not options.paths:
+        raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
+    from verify.scan.checkout import checkout
+
+    with ending.uncollected():
+        read = checkout(options.paths)
+        found = output.allowing(_report(read, options), options)
+    if options.format != "text":
+        return output.report(found, options)
+    from verify.scan.report import render
+
+    text = render(found, read, options.quiet, options.verbose)
+    output.write(text if options.quiet else output.fitted(text, options.output), options.output)
+    return found.exit()
+
+
+def _report(read: Checkout, options: argparse.Namespace) -> Report:
+    """The verdicts on the definitions that the options select."""
+    from verify.atom.checker import AtomChecker
+    from verify.atom.selection import checks
+    from verify.cli.batch import check_each
+    from verify.report import Failure, Report
+    from verify.scan.checker import Scanner, unread
+    from verify.scan.entry import Operations
+
+    command = f"python -m verify.scan {shlex.join(options.paths)}"
+    checker = AtomChecker(checks(options.checks), inputs.budget(options))
+    scanner = Scanner(Operations(read.reader.evaluator), checker, command)
+
+    def cases(definition: Definition) -> tuple[Case, ...]:
+        return tuple(case for case in scanner.cases(definition) if _wanted(case.name, options.only))
+
+    results, missing = check_each(read.definitions, cases, "definitions", options.quiet)
+    found = [unread(place.file, place, problem) for place, problem in read.problems if not options.only]
+    found += [case for one in results if not isinstance(one, Failure) for case in one]
+    failures = tuple(one for one in results if isinstance(one, Failure))
+    if options.only and not found:
+        raise UsageError(f"no operation is named {', '.join(options.only)}", Exit.EMPTY)
+    return Report(tuple(found), frozenset(), options.expect_known, missing, failures=failures)
+
+
+def _wanted(name: str, only: Sequence[str]) -> bool:
+    return not only or any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The declarations of a C++ header that traits are made of: aliases, structs, constants, namespaces.
+
+Bodies of functions and everything else are passed over.
+
+>>> header = Header("a.hpp", "namespace cute { template <int N> struct A<N> : B { using C = D; }; }")
+>>> [(item.kind, item.name, item.arguments, item.bases) for item in items(header, 17, header.closing(15))]
+[('struct', 'A', 'N', 'B')]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from verify.scan.text import Header
+
+LONGEST = 1 << 14  # characters of template parameters, arguments or bases
+BLANK = re.compile(r"[\s;]*")
+WORD = re.compile(r"[A-Za-z_]\w*|.", re.DOTALL)
+ANGLE = re.compile(r"[<>(){};]|->|<<|[<>]=")
+STOP = re.compile(r"[;{}]")
+NAMESPACE = re.compile(r"(?:inline\s+)?namespace\s*((?:[A-Za-z_]\w*\s*(?:::\s*)?)*)\{")
+ALIAS = re.compile(r"using\s+([A-Za-z_]\w*)\s*=")
+USING = re.compile(r"using\s+(namespace\s+|typename\s+)?([\w:\s]+)$")
+STRUCT = re.compile(r"(?:struct|class)\s+(?:(?:alignas|__align__|CUTE_\w+)\s*(?:\([^()]*\)\s*)?)*([A-Za-z_]\w*)\s*")
+CONSTANT = re.compile(r"(?:(?:static|constexpr|inline|const)\s+)+[\w:]+\s+(?:const\s+)?([A-Za-z_]\w*)\s*=([^;{}]*);")
+ASSERTION = re.compile(r"(?:CUTE_STATIC_ASSERT(?:_V)?|static_assert)\s*\(")
+LABEL = re.compile(r"(?:public|private|protected)\s*:(?!:)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One declaration."""
+
+    kind: str  # namespace, struct, alias, using, directive or constant
+    name: str  # of a namespace: with ::; of a using: the path
+    header: Header  # where it is written
+    at: int  # the offset of its first word
+    params: str | None = None  # the text between the angle brackets of its template; None: none
+    arguments: str | None = None  # of a specialization
+    bases: str = ""  # the text after the colon
+    text: str = ""  # of an alias or constant: what it is
+    text_at: int = 0  # where that begins
+    body: tuple[int, int] | None = None  # of a struct or namespace: the offsets between its braces
+
+
+def items(header: Header, start: int, end: int) -> Iterator[Item]:
+    """The declarations between two offsets, nested ones left in their bodies. Raises ReadError."""
+    code, at = header.code, start
+    params: str | None = None
+    while True:
+        found = BLANK.match(code, at, end)
+        at = found.end() if found else at
+        if at >= end:
+            return
+        word = WORD.match(code, at, end)
+        first = word[0] if word else ""
+        if first == "template" and (opened := code.find("<", at, end)) >= 0 and not code[at + 8 : opened].strip():
+            closed = angles(header, opened, end)
+            params, at = code[opened + 1 : closed], closed + 1
+            continue
+        item, at = _item(header, first, at, end, params)
+        params = None
+        if item is not None:
+            yield item
+
+
+def _item(header: Header, first: str, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
+    """One declaration, None for another sort, and where the next begins."""
+    code = header.code
+    if first in ("namespace", "inline") and (found := NAMESPACE.match(code, at, end)):
+        closed = header.closing(found.end() - 1)
+        name = re.sub(r"\s", "", found[1])
+        return Item("namespace", name, header, at, body=(found.end(), closed)), closed + 1
+    if first == "using":
+        return _using(header, at, end, params)
+    if first in ("struct", "class") and (found := STRUCT.match(code, at, end)):
+        return _struct(header, found, end, params)
+    if found := LABEL.match(code, at, end):
+        return None, found.end()
+    if first in ("static", "constexpr", "inline", "const") and (found := CONSTANT.match(code, at, end)):
+        return Item("constant", found[1], header, at, params, text=found[2], text_at=found.start(2)), found.end()
+    return None, _passed(header, at, end)
+
+
+def _passed(header: Header, at: int, end: int) -> int:
+    """Where a declaration of another sort ends: after its semicolon or its braces."""
+    found = STOP.search(header.code, at, end)
+    if found is None:
+        return end
+    if found[0] == "{":
+        return header.closing(found.start()) + 1
+    return found.end()
+
+
+def _using(header: Header, at: int, end: int, params: str | None) -> tuple[Item | None, int]:
+    code = header.code
+    stop = code.find(";", at, end)
+    stop = end if stop < 0 else stop
+    if found := ALIAS.match(code, at, stop):
+        return Item("alias", found[1], header, at, params, text=code[found.end() : stop], text_at=found.end()), stop + 1
+    if found := USING.match(code[at:stop]):
+        kind = "directive" if (found[1] or "").startswith("namespace") else "using"
+        return Item(kind, re.sub(r"\s", "", found[2]), header, at), stop + 1
+    return None, stop + 1
+
+
+def _struct(header: Header, found: re.Match[str], end: int, params: str | None) -> tuple[Item | None, int]:
+    code, at = header.code, found.end()
+    arguments = None
+    if code[at : at + 1] == "<":
+        closed = angles(header, at, end)
+        arguments, at = code[at + 1 : closed], closed + 1
+    stop = STOP.search(code, at, end)
+    if stop is None or stop[0] != "{":
+        return None, end if stop is None else stop.end()  # a declaration, or a variable
+    between = code[at : stop.start()].strip().removeprefix("final").strip()
+    if between and not between.startswith(":"):
+        return None, header.closing(stop.start()) + 1  # a function that returns one
+    if len(between) > LONGEST:
+        raise header.fail(at, "a list of bases that is too long")
+    closed = header.closing(stop.start())
+    body = stop.end(), closed
+    return Item(
+        "struct", found[1], header, found.start(), params, arguments, between[1:].strip(), body=body
+    ), closed + 1
+
+
+def angles(header: Header, opened: int, end: int) -> int:
+    """The offset of the `>` that closes a `<`; comparisons in parentheses are passed over. Raises ReadError."""
+    depth = parens = 0
+    for found in ANGLE.finditer(header.code, opened, min(end, opened + LONGEST)):
+        mark = found[0]
+        if mark in "()":
+            parens += 1 if mark == "(" else -1
+        elif mark == ";":
+            break
+        elif parens == 0 and mark in "<>":
+            depth += 1 if mark == "<" else -1
+            if depth == 0:
+                return found.start()
+    raise header.fail(opened, "a '<' that is never closed")
+
+
+def assertions(header: Header, start: int, end: int) -> Iterator[str]:
+    """The conditions of the static assertions between two offsets, without their messages."""
+    code = header.code
+    for found in ASSERTION.finditer(code, start, end):
+        depth, at = 1, found.end()
+        for mark in re.compile(r"[(),]").finditer(code, at, min(end, at + LONGEST)):
+            depth += {"(": 1, ")": -1, ",": 0}[mark[0]]
+            if depth == 0 or (depth == 1 and mark[0] == "," and not _in_angles(code[at : mark.start()])):
+                yield code[at : mark.start()]
+                break
+
+
+def _in_angles(text: str) -> bool:
+    """Whether a text ends between angle brackets."""
+    return len(re.findall(r"\w\s*<(?![=\s])", text)) > len(re.findall(r">(?!=)", text.replace(" > ", "")))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All declarations of some headers, by namespace, and how a name is looked up among them.
+
+An unnamed namespace belongs to its header: its names are first looked for there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from verify.scan.declarations import Item, items
+from verify.scan.text import Header
+
+COMMON = ("cute", "cutlass", "std", "detail")  # namespaces of types that are not among the headers
+
+
+@dataclass(eq=False)
+class Space:
+    """A namespace: its declarations by name, and where else names are looked up."""
+
+    path: tuple[str, ...]
+    parent: Space | None
+    declared: dict[str, list[Item]] = field(default_factory=dict)
+    inner: dict[str, Space] = field(default_factory=dict)
+    directives: list[str] = field(default_factory=list)
+
+    def child(self, name: str) -> Space:
+        """The namespace inside this one, made where there is none."""
+        if name not in self.inner:
+            self.inner[name] = Space((*self.path, name), self)
+        return self.inner[name]
+
+    def at(self, path: Sequence[str]) -> Space | None:
+        """The namespace at a path from here."""
+        found: Space | None = self
+        for name in path:
+            found = found.inner.get(name) if found else None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter of a template."""
+
+    name: str
+    typed: bool  # whether it is a type
+    default: str  # empty: none
+    pack: bool
+
+
+class Program:
+    """The declarations of some headers. Raises ReadError for a header that cannot be read."""
+
+    def __init__(self) -> None:
+        self.root = Space((), None)
+        self.spaces: dict[Item, Space] = {}  # of each struct and alias
+
+    def add(self, header: Header) -> None:
+        """Take in all declarations of a header. Raises ReadError, and then takes none."""
+        found = list(self._walk(header, 0, len(header.text), self.root))
+        for item, space in found:
+            self.spaces[item] = space
+            if item.kind == "directive":
+                space.directives.append(item.name)
+            elif item.kind == "using":
+                space.declared.setdefault(item.name.rpartition("::")[2], []).append(item)
+            else:
+                space.declared.setdefault(item.name, []).append(item)
+
+    def _walk(self, header: Header, start: int, end: int, space: Space) -> Iterator[tuple[Item, Space]]:
+        for item in items(header, start, end):
+            if item.kind == "namespace" and item.body:
+                inner = space
+                for name in item.name.split("::") if item.name else ():
+                    inner = inner.child(name)
+                yield from self._walk(header, *item.body, inner)
+            else:
+                yield item, space
+
+    def structs(self, *names: str) -> Iterator[tuple[Item, Space]]:
+        """Every struct of some names, in the order of the headers."""
+        for item, space in self.spaces.items():
+            if item.kind == "struct" and item.name in names:
+                yield item, space
+
+    def find(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
+        """What a name means in a namespace: its declarations with their namespace, or a namespace; None: unknown."""
+        at: Space | None = space
+        while at is not None:
+            found = self.within(name, at, header)
+            if found is not None:
+                return found
+            at = at.parent
+        return None
+
+    def within(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
+        """What a name means in one namespace, or in those that its directives name."""
+        if declared := space.declared.get(name):
+            own = [item for item in declared if item.header is header]
+            return (own if own and own[0].kind != "struct" else declared), space
+        if name in space.inner:
+            return space.inner[name]
+        for path in space.directives:
+            start: Space | None = space
+            while start is not None:
+                other = start.at(path.split("::"))
+                if other is not None and other is not space:
+                    if declared := other.declared.get(name):
+                        return declared, other
+                    if name in other.inner:
+                        return other.inner[name]
+                start = start.parent
+        return None
+
+
+@lru_cache(maxsize=4096)
+def parameters(text: str) -> tuple[Param, ...]:
+    """The parameters of a template.
+
+    >>> parameters("class A, int N = 8, class... Args")[1:]
+    (Param(name='N', typed=False, default='8', pack=False), Param(name='Args', typed=True, default='', pack=True))
+    """
+    return tuple(_parameter(one) for one in split(text) if one.strip())
+
+
+def _parameter(text: str) -> Param:
+    declared, _, default = text.partition("=")
+    words = re.findall(r"[\w:]+|\.\.\.", declared)
+    names = [word for word in words if word != "..."]
+    named = len(names) > 1
+    return Param(
+        names[-1] if named else "",
+        names[0] in ("class", "typename") if names else False,
+        default.strip(),
+        "..." in words,
+    )
+
+
+def split(text: str) -> Iterator[str]:
+    """A list at its commas, those in brackets left alone."""
+    depth, start = 0, 0
+    for found in re.finditer(r"[<>(),]", text):
+        mark = found[0]
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1, ",": 0}[mark]
+        if mark == "," and depth == 0:
+            yield text[start : found.start()]
+            start = found.end()
+    yield text[start:]

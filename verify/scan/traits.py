@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The definitions of traits among some headers, and the layouts of each, at the instances that the headers name.
+
+A template is read at each specialization of its operation; where its layouts need the value of a parameter, at values
+that the static assertions allow: all if they are few, else the smallest and the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from verify.core.verdict import Place
+from verify.scan import expressions
+from verify.scan.assembly import conditions
+from verify.scan.declarations import Item, assertions
+from verify.scan.evaluation import Evaluator, Frame, matched, symbols
+from verify.scan.expressions import SyntaxProblem
+from verify.scan.program import Program, Space
+from verify.scan.text import ReadError
+from verify.scan.values import Named, Needs, Symbol, Tv, Unread, free, layout, number, shown
+
+TRAITS = {"MMA_Traits": "mma", "Copy_Traits": "copy"}
+LAYOUTS = {
+    "mma": ("ALayout", "BLayout", "CLayout"),
+    "copy": ("SrcLayout", "DstLayout", "RefLayout"),
+}
+EXTRA = ("ELayout", "SFALayout", "SFBLayout")
+# the names of types before CUTLASS 3.5
+OLDER = {f"Element{part}{kind}": f"{kind}Type{part}" for part in "ABCD" for kind in ("Val", "Frg")}
+TYPES = ("ValTypeD", "ValTypeA", "ValTypeB", "ValTypeC", "ValTypeSF", "ValTypeSFA", "FrgTypeA", "FrgTypeB", "FrgTypeC")
+EXTENTS = (1, 2, 4, *range(8, 513, 8))  # values that are tried for a number
+UNLIMITED = (128, 256)  # values of a number that no assertion limits
+FEW = 4  # values that are all taken
+WIDTHS = ("half_t", "tfloat32_t", "float_e4m3_t", "float_e2m1_t", "int8_t", "float", "float_ue8m0_t", "uint128_t")
+MOST = 64  # instances of one definition
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """The layout of one operand, with the place of its declaration."""
+
+    layout: Tv
+    place: Place
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A definition with values for those template parameters that its layouts need."""
+
+    name: str  # of the operation, as the definition names it
+    operands: Mapping[str, Operand]  # A, B, C, ... or Src, Dst, Ref
+    thr: Tv  # logical thread -> lane
+    shape: tuple[int, ...]  # M, N, K; empty for a copy
+    types: Mapping[str, Any]  # ValTypeA, FrgTypeA, ...: those that can be evaluated
+    operation: Named  # what is multiplied or copied by
+    values: Mapping[str, Any] = field(default_factory=dict)  # the values of parameters
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One specialization of MMA_Traits or Copy_Traits, with its instances, or why it cannot be read."""
+
+    item: Item
+    sort: str  # mma or copy
+    name: str  # of its operation, as it is written
+    instances: tuple[Instance, ...]
+    problem: str = ""  # empty where it is read
+    at: Place | None = None  # of the problem, where it is another than that of the definition
+
+    @cached_property
+    def place(self) -> Place:
+        """Where it is written."""
+        return self.item.header.place(self.item.at)
+
+
+class Reader:
+    """Reads the definitions of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.evaluator = Evaluator(program)
+        self.program = program
+
+    def definitions(self) -> Iterator[Definition]:
+        """Every definition, in the order of the headers; the two templates that only reject are left out."""
+        for item, space in self.program.structs(*TRAITS):
+            if item.arguments is not None:
+                yield self.definition(item, space)
+
+    def definition(self, item: Item, space: Space) -> Definition:
+        """One definition with its instances."""
+        sort, written = TRAITS[item.name], " ".join((item.arguments or "").split())
+        try:
+            found = tuple(islice(self._instances(item, space), MOST + 1))
+        except (Unread, Needs, SyntaxProblem) as error:
+            return Definition(item, sort, written, (), str(error))
+        except ReadError as error:
+            return Definition(item, sort, written, (), error.problem, error.place)
+        if not found:
+            return Definition(item, sort, written, (), "no instance of it is named, and its assertions allow none")
+        if len(found) > MOST:
+            return Definition(item, sort, written, (), f"more than {MOST} instances")
+        return Definition(item, sort, written, found)
+
+    def _instances(self, item: Item, space: Space) -> Iterator[Instance]:
+        for values in self._starts(item, space):
+            yield from self._completed(item, space, values)
+
+    def _starts(self, item: Item, space: Space) -> Iterator[dict[str, Any]]:
+        """Values of the parameters by the specializations of the operation; all without a value where it has none."""
+        unset = symbols(item)
+        pattern = self._pattern(item, space, unset)
+        operation = pattern[0] if pattern else None
+        if (
+            not isinstance(operation, Named)
+            or operation.struct is None
+            or not any(True for _ in free(operation.arguments))
+        ):
+            yield unset
+            return
+        struct = operation.struct
+        home = self.program.spaces.get(struct)
+        listed = [one for one in home.declared[struct.name] if one.arguments is not None] if home else []
+        if not listed or home is None:
+            yield unset
+            return
+        for special in listed:
+            other = self.evaluator.pattern(special, home)
+            if other is not None and (chosen := matched(operation.arguments, other)) is not None:
+                yield {**unset, **chosen}
+
+    def _pattern(self, item: Item, space: Space, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        trees = expressions.arguments(item.arguments or "")
+        return self.evaluator.arguments(trees, Frame(values, space, item.header))
+
+    def _completed(self, item: Item, space: Space, values: dict[str, Any]) -> Iterator[Instance]:
+        """The instances for some values of parameters: more values are chosen where one is needed."""
+        try:
+            yield self._read(item, space, values)
+            return
+        except Needs as error:
+            need, symbol = error, error.symbol
+        name = next((name for name, value in values.items() if value == symbol), None)
+        if name is None or symbol.pack:
+            raise Needs(symbol)
+        allowed = [one for one in _candidates(need) if self._allowed(item, space, {**values, name: one}, name)]
+        if symbol.typed:
+            allowed = allowed[:1]
+        elif len(allowed) == len(EXTENTS):
+            allowed = [*UNLIMITED]
+        elif len(allowed) > FEW:
+            allowed = [allowed[0], allowed[-1]]
+        if not allowed:
+            raise Needs(symbol)
+        for one in allowed:
+            yield from self._completed(
+                item, space, {name: one if value == symbol else value for name, value in values.items()}
+            )
+
+    def _allowed(self, item: Item, space: Space, values: Mapping[str, Any], name: str) -> bool:
+        """Whether no static assertion of the definition, or of its operation, is false with the value of a name."""
+        frames = [Frame(values, space, item.header, item)]
+        pattern = self._pattern(item, space, values)
+        if pattern and isinstance(pattern[0], Named) and pattern[0].struct is not None:
+            try:
+                frames.append(self.evaluator.instantiated(pattern[0]))
+            except (Needs, Unread):
+                pass
+        chosen = values[name]
+        return all(self._true(text, frame, chosen) for frame in frames for text in self._asserted(frame.struct))
+
+    def _asserted(self, struct: Item | None) -> list[str]:
+        return list(assertions(struct.header, *struct.body)) if struct is not None and struct.body else []
+
+    def _true(self, text: str, frame: Frame, chosen: Any) -> bool:
+        """Whether a condition is not false; one that cannot be evaluated is not.
+
+        Types of which it needs the width are taken to be the chosen one: A and B often must have one width.
+        """
+        for _ in range(4):
+            try:
+                return bool(number(self.evaluator.text(text, frame)))
+            except Unread:
+                return True
+            except Needs as need:
+                if not need.width or not isinstance(chosen, Named):
+                    return True
+                values = {name: chosen if one == need.symbol else one for name, one in frame.values.items()}
+                frame = replace(frame, values=values)
+        return True
+
+    def _read(self, item: Item, space: Space, values: dict[str, Any]) -> Instance:
+        """The instance for some values. Raises Needs where one more is needed, Unread for what cannot be read."""
+        sort = TRAITS[item.name]
+        frame = Frame(values, space, item.header, item)
+        pattern = self._pattern(item, space, values)
+        if not pattern or not isinstance(pattern[0], Named):
+            raise Unread("the operation is not a type")
+        operands = {
+            name.removesuffix("Layout"): found
+            for name in (*LAYOUTS[sort], *(EXTRA if sort == "mma" else ()))
+            if (found := self._operand(name, frame, required=name not in EXTRA)) is not None
+        }
+        thr = self._operand("ThrID", frame)
+        shape = self._value("Shape_MNK", frame)[0] if sort == "mma" else ()
+        self._decided(pattern[0])
+        if thr is None or not isinstance(shape, tuple) or not all(isinstance(one, int | Symbol) for one in shape):
+            raise Unread("its shape is no tuple of three numbers")
+        layout(shape)
+        return Instance(
+            _written(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],
+            {name: value for name, value in values.items() if not isinstance(value, Symbol)},
+        )  # fmt: skip
+
+    def _decided(self, operation: Named) -> None:
+        """Raise Needs where the value of a number decides which instruction the operation issues."""
+        if operation.struct is None:
+            return
+        try:
+            frame = self.evaluator.instantiated(operation)
+        except (Needs, Unread):
+            return
+        for text in conditions(frame.struct) if frame.struct is not None else ():
+            try:
+                number(self.evaluator.text(text, frame))
+            except Unread:
+                continue
+            except Needs as need:
+                if not need.symbol.typed:
+                    raise
+
+    def _operand(self, name: str, frame: Frame, required: bool = True) -> Operand | None:
+        try:
+            value, declared = self._value(name, frame)
+        except Unread as error:
+            if not required and str(error).startswith("no member"):
+                return None
+            raise
+        if isinstance(value, Symbol):
+            raise Needs(value)
+        if not isinstance(value, Tv):
+            raise Unread(f"{name} is {shown(value):.60}, no layout")
+        return Operand(value, declared.header.place(declared.at))
+
+    def _value(self, name: str, frame: Frame) -> tuple[Any, Item]:
+        """The value of a member, and its declaration."""
+        if frame.struct is None:
+            raise Unread("no struct")
+        found = self.evaluator.inherited(frame.struct, frame, name)
+        if found is None:
+            raise Unread(f"no member {name}")
+        return self.evaluator.item(found[0], found[1], None, frame), found[0]
+
+    def _types(self, frame: Frame) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, meant in {**OLDER, **dict(zip(TYPES, TYPES, strict=True))}.items():
+            try:
+                found[meant] = self._value(name, frame)[0]
+            except (Unread, Needs):
+                continue
+        return found
+
+
+def _candidates(need: Needs) -> tuple[Any, ...]:
+    """The values that are tried for a parameter: numbers, or types of different widths."""
+    if need.width:
+        return tuple(map(Named, WIDTHS))
+    return (128,) if need.symbol.typed else EXTENTS  # a type that is a number: of bits
+
+
+def _written(item: Item, values: Mapping[str, Any]) -> str:
+    """The name of the operation as the definition has it, with the values of its parameters."""
+    text = " ".join((item.arguments or "").split())
+    head, opened, rest = text.partition("<")
+    chosen = {name: value for name, value in values.items() if not isinstance(value, Symbol)}
+    if not opened:
+        return text if not chosen else f"{text} [{', '.join(f'{k} = {shown(v)}' for k, v in chosen.items())}]"
+    if not chosen:
+        return head
+    from re import sub
+
+    return head + "<" + sub(r"[A-Za-z_]\w*", lambda one: shown(chosen.get(one[0], one[0])), rest)
