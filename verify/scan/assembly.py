@@ -61,11 +61,11 @@ class Asm:
 class Function:
     """The fma or copy of an operation."""
 
-    header: Header
+    header: Header  # where it is written
     at: int  # the offset of its name
-    body: tuple[int, int]
+    body: tuple[int, int]  # the offsets between its braces
     params: tuple[str, ...]  # the names of its parameters
-    asms: tuple[Asm, ...]
+    asms: tuple[Asm, ...]  # its asm statements, in order
     calls: tuple[str, ...] = ()  # the operations whose fma or copy it calls
 
     @property

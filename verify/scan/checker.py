@@ -97,7 +97,7 @@ class Scanner:
         points = sum(len(asm.operands) for asm in found.asms)
         evidence = finding(Check.ISA, counterexample, "operand by operand", points, "text of the header")
         claim = Claim(name, "asm", REGISTERS, "each register of the assembly is used once, in order")
-        return [replace(join(claim, [evidence]), place=place)]
+        return [join(claim, [evidence])._replace(place=place)]
 
     def _placed(
         self, verdict: Verdict, instance: Instance, entry: ReadAtom, found: Function | None, place: Place
@@ -112,12 +112,12 @@ class Scanner:
             place = found.header.place(line_of(found, said[0]))
         wrong = verdict.counterexample
         if wrong is None:
-            return replace(verdict, place=place)
+            return verdict._replace(place=place)
         repair = as_cplusplus(part, wrong.repair)
         if verdict.claim.prop.key == "well_formed":
             repair = self._congruent(part, entry)
-        wrong = replace(wrong, repair=repair, replay=self._replay(instance.name))
-        return replace(verdict, counterexample=wrong, place=place)
+        wrong = wrong._replace(repair=repair, replay=self._replay(instance.name))
+        return verdict._replace(counterexample=wrong, place=place)
 
     def _replay(self, name: str) -> str:
         return f"{self.command} --only '{name}'"
@@ -170,7 +170,7 @@ def as_cplusplus(part: str, repair: str) -> str:
 def unread(name: str, place: Place, problem: str) -> Case:
     """The case of something that cannot be read."""
     claim = Claim(name, "", READABLE, "it can be read")
-    verdict = replace(join(claim, [unchecked(Check.ISA, f"not read: {problem}")]), place=place)
+    verdict = join(claim, [unchecked(Check.ISA, f"not read: {problem}")])._replace(place=place)
     return Case(name, (verdict,), place=place)
 
 

@@ -31,20 +31,20 @@ class Checkout:
 
 def checkout(paths: Sequence[str]) -> Checkout:
     """The definitions in files, and in the headers of traits below folders. Raises UsageError."""
-    asked: list[Path] = []
+    chosen: list[Path] = []
     context: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            asked += _below(path)
+            chosen += _below(path)
         elif path.is_file():
-            asked.append(path)
+            chosen.append(path)
             context += _beside(path)
         else:
             raise UsageError(f"{path}: there is no such file or folder")
-    files = dict.fromkeys((*asked, *(path for path in context if path not in asked)))
+    files = dict.fromkeys((*chosen, *(path for path in context if path not in chosen)))
     if len(files) > MOST:
         raise UsageError(f"{len(files)} headers, at most {MOST} are read: name a folder with fewer")
-    return _read(((str(path), _bytes(path)) for path in files), {str(path) for path in asked}, " ".join(paths))
+    return _read(((str(path), _bytes(path)) for path in files), {str(path) for path in chosen}, " ".join(paths))
 
 
 def at_commit(path: str, commit: str) -> Checkout:
@@ -67,7 +67,7 @@ def at_commit(path: str, commit: str) -> Checkout:
     return _read(files, {name for name, _ in files}, f"{commit} of {path}")
 
 
-def _read(files: Iterable[tuple[str, bytes]], asked: set[str], what: str) -> Checkout:
+def _read(files: Iterable[tuple[str, bytes]], chosen: set[str], what: str) -> Checkout:
     program = Program()
     problems: list[tuple[Place, str]] = []
     for name, content in files:
@@ -76,10 +76,10 @@ def _read(files: Iterable[tuple[str, bytes]], asked: set[str], what: str) -> Che
                 raise ReadError(Place(name, 1), f"a header of {len(content)} bytes, at most {LARGEST} are read")
             program.add(Header(name, content.decode("utf-8", "replace")))
         except ReadError as error:
-            if name in asked:
+            if name in chosen:
                 problems.append((error.place, error.problem))
     reader = Reader(program)
-    found = [one for one in reader.definitions() if one.item.header.path in asked]
+    found = [one for one in reader.definitions() if one.item.header.path in chosen]
     if not found and not problems:
         raise UsageError(f"{what}: no definition of MMA_Traits or Copy_Traits is there")
     return Checkout(reader, found, problems)

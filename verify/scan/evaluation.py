@@ -4,6 +4,10 @@
 Names are looked up as C++ does: template parameters, members and bases, namespaces from the inside out; a
 specialization is chosen by its arguments. CuTe's own templates (`Layout`, `Shape`, `Int`, `sizeof_bits`, ...) are
 known. What is beyond that raises Unread.
+
+`Evaluator`   evaluates texts and trees
+`Frame`       where a name is looked up
+`matched`     the parameters of a specialization, by its arguments
 """
 
 from __future__ import annotations

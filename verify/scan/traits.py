@@ -64,10 +64,10 @@ class Instance:
 class Definition:
     """One specialization of MMA_Traits or Copy_Traits, with its instances, or why it cannot be read."""
 
-    item: Item
+    item: Item  # the struct
     sort: str  # mma or copy
     name: str  # of its operation, as it is written
-    instances: tuple[Instance, ...]
+    instances: tuple[Instance, ...]  # none where it cannot be read
     problem: str = ""  # empty where it is read
     at: Place | None = None  # of the problem, where it is another than that of the definition
 
