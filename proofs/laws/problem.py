@@ -60,10 +60,13 @@ class Query:
     formulas: tuple[Node, ...]
 
     def smt(self, extra: Sequence[Node] = ()) -> str:
-        """The text, without (check-sat); every application of a function has a name, so a model has its value."""
+        """The text, without (check-sat)."""
+        return "\n".join([*_head(self.law), self.body(extra)])
+
+    def body(self, extra: Sequence[Node] = ()) -> str:
+        """The text after the declarations; every application of a function has a name, so a model has its value."""
         bits = self.law.bits
-        lines = list(_head(self.law))
-        lines += [f"(assert {smt(node, bits)})" for node in (*self.formulas, *extra)]
+        lines = [f"(assert {smt(node, bits)})" for node in (*self.formulas, *extra)]
         for i, application in enumerate(self.applications()):
             lines.append(f"(define-fun app.{i} () Int {smt(application, bits)})")
             lines += [f"(define-fun app.{i}.{j} () Int {smt(x, bits)})" for j, x in enumerate(application[2:])]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
-from proofs.laws.problem import NEAR, Query, denial, interesting, near
+from proofs.laws.problem import NEAR, Query, denial, interesting, mutants, near
 from proofs.smt.engine import Session, Solver
 from proofs.smt.recheck import Status, installed, name, read
 
@@ -116,6 +116,22 @@ def counterexample(query: Query, solver: Solver | None = None) -> Model:
     True
     """
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
+
+
+def counterexamples(law: Law, solver: Solver) -> tuple[Model, ...]:
+    """A counterexample to each mutant of a law: from one incremental problem near 0, else as `counterexample`.
+
+    All mutants of a law share its declarations and the bounds near 0, which are read once.
+    """
+    queries = tuple(mutants(law))
+    bounds = Query(law, "near 0", tuple(near(law, NEAR[0])))
+    session = Session(_seeded(bounds.smt(), 0), WISH_BUDGET * len(queries), solver)
+    found = []
+    for query in queries:
+        sat = session.check_with(query.body()).status == "sat"
+        found.append(Model("sat", query, session.values(query.names())) if sat else None)
+        session.forget()
+    return tuple(model or counterexample(query, solver) for query, model in zip(queries, found, strict=True))
 
 
 def example(query: Query, solver: Solver | None = None) -> Model:

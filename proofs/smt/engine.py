@@ -77,10 +77,14 @@ class Session:
 
     def check_assuming(self, assertion: str) -> Answer:
         """The answer with one more assertion, which ``forget`` drops again."""
-        return self._check(f"(push)(assert {assertion})")
+        return self.check_with(f"(assert {assertion})")
+
+    def check_with(self, text: str) -> Answer:
+        """The answer with more definitions and assertions, which ``forget`` drops again."""
+        return self._check(f"(push){text}")
 
     def forget(self) -> None:
-        """Drop the assertion of the last check_assuming."""
+        """Drop what the last check_assuming or check_with added."""
         if self.spent < self._budget:  # else the assertion may never have been made
             self._run("(pop)")
 

@@ -62,9 +62,10 @@ def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
     except RuntimeError as error:
         raise EngineError(f"cvc5 rejected the problem: {error}\n{smt}") from error
     known: dict[str, Status] = {"unsat": "unsat", "sat": "sat", "unknown": "unknown"}
-    if not output or not set(output.split()) <= set(known):
+    words = [line.split(maxsplit=1)[0] for line in output.splitlines() if line]  # unknown (RESOURCEOUT)
+    if not words or not set(words) <= set(known):
         raise EngineError(f"cvc5 rejected the problem: {output}\n{smt}")
-    answers = tuple(known[word] for word in output.split())
+    answers = tuple(known[word] for word in words)
     used: tuple[str, ...] = ()
     if core and answers[-1] == "unsat":
         named = {term: str(label) for term, label in symbols.getNamedTerms().items()}

@@ -16,6 +16,7 @@ from proofs.laws.decide import decide_law, shipped
 from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
+from proofs.smt.engine import Solver
 from tests.cases import each
 
 LAWS = [name for name, law in shipped().items() if not law.why_open]
@@ -100,6 +101,17 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
     laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))
     query = next(q for q in mutants(laws["ONE"]) if q.why.startswith("without"))
     assert solve.counterexample(query).status == "unsat"
+    together = {model.query.why: model.status for model in solve.counterexamples(laws["ONE"], Solver())}
+    assert together[query.why] == "unsat", "a mutant that is true has no counterexample among the others either"
+    assert together["w"] == "sat"
+
+
+@pytest.mark.parametrize("name", ["MONO", "MRAD", "SWIZZLE_KEEPS"])
+def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
+    queries = list(mutants(shipped()[name]))
+    found = solve.counterexamples(shipped()[name], Solver())
+    assert [model.query.why for model in found] == [query.why for query in queries]
+    assert all(model.confirmed and solve.counterexample(model.query).confirmed for model in found)
 
 
 def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
