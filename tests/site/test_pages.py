@@ -30,6 +30,7 @@ EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")
 MODULES = {module.removesuffix(".command"): name for name, (module, _) in COMMANDS.items()}
 COMMAND = re.compile(r"(?:^|`)(?:\$ )?(?:lanecheck|python -m) +((?:[^`\n\\]|\\\n)+)", re.MULTILINE)
 PLACEHOLDER = re.compile(r"(?:^| )(?:FILE|DIR|NAME|SPEC|PATH|OUT|MxN|HOST|MNEMONIC|[A-Z]+\.[a-z]+)(?:$| )|…|\.\.\.")
+REPOSITORY = {"lock", "scan"}  # they need files of a repository: tests/project/test_ci.py
 GPU = {"banks", "order", "probe", "tilings"}  # they need a GPU
 # Each takes a minute or more; the tests of their folders run the same in parts.
 LONG = {
@@ -112,7 +113,7 @@ def whole(words: list[str]) -> bool:
         for word in rest
         if word.endswith((".toml", ".py", ".csv", ".json", ".txt")) and not (ROOT / word).is_file()
     ]
-    elsewhere = name in GPU or "venv/bin" in text or "--path" in rest or "--scheduler" in rest
+    elsewhere = name in GPU | REPOSITORY or "venv/bin" in text or "--path" in rest or "--scheduler" in rest
     return not (mention or absent or elsewhere or PLACEHOLDER.search(text) or f"{name} {text}" in LONG)
 
 
