@@ -110,15 +110,15 @@ class Drawn:
         """The cell of an element, or of a run of as many elements as `grain`, which have their owners in order."""
         mine = self.owners.get(element, ())
         theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
-        marked = any(element <= at < element + grain for at in self.marked)
+        marked = bool(self.marked) and any(element <= at < element + grain for at in self.marked)
         brief = self.part.extent[0] * self.part.extent[1] > BRIEF
         about = () if brief else tuple(self._about(element, mine, theirs))
         found = owners.cell(mine, theirs, self.wanted, marked=marked, about=about)
         if self.alike:
-            return replace(found, lines=tuple(f"V{value}" for _, value in mine), shade=-1)
+            return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
         if grain > 1 and len(found.lines) == 2:
             thread, value = found.lines
-            return replace(found, lines=(thread, f"{value}-{int(value[1:]) + grain - 1}"))
+            return found._replace(lines=(thread, f"{value}-{int(value[1:]) + grain - 1}"))
         return found
 
     def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:

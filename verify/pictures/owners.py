@@ -17,8 +17,9 @@ def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple
     >>> lines([(3, 1)]), lines([(0, 4), (1, 0)]), lines([(t, 7) for t in range(128)])
     (('T3', 'V1'), ('T0 V4', 'T1 V0'), ('T0-127', 'V7'))
     """
-    if len(owners) == 1:
-        return tuple(letter + str(number) for letter, number in zip(letters, owners[0], strict=False))
+    if len(owners) == 1 and len(owners[0]) == 2:
+        thread, value = owners[0]
+        return f"{letters[0]}{thread}", f"{letters[1]}{value}"
     found = listed(owners, letters)
     return tuple(found[0].split(" ")) if len(found) == 1 else tuple(found)
 

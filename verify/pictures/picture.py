@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
 
@@ -25,8 +26,7 @@ class Fault(StrEnum):
     MISSING = "missing"  # fewer than it should have
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell: an element with its owners, a point with its offset, a word of memory with its lanes."""
 
     lines: tuple[str, ...]  # what is written in it

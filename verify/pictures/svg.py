@@ -41,18 +41,28 @@ class Sizes:
     left: float
 
     @classmethod
-    def of(cls, panel: Panel, picture: Picture) -> Sizes:
+    def of_all(cls, panels: Sequence[Panel]) -> dict[str, Sizes]:
         """As wide as the longest line needs in panels below each other, as high as the most lines beside each other.
 
         So C's columns go on with B's, and C's rows with A's.
         """
-        below = [one for one in picture.panels if one.place[1] == panel.place[1]]
-        beside = [one for one in picture.panels if one.place[0] == panel.place[0]]
-        letters = max((len(line) for one in below for cell in one.every() for line in written(cell)), default=0)
-        lines = max((len(written(cell)) for one in beside for cell in one.every()), default=0)
-        names = max((len(name) for one in below for name in _names(one)), default=0)
-        outlined = 4 * any(cell.expected for one in beside for cell in one.every())
-        return cls(max(20.0, (letters + 1) * LETTER), max(20.0, lines * LINE + 4 + outlined), names * LETTER + 8)
+        wide: dict[int, int] = {}
+        tall: dict[int, float] = {}
+        left: dict[int, int] = {}
+        for panel in panels:
+            row, column = panel.place
+            kinds = {(len(cell.lines) + bool(cell.expected), bool(cell.expected)) for cell in panel.every()}
+            letters = {len(line) for cell in panel.every() for line in written(cell)}
+            wide[column] = max(wide.get(column, 0), *letters, 0)
+            tall[row] = max(tall.get(row, 0), *(lines * LINE + 4 * (1 + outlined) for lines, outlined in kinds), 0)
+            left[column] = max(left.get(column, 0), *map(len, _names(panel)))
+        return {
+            panel.name: cls(
+                max(20.0, (wide[panel.place[1]] + 1) * LETTER), max(20.0, tall[panel.place[0]]),
+                left[panel.place[1]] * LETTER + 8,
+            )
+            for panel in panels
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,7 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Elemen
 
     `prefix` begins the ids, for two drawings of one picture on a page.
     """
-    sizes = {panel.name: Sizes.of(panel, picture) for panel in picture.panels}
+    sizes = Sizes.of_all(picture.panels)
     large = picture.cells > cells
     few = max(1, cells // 4 // len(picture.panels))  # a quarter is enough where no script runs
     shown = [first(panel, few) if large else panel for panel in picture.panels]
