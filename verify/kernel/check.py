@@ -61,7 +61,7 @@ def check(
         raise UsageError(f"the PTX: {error}") from error
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
     found = []
-    for launch in claim.launches():
+    for launch in claim.launches:
         run = Interpretation(kernel, launch, Values(seed), budget, samples or {})
         run.machine.ticked = ticked
         found.append(_outcome(run, seed, strict, budget))

@@ -2,14 +2,14 @@
 """The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
 
 `read_claim(path)` reads a TOML file, `claim_of(table)` a table; both give a `Claim`, or raise SpecError. Sizes may be a
-list: every combination is one `Launch` (`Claim.launches`), and each is interpreted.
+list: each table is one `Launch`, and each is interpreted.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -159,39 +159,33 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claim as its file has it."""
+    """A claim: which kernel, its text, and one launch for each table of sizes."""
 
     kernel: str
     text: str
-    table: Mapping[str, Any] = field(repr=False)
+    launches: tuple[Launch, ...]
     file: str = ""
 
-    def launches(self) -> list[Launch]:
-        """One launch for each table of sizes."""
-        sizes = self.table.get("sizes", {})
-        return [self._launch(one) for one in (sizes if isinstance(sizes, list) else [sizes])]
 
-    def _launch(self, sizes: Any) -> Launch:
-        if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
-            raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
-        table = self.table
-        target, value = expression.read(self.text)
-        arrays = tuple(_array(name, one, sizes) for name, one in table["arrays"].items())
-        numbers = {name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()}
-        launch = Launch(
-            sizes=sizes,
-            grid=_three("grid", table["grid"], sizes),
-            block=_three("block", table["block"], sizes),
-            smem=whole("smem", table.get("smem", 0), sizes),
-            arrays=arrays,
-            params=tuple(table.get("params", ())),
-            scalars=numbers,
-            target=target,
-            value=value,
-            narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
-        )
-        _check(launch)
-        return launch
+def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
+    """The launch of one table of sizes."""
+    if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
+        raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
+    target, value = expression.read(table["claim"])
+    launch = Launch(
+        sizes=sizes,
+        grid=_three("grid", table["grid"], sizes),
+        block=_three("block", table["block"], sizes),
+        smem=whole("smem", table.get("smem", 0), sizes),
+        arrays=tuple(_array(name, one, sizes) for name, one in table["arrays"].items()),
+        params=tuple(table.get("params", ())),
+        scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
+        target=target,
+        value=value,
+        narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
+    )
+    _check(launch)
+    return launch
 
 
 def read_claim(path: Path | str) -> Claim:
@@ -226,9 +220,9 @@ def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
     for key, kind in (("params", list), ("scalars", dict), ("narrow", list), ("accumulate", str), ("kernel", str)):
         if key in table and not isinstance(table[key], kind):
             raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
-    made = Claim(table.get("kernel", ""), table["claim"], table, file)
-    made.launches()
-    return made
+    sizes = table.get("sizes", {})
+    launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
+    return Claim(table.get("kernel", ""), table["claim"], launches, file)
 
 
 def _known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:
@@ -287,7 +281,7 @@ def _check_places(array: Array, key: str) -> None:
     if min(array.strides) < 0 or last >= 4 * MAX_ELEMENTS:
         raise SpecError(f"{key}.strides", f"strides from 0 up, within {4 * MAX_ELEMENTS} elements")
     places = array.places
-    if len(np.unique(places)) < len(places):
+    if int(np.bincount(places).max()) > 1:
         raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
 
 

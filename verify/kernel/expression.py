@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -290,25 +291,23 @@ class Evaluation:
         count = next((part.sample.shape[part.dims.index(node.index)] for part in factors if node.index in part.dims), 0)
         if not count:
             raise SpecError("claim", f"no array under sum_{node.index} has the index {node.index}")
-        total: Tensor | None = None
+        dims = tuple(name for name in self._dims(factors) if name != node.index)
+        aligned = [self._aligned(part, (node.index, *dims)) for part in factors]
+        shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
+        residues, total = np.zeros((len(self.primes), *shape), np.uint64), np.zeros(shape)
+        room = np.empty(shape, np.uint64)
         for number in range(count):
-            product: Tensor | None = None
-            for part in factors:
-                one = self._at(part, node.index, number)
-                product = one if product is None else self._arithmetic("*", product, one)
-            assert product is not None
-            total = product if total is None else self._arithmetic("+", total, product)
-        assert total is not None
-        return total
-
-    @staticmethod
-    def _at(part: Tensor, index: str, number: int) -> Tensor:
-        if index not in part.dims:
-            return part
-        axis = part.dims.index(index)
-        dims = part.dims[:axis] + part.dims[axis + 1 :]
-        residues, sample = part.residues.take(number, axis + 1), part.sample.take(number, axis)
-        return Tensor(dims, np.asarray(residues), np.asarray(sample))
+            picked = [number if sample.shape[0] > 1 else 0 for _, sample in aligned]
+            total += reduce(operator.mul, (sample[at] for at, (_, sample) in zip(picked, aligned, strict=True)))
+            for row, prime in enumerate(self.primes):
+                *rest, last = (found[row, at] for at, (found, _) in zip(picked, aligned, strict=True))
+                product = reduce(lambda x, y, prime=prime: x * y % prime, rest, np.uint64(1))  # type: ignore[misc]
+                residues[row] += np.multiply(product, last, out=room)
+                if number % 3 == 2:  # four numbers below 2^62 are below 2^64
+                    np.floor_divide(residues[row], prime, out=room)
+                    room *= prime
+                    residues[row] -= room
+        return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total)
 
 
 _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {

@@ -150,6 +150,8 @@ class Values:
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.batch: _Batch | None = None
+        self.inputs = FIRST  # the ids below are reserved or of arrays' elements
+        self.marked = False  # whether a value that is not reserved has a mark
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64))
@@ -180,6 +182,7 @@ class Values:
             row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
         self.sample[place] = samples.ravel()
         self.growth[DEGREE, place] = 1
+        self.inputs = self.top
         return first
 
     def reason(self, text: str, line: int | None = None) -> int:
@@ -204,6 +207,7 @@ class Values:
         entry = (kind, self.line)
         if entry not in self.events:
             self.events.append(entry)
+            self.marked = True
         return self.events.index(entry)
 
     def constant(self, bits: int, kind: str) -> int:
@@ -285,6 +289,8 @@ class Values:
             marks = self.marks[:, operands[0]]
             if batch.event:
                 marks[ABSORBED] = np.maximum(marks[ABSORBED], marks[NARROWED])
+        elif not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
+            marks = np.zeros((4, batch.count), np.uint16)
         elif isinstance(batch.key[0][0], int):
             marks = self.merged([self.marks[:, one] for one in operands])
         else:
@@ -313,7 +319,7 @@ class Values:
     def _spread(self, operands: Operands, shape: Any) -> NDArray[np.uint16]:
         """The marks of matrix products: those of their row of A, of their column of B, of C."""
         (rows, depth), (_, columns), _ = shape
-        if not any(int(self.marks[:, one].max(initial=0)) for one in operands):
+        if not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
             return np.zeros((4, operands[2].size), np.uint16)
         a = self.marks[:, operands[0]].reshape(4, -1, rows, depth).max(3)[..., None]
         b = self.marks[:, operands[1]].reshape(4, -1, depth, columns).max(2)[:, :, None]
@@ -337,11 +343,18 @@ class Values:
             whole -= whole // np.int64(prime) * np.int64(prime)
             row[:] = whole.view(np.uint64)
         sample = self.sample[a] @ self.sample[b] + self.sample[c]
-        grown = [self.growth[:, one].reshape(3, -1).max(1, initial=0) for one in (a, b, c)]
+        grown = [self._most(one) for one in (a, b, c)]
         products = grown[0] + grown[1]
         products[NORM] += max(a.shape[-1] - 1, 1).bit_length()
         top = np.maximum(products, grown[2])[:, None] + _ADDED
         return Exact(self.primes, residues, sample.ravel(), np.broadcast_to(top, (3, c.size)))
+
+    def _most(self, ids: Ids) -> NDArray[np.float32]:
+        """The largest growth among some values; that of inputs is known."""
+        if int(ids.max(initial=0)) < self.inputs:
+            return np.array([1, 0, 0], np.float32)
+        found: NDArray[np.float32] = self.growth[:, ids].reshape(3, -1).max(1, initial=0)
+        return found
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
         """The same values as values of another type: a conversion; `narrows` says that it rounds."""
@@ -362,6 +375,7 @@ class Values:
         self.residues[:, place], self.sample[place] = found, sample
         self.growth[DEGREE, place] = 1
         self.marks[:, place] = self.merged([self.marks[:, one] for one in flat])
+        self.marked = True
         self.marks[OPAQUE, place] = np.maximum(self.marks[OPAQUE, place], opaque)
         return np.arange(first, self.top, dtype=np.uint32).reshape(shape)
 
