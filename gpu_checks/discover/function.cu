@@ -67,10 +67,15 @@ __device__ Point call(F f, int, int, Rank<0>) {
 }
 }  // namespace lanecheck_discover
 
+struct LanecheckFunction {  // overloads and templates have no address to pass: this has the name
+  template <class... Given>
+  __device__ auto operator()(Given&&... given) const -> decltype($name(static_cast<Given&&>(given)...)) {
+    return $name(static_cast<Given&&>(given)...);
+  }
+};
+
 extern "C" __global__ void lanecheck_discover_all(long long* found) {
-  auto f = [](auto&&... given) -> decltype($name(static_cast<decltype(given)>(given)...)) {
-    return $name(static_cast<decltype(given)>(given)...);
-  };
+  LanecheckFunction f;
   for (int i = 0; i < $values; ++i) {
     lanecheck_discover::Point p = lanecheck_discover::call(f, threadIdx.x, i, lanecheck_discover::Rank<5>());
     found[(threadIdx.x * $values + i) * 2] = p.row;

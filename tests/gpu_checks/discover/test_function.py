@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
@@ -76,6 +78,38 @@ def test_what_is_no_map_is_rejected(name: str, why: str, tmp_path: Path) -> None
 def test_another_form_is_rejected_with_those_that_there_are(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"{name}: expected a function .int lane, int i. that returns int2"):
         on_the_host(name, tmp_path)
+
+
+def nvrtc_log(text: str, options: tuple[str, ...]) -> str:
+    """What NVRTC prints of a text for sm_90a, empty where it compiles; skipped where no wheel of it is installed."""
+    found = importlib.util.find_spec("nvidia")
+    places = [Path(place) for place in found.submodule_search_locations or ()] if found else []
+    libraries = sorted(one for place in places for one in place.rglob("libnvrtc.so.*") if "alt" not in one.name)
+    if not libraries:
+        pytest.skip("no NVRTC: pip install nvidia-cuda-nvrtc")
+    for builtins in libraries[0].parent.glob("libnvrtc-builtins.so.*"):
+        ctypes.CDLL(str(builtins))
+    nvrtc, program, size = ctypes.CDLL(str(libraries[0])), ctypes.c_void_p(), ctypes.c_size_t()
+    given = [word.encode() for word in ("-arch=sm_90a", "-std=c++17", *options)]
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"probe.cu", 0, None, None)
+    code = nvrtc.nvrtcCompileProgram(program, len(given), (ctypes.c_char_p * len(given))(*given))
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    return log.value.decode() if code else ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FORMS, "trap", "endless"])
+def test_every_form_compiles_with_nvrtc_without_a_gpu(name: str) -> None:
+    function = Function(FILE, name, 32, 4)
+    assert nvrtc_log(function.text(), function.options()) == ""
+
+
+@pytest.mark.slow
+def test_another_form_does_not_compile_with_nvrtc() -> None:
+    function = Function(FILE, "one_number", 32, 4)
+    assert "one_number: expected a function (int lane, int i)" in nvrtc_log(function.text(), function.options())
 
 
 def test_runs_that_differ_are_no_map() -> None:
