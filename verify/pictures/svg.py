@@ -73,6 +73,7 @@ class Arrangement:
     height: float
     lefts: Mapping[int, float]
     tops: Mapping[int, float]
+    corner: tuple[float, float]  # width and height of the place left of B and above A, where there is no panel
 
     @classmethod
     def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes]) -> Arrangement:
@@ -89,7 +90,8 @@ class Arrangement:
             lefts[column], x = x, x + wide[column] + GAP
         for row in sorted(tall):
             tops[row], y = y, y + tall[row] + GAP
-        return cls(max(x, NARROWEST), y, lefts, tops)
+        free = all(panel.place != (0, 0) for panel in panels) and {0} <= wide.keys() & tall.keys()
+        return cls(max(x, NARROWEST), y, lefts, tops, (wide[0], tall[0]) if free else (0.0, 0.0))
 
     def at(self, panel: Panel, lower: float) -> str:
         """Where a panel is, so much lower for a title of several lines."""
@@ -123,20 +125,22 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Elemen
     """
     sizes = Sizes.of_all(picture.panels)
     large = picture.cells > cells
-    few = max(1, cells // 4 // len(picture.panels))  # a quarter is enough where no script runs
+    few = max(1, cells // 4 // max(1, len(picture.panels)))  # a quarter is enough where no script runs
     shown = [first(panel, few) if large else panel for panel in picture.panels]
     here, there = (Arrangement.of(panels, sizes) for panels in (shown, picture.panels))
     name = f"{prefix}{crc32(repr((picture.title, picture.notes)).encode()):08x}"
     title = textwrap.wrap(picture.title + (f": {picture.status}" if picture.status else ""), int(here.width / 6.1))
     lower = NOTE * (len(title) - 1)
-    words = Element(
-        "g", {"transform": f"translate(0 {here.height + lower:g})", "data-to": f"0 {there.height + lower:g}"}
-    )
-    lines = _legend(words, picture, here.width, name)
-    for line in _below(picture, here.width):
-        _text(words, SIDE, NOTE * (lines + 0.4), line, "n d" if line.startswith(" ") else "n")
-        lines += 1
-    deep = lower + NOTE * (lines + 1)
+    words, tall = _words(picture, here.corner[0], name)
+    inside = here.corner[0] > NARROWEST / 2 and tall < here.corner[1]
+    if inside:
+        at = to = f"{SIDE:g} {HEAD + lower + NOTE:g}"
+        deep = lower
+    else:
+        words, tall = _words(picture, here.width, name)
+        at, to = (f"{SIDE:g} {one.height + lower:g}" for one in (here, there))
+        deep = lower + tall
+    words.attrib |= {"transform": f"translate({at})", "data-to": to}
     svg = _svg(here.width + SIDE, here.height + deep)
     _described(svg, picture, name)
     SubElement(svg, "style").text = palette.STYLE
@@ -242,17 +246,21 @@ def first(panel: Panel, cells: int) -> Panel:
     return panel.cut(range(min(panel.extent[0], max(1, cells // columns))), range(columns))
 
 
-def _legend(parent: Element, picture: Picture, width: float, name: str) -> int:
-    """A sample of each mark that the picture has, with its meaning; returns the number of lines."""
-    x, line, sample = SIDE, 0, Sizes(12, 10, 0)
+def _words(picture: Picture, width: float, name: str) -> tuple[Element, float]:
+    """A sample of each mark that the picture has, what is wrong, the formulas; and the height of all that."""
+    group, x, y, sample = Element("g"), 0.0, 0.0, Sizes(12, 10, 0)
     for cell, words in picture.legend():
         wide = 16 + len(words) * 5.4
-        if x > SIDE and x + wide > width:
-            x, line = SIDE, line + 1
-        parent.append(_cell(cell, x, NOTE * line - 8, sample, name))
-        _text(parent, x + 16, NOTE * line, words, "n d")
+        if x and x + wide > width:
+            x, y = 0.0, y + NOTE
+        group.append(_cell(cell, x, y - 8, sample, name))
+        _text(group, x + 16, y, words, "n d")
         x += wide + 10
-    return line + 1
+    y += NOTE * 1.4
+    for line in _below(picture, max(width, NARROWEST / 2)):
+        _text(group, 0, y, line, "n d" if line.startswith(" ") else "n")
+        y += NOTE
+    return group, y + NOTE
 
 
 def _below(picture: Picture, width: float) -> Iterator[str]:
