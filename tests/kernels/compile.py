@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the kernels of `corpus.toml`, and writes the kept ones with their claims: `python tests/kernels/compile.py`.
+"""Compiles the kernels of `corpus.toml`, and writes the kept ones with their claims: `python tests/kernels/compile.py`;
+with `--all FOLDER` every one, there.
 
 It needs nvcc, and Triton in this Python or in the one that TRITON_PYTHON names; it imports nothing of Lanecheck.
 """
@@ -132,12 +133,14 @@ def _triton_child() -> None:
 
 
 def main() -> None:
-    """Write every kept kernel, or those that are named."""
-    kept = [row for row in rows() if row.kept and (row.name in sys.argv[1:] or not sys.argv[1:])]
-    COMPILED.mkdir(exist_ok=True)
-    for row, (ptx, claim) in zip(kept, compiled(kept), strict=True):
-        (COMPILED / f"{row.name}.ptx").write_text(ptx)
-        (COMPILED / f"{row.name}.toml").write_text(claim)
+    """Write every kept kernel, or with `--all FOLDER` every kernel there."""
+    everything = sys.argv[1:2] == ["--all"]
+    folder = Path(sys.argv[2]) if everything else COMPILED
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = [row for row in rows() if row.kept or everything]
+    for row, (ptx, claim) in zip(chosen, compiled(chosen), strict=True):
+        (folder / f"{row.name}.ptx").write_text(ptx)
+        (folder / f"{row.name}.toml").write_text(claim)
         print(f"{row.name}: {len(ptx)} bytes")
 
 

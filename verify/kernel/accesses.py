@@ -15,7 +15,7 @@ from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, Octets
+from verify.kernel.memory import LOCAL_WINDOW, PARAMETER_ROOM, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW, Octets
 from verify.kernel.order import Ints
 from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
@@ -40,10 +40,7 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if isinstance(source, Vector):
         return _pack(machine, destination, source, size)
     put = machine.writer(destination)
-    if isinstance(source, Symbol) and source.name in machine.kernel.parameters:
-        raise Unclear(one.line, f"the address of the parameter {source.name} is taken")
-    local = _local_place(machine, source)
-    read = machine.reader(source) if local is None else local
+    read = _fixed_place(machine, source) or machine.reader(source)
     width = WIDTHS[meaning.types["d"]]
 
     def run(mask: Mask | None) -> None:
@@ -55,11 +52,17 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def _local_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
-    """The address of a variable in local memory."""
-    if not isinstance(source, Symbol) or source.name not in machine.local_symbols:
+def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
+    """The address of a variable in local memory, or of a parameter."""
+    if not isinstance(source, Symbol):
         return None
-    found = Word(np.array([machine.local_symbols[source.name] + source.offset], np.uint64))
+    if source.name in machine.kernel.parameters:
+        place = (PARAMETER_WINDOW << WINDOW) + (machine.kernel.parameters[source.name].number << PARAMETER_ROOM)
+    elif source.name in machine.local_symbols:
+        place = machine.local_symbols[source.name]
+    else:
+        return None
+    found = Word(np.array([place + source.offset], np.uint64))
     return lambda: found
 
 
@@ -107,7 +110,7 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
     """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
     window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
     put, to = machine.writer(one.operands[0]), "to" in meaning.words
-    read = _local_place(machine, one.operands[1]) or machine.reader(one.operands[1])
+    read = _fixed_place(machine, one.operands[1]) or machine.reader(one.operands[1])
 
     def run(mask: Mask | None) -> None:
         found = read()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa_tables.semantics import Meaning, meaning
-from verify.kernel import accesses, comparisons, fields, integers, matrices, together
+from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, together
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.machine import Bind, Machine
 from verify.kernel.parse import WIDTHS, Instruction, Kernel
@@ -21,6 +21,7 @@ BINDS: Mapping[str, Bind] = {
     **accesses.BINDS,
     **matrices.BINDS,
     **together.BINDS,
+    **asynchronous.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
 WAITS = frozenset({"wait"})  # classes that stay where they are while their threads wait

@@ -108,6 +108,8 @@ class Machine:
         self.group = np.zeros(self.count, np.int64)  # of cp.async
         self.flight: dict[int, tuple[str, int]] = {}  # register -> the asynchronous instruction to which it belongs
         self.everyone = np.arange(self.count)
+        self.engine: object = None  # the copy engine of the batch, once a kernel uses it
+        self.wakers = []
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
         self.open_products: list[tuple[Ints, int]] = []  # (cells, line) of wgmma in no group yet

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.findings import Findings, Severity
-from verify.kernel.order import Ints, Order
+from verify.kernel.order import NOBODY, Ints, Order
 from verify.kernel.values import OUTSIDE, UNWRITTEN, Bits, Ids, Mask, Values
 
 if TYPE_CHECKING:
     from verify.kernel.claim import Array
 
 SHARED_BASE = 1024
+PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
-SHARED_WINDOW, LOCAL_WINDOW = 200, 201
+SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW = 200, 201, 202
 Octets = NDArray[np.uint8]
 
 
@@ -54,6 +55,9 @@ class Shared:
         self.pending = np.zeros(ctas * self.span // cell, np.int32)  # the line of a copy on its way to a cell
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
         self.nowhere: Callable[[str], int] = lambda text: UNWRITTEN  # the id of bytes that nobody wrote
+        self.loads = False  # whether the copy engine has written
+        self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
+        self.load_line = np.zeros(ctas * self.span // cell, np.int32)
         self.spans: list[tuple[Ints, int]] = []  # cells that an asynchronous product may still read, its line
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
@@ -86,6 +90,7 @@ class Shared:
         late = self.order.unordered_write(cells, who)
         if late is not None and self.findings.new("race: read after write"):
             self._race("read after write", "reads", "wrote", cells, who, late, self.order.writer, self.order.write_line)
+        self._check_loaded(cells, who, "reads")
         labels = self.labels[places]
         if self.copies and self.pending[cells].any():
             at = int(np.flatnonzero(self.pending[cells])[0])
@@ -123,6 +128,7 @@ class Shared:
     def claim_write(self, cells: Ints, who: Ints) -> None:
         """Report what a write, or the start of a copy, is not ordered after."""
         order = self.order
+        self._check_loaded(cells, who, "writes")
         late = order.unordered_write(cells, who)
         if late is not None:
             self._race("write after write", "writes", "wrote", cells, who, late, order.writer, order.write_line)
@@ -155,6 +161,23 @@ class Shared:
             kind = "write of equal values" if same else "write after write"
             order = self.order
             self._race(kind, "writes", "writes", cells, who, double, order.writer, order.write_line, severity)
+
+    def _check_loaded(self, cells: Ints, who: Ints, verb: str) -> None:
+        """Report cells that the copy engine writes without the thread having waited for it."""
+        late = self.loaded[cells] > self.order.engine[who] if self.loads else None
+        if late is not None and late.any():
+            at = int(np.flatnonzero(late)[0])
+            text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the tensor load of "
+            text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
+            self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.5.2")
+
+    def load_by_engine(self, places: Ints, thread: int, labels: Ids, time: int) -> None:
+        """Write what the copy engine loads for a thread; the others know of it by the engine's time alone."""
+        cells, who = self._cells(places, np.full(len(places), thread))
+        self.claim_write(cells, who)
+        self.labels[places], self.plain[places] = labels, 0
+        self.generic[cells], self.order.writer[cells] = False, NOBODY
+        self.loaded[cells], self.load_line[cells], self.loads = time, self.findings.line, True
 
     def start_copy(self, places: Ints, threads: Ints, labels: Ids, plain: Octets, group: Ints) -> None:
         """Start an asynchronous copy by threads; it arrives when they have waited for its group."""

@@ -29,6 +29,7 @@ class Order:
         self.known = np.zeros((count, threads), np.int32)
         self.local = np.arange(count) % threads  # thread -> its number in its CTA
         self.known[np.arange(count), self.local] = ALWAYS
+        self.engine = np.zeros(count, np.int32)  # the time of the copy engine that a thread knows
         self.floor = np.zeros(count, np.int32)  # all of its CTA is known up to here
         self.writer = np.full(cells, NOBODY, np.int32)
         self.written = np.zeros(cells, np.int32)
@@ -41,6 +42,7 @@ class Order:
     def meet(self, members: Ints) -> None:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
+        self.engine[members] = self.engine[members].max()
         if len(members) == self.threads:
             first = int(members[0])
             block = slice(first, first + self.threads)
@@ -70,16 +72,16 @@ class Order:
         self.known[own, self.local] = ALWAYS
 
     def clock(self, members: Ints) -> NDArray[np.int32]:
-        """What these threads have done and know, as they release it."""
+        """What these threads have done and know, as they release it; the last entry is the copy engine's time."""
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
         self.now += 1
-        joined: NDArray[np.int32] = top.max(0)
-        return joined
+        return np.append(top.max(0), self.engine[members].max()).astype(np.int32)
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:
         """Order what was released before what these threads do next."""
-        self.known[members] = np.maximum(self.known[members], clock)
+        self.known[members] = np.maximum(self.known[members], clock[:-1])
+        self.engine[members] = np.maximum(self.engine[members], clock[-1])
         self.known[members, self.local[members]] = ALWAYS
         self.floor[members] = self.known[members].min(1)
 

@@ -140,3 +140,18 @@ def test_the_gpu_agrees_with_its_controls():
     found = observe()
     assert not isinstance(found, Unavailable), found
     assert controls_hold(found)
+
+
+def test_the_record_has_every_probe_as_it_is_today_and_its_controls_hold():
+    found = recordings_of_order()
+    assert [(one.name, one.delay) for one in found] == [(probe.name, delay) for probe in PROBES for delay in DELAYS]
+    hashes = {probe.name: hash_of(probe) for probe in PROBES}
+    assert all(one.kernel_hash == hashes[one.name] and one.device.gpu and one.date for one in found)
+    assert controls_hold(found)
+
+
+def test_on_an_h200_wgmma_gathers_its_warps_and_sees_what_they_stored():
+    """What the ISA asks for beside it made no difference there, which is an observation and no rule."""
+    found = recordings_of_order()
+    wrong = {name: sum(sum(one.wrong) for one in found if one.name == name) for name in {one.name for one in found}}
+    assert {name for name, count in wrong.items() if count} == {"loads, no barrier", "bulk copy, no barrier"}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutation campaign: edits of right kernels, what the check says of each, and why those that it accepts are right.
+
+An edit that is accepted is equivalent where ptxas makes the same machine code of both texts, without effect where no
+thread executes the edited line at these sizes, or computes the same where a GPU returns the same memory for both. All
+others are listed: each is either a wrong kernel that was accepted, or one whose reason nobody has found.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.kernels.edits import Edit, drawn, planted
+
+CORPUS = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
+MOST = 12  # planted edits of each class that a kernel gets, spread over its lines
+ACCEPTED = "VERIFIED"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one edit of one kernel."""
+
+    kernel: str
+    edit: Edit
+    status: str  # VERIFIED, REFUTED, UNKNOWN, or rejected: the text is no PTX any more
+    finding: str  # the first, in words
+    reason: str = ""  # of an accepted one: same machine code, never ran, same output; empty where none is known
+
+    @property
+    def open(self) -> bool:
+        """Whether the edit was accepted and nothing shows that it may be."""
+        return self.status == ACCEPTED and not self.reason
+
+
+def edits_of(text: str, random: int, seed: int) -> list[Edit]:
+    """The planted edits of a kernel, at most MOST of each class, and random ones."""
+    by_class: dict[str, list[Edit]] = {}
+    for edit in planted(text):
+        by_class.setdefault(edit.sort, []).append(edit)
+    spread = [one for found in by_class.values() for one in found[:: -(-len(found) // MOST)]]
+    return [*spread, *drawn(text, random, seed)]
+
+
+def fate(kernel: str, text: str, claim: str, edit: Edit) -> Fate:
+    """Check one edited kernel."""
+    import tomllib
+
+    from verify.core.errors import UsageError
+    from verify.kernel.check import check
+    from verify.kernel.claim import claim_of
+
+    try:
+        outcomes = check(edit.on(text), claim_of(tomllib.loads(claim)))
+    except UsageError as error:
+        return Fate(kernel, edit, "rejected", str(error))
+    worst = next((one for one in outcomes if one.status != ACCEPTED), outcomes[0])
+    finding = f"line {worst.findings[0].line}: {worst.findings[0].text}" if worst.findings else ""
+    reason = ""
+    if worst.status == ACCEPTED:
+        never = all(edit.line in one.never_ran for one in outcomes) and edit.new
+        reason = "never ran" if never else "same machine code" if same_code(text, edit.on(text)) else ""
+    return Fate(kernel, edit, worst.status, finding, reason)
+
+
+def same_code(one: str, other: str) -> bool:
+    """Whether ptxas makes the same machine code of two texts; false where it is not at hand or rejects one."""
+    if shutil.which("ptxas") is None:
+        return False
+    made = [machine_code(text) for text in (one, other)]
+    return made[0] is not None and made[0] == made[1]
+
+
+def machine_code(text: str) -> bytes | None:
+    """What ptxas makes of a text; None where it rejects it."""
+    target = re.search(r"^\s*\.target\s+(\w+)", text, re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "kernel.ptx").write_text(text)
+        command = ["ptxas", f"-arch={target[1] if target else 'sm_80'}", "kernel.ptx", "-o", "kernel.cubin"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        return None if done.returncode else (Path(folder) / "kernel.cubin").read_bytes()
+
+
+def campaign(kernels: Sequence[Path], random: int, seed: int, processes: int) -> Iterator[Fate]:
+    """The fate of every edit of some kernels of a folder, each `NAME.ptx` beside its `NAME.toml`."""
+    with ProcessPoolExecutor(processes) as pool:
+        waiting = [
+            pool.submit(fate, path.stem, text, path.with_suffix(".toml").read_text(), edit)
+            for path in kernels
+            for text in [path.read_text()]
+            for edit in edits_of(text, random, seed)
+        ]
+        for one in waiting:
+            yield one.result()
+
+
+def summary(fates: Iterable[Fate]) -> list[str]:
+    """A line for each class: how many were refuted, not understood, accepted with a reason, and left."""
+    by_class: dict[str, Counter[str]] = {}
+    for one in fates:
+        status = "open" if one.open else one.reason or one.status
+        by_class.setdefault(one.edit.sort, Counter())[status] += 1
+    lines = []
+    for sort, counts in sorted(by_class.items()):
+        every = sum(counts.values())
+        said = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        lines.append(f"{sort:<12} {every:>5} edits: {said}")
+    return lines
+
+
+def record(fates: Sequence[Fate], path: Path) -> None:
+    """Write every fate as a line of JSON."""
+    path.write_text("".join(json.dumps(asdict(one)) + "\n" for one in fates), encoding="utf-8")

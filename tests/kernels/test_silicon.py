@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kernel of the corpus on a GPU, with random exact integers: each element is what the interpretation computes.
+
+The variable KERNELS names another folder of compiled kernels, as `compile.py --all FOLDER` writes it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from gpu_checks import Unavailable
+from gpu_checks.compiled import Pointer, RunCompiled, TensorMap, check_target, run_all
+from gpu_checks.kernels.packing import encode
+from gpu_checks.model import Unsupported
+from tests.kernels import compile as corpus
+from verify.kernel.check import check
+from verify.kernel.claim import Array, Launch, read_claim
+from verify.kernel.parse import Kernel, read
+
+FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
+KERNELS = sorted(FOLDER.glob("*.ptx"))
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "s32": 32, "e4m3": 8, "e5m2": 8}
+POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
+
+
+def packed(array: Array, values: np.ndarray) -> np.ndarray:
+    """The bytes of an array, poison where it has no element."""
+    width = BITS[array.kind] // 8
+    memory = np.full((int(array.places.max()) + 1) * width, POISON, np.uint8).view(f"u{width}")
+    memory[array.places] = encode(array.kind, values.astype(np.int64).ravel())
+    return memory.view(np.uint8)
+
+
+def unpacked(array: Array, memory: np.ndarray) -> np.ndarray:
+    """The elements of an array as numbers."""
+    found = memory.view(f"u{BITS[array.kind] // 8}")[array.places].reshape(array.shape)
+    if array.kind == "bf16":
+        return (found.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+    return found.view(kinds[array.kind]).astype(np.float64)
+
+
+def rounded(array: Array, values: np.ndarray) -> np.ndarray:
+    """Exact numbers as the output's type has them, rounded once to nearest even."""
+    if array.kind == "bf16":
+        bits = values.astype(np.float32).view(np.uint32)
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32).astype(np.float64)
+    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+    return values.astype(kinds[array.kind]).astype(np.float64)
+
+
+def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]) -> RunCompiled:
+    """The launch of the claim, on the samples."""
+    numbers = {array.name: number for number, array in enumerate(launch.arrays)}
+
+    def parameter(number: int, size: int) -> bytes | Pointer | TensorMap:
+        given: Any = launch.params[number]
+        if isinstance(given, str) and given in numbers:
+            return Pointer(numbers[given], launch.array(given).offset * BITS[launch.array(given).kind] // 8)
+        found = launch.parameter(number, size, {})
+        if found is None:
+            return bytes(size)
+        if isinstance(found, bytes):
+            return found
+        array = launch.array(found.array)
+        width, inner = BITS[array.kind] // 8, array.strides.index(1)
+        extents = (array.shape[inner], array.shape[1 - inner])
+        strides = (array.strides[1 - inner] * width,)
+        return TensorMap(
+            numbers[found.array], array.offset * width, array.kind, extents, strides, found.box, found.swizzle
+        )
+
+    parameters = sorted(kernel.parameters.values(), key=lambda one: one.number)
+    return RunCompiled(
+        ptx=ptx,
+        entry=kernel.name,
+        grid=launch.grid,
+        block=launch.block,
+        shared=launch.smem,
+        memory=tuple(packed(array, samples[array.name]) for array in launch.arrays),
+        parameters=tuple(parameter(one.number, one.size) for one in parameters),
+    )
+
+
+def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
+    """Random integers so small that every sum is exact."""
+    source = np.random.default_rng(seed)
+    return {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
+
+
+def prepared(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:
+    """The job of a kernel, its output with its number, and what the interpretation says of it."""
+    ptx, claim = path.read_text(), read_claim(path.with_suffix(".toml"))
+    (launch,) = claim.launches()
+    samples = drawn(launch, seed=len(path.stem))
+    (outcome,) = check(ptx, claim, samples=samples)
+    assert outcome.status != "REFUTED", outcome.findings
+    if outcome.status == "UNKNOWN":
+        pytest.skip(f"{path.stem} has instructions without a meaning: {outcome.findings[0].text}")
+    target = launch.array(launch.target.name)
+    made = job(read(ptx, claim.kernel), ptx, launch, samples)
+    return made, launch.arrays.index(target), target, outcome.output[target.name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
+def test_the_interpretation_of_samples_is_numpys_product(path: Path) -> None:
+    """What is compared with a GPU below is right by a third way, and the job has every parameter."""
+    made, _, target, output = prepared(path)
+    assert len(made.memory) >= 3 and len(made.parameters) >= 7
+    (launch,) = read_claim(path.with_suffix(".toml")).launches()
+    samples = drawn(launch, seed=len(path.stem))
+    a, b = samples["A"], samples["B"]
+    product = a @ (b if launch.array("B").dims == ("k", "n") else b.T)
+    if "alpha" in launch.scalars and "alpha" in str(launch.value):
+        product = 2 * product + 3 * samples["C"]
+    if "bias" in str(launch.value):
+        product = np.maximum(product + samples["bias"], 0)
+    if "split" in path.stem:
+        product = product + samples["C"]
+    if "relu" in path.stem:
+        product = np.maximum(product, 0)
+    if "leaky" in path.stem:
+        product = np.where(product > 0, product, 0.25 * product)
+    assert (output == product).all()
+    assert (unpacked(target, packed(target, np.ones(target.shape))) == 1).all()
+
+
+@pytest.mark.gpu
+def test_a_gpu_computes_what_the_interpretation_says() -> None:
+    here = gpu_checks.device_info()
+    jobs, expected, elsewhere = [], [], []
+    for path in KERNELS:
+        try:
+            check_target(path.read_text(), here.sm, here.gpu)
+        except Unsupported:
+            elsewhere.append(path.stem)
+            continue
+        try:
+            made, number, target, output = prepared(path)
+        except pytest.skip.Exception as unclear:
+            elsewhere.append(str(unclear))
+            continue
+        jobs.append(made)
+        expected.append((path.stem, number, target, output))
+    assert len(jobs) >= 10, elsewhere
+    wrong = []
+    for (name, number, target, output), found in zip(expected, run_all(jobs), strict=True):
+        if isinstance(found, Unavailable):
+            wrong.append((name, found.reason))
+            continue
+        differ = int((unpacked(target, found[number]) != rounded(target, output)).sum())
+        print(f"{name:<24} {differ} of {output.size} elements differ")
+        if differ:
+            wrong.append((name, f"{differ} of {output.size} elements differ"))
+    assert wrong == []

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Right kernels are never refuted, and wrong twins of each class are never verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kernels.campaign import edits_of, fate
+from benchmarks.kernels.edits import planted
+from tests.kernels import compile as corpus
+from verify.kernel.check import check
+from verify.kernel.claim import claim_of, read_claim
+
+PATHS = sorted(corpus.COMPILED.glob("*.ptx"))
+QUICK = {"mma_relu", "triton_ragged"}
+# What is right and has no meaning yet: a line with the reason for each.
+UNCLEAR = {
+    "mma_G": "calls of device functions",
+    "triton_leaky": "a choice whose two values are multiples of what is compared",
+}
+WITHOUT_EFFECT = {"strides", "swizzles", "trips"}  # classes whose edits of a number may be equivalent
+CLASSES = {"barriers", "epilogue", "fragments", "strides", "swizzles", "transposes", "trips", "waits"}
+
+
+def marked(path: Path) -> object:
+    """A kernel as a parameter, slow unless it is a quick one."""
+    marks = () if path.stem in QUICK else pytest.mark.slow
+    return pytest.param(path, id=path.stem, marks=marks)
+
+
+@pytest.mark.parametrize("path", [marked(path) for path in PATHS])
+def test_a_kept_kernel_is_verified(path: Path) -> None:
+    (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
+    assert found.status == "VERIFIED", found.findings
+    assert found.findings == () and 0 < found.bound < 1e-15
+
+
+@pytest.mark.slow
+def test_no_right_kernel_is_refuted() -> None:
+    import tomllib
+
+    rows = corpus.rows()
+    try:
+        made = list(corpus.compiled(rows))
+    except corpus.NoCompiler as missing:
+        pytest.skip(str(missing))
+    assert len(made) >= 60
+    unclear = set()
+    for row, (ptx, claim) in zip(rows, made, strict=True):
+        for one in check(ptx, claim_of(tomllib.loads(claim))):
+            assert one.status != "REFUTED", (row.name, one.findings)
+            unclear |= {row.name} if one.status == "UNKNOWN" else set()
+    assert unclear == UNCLEAR.keys()
+
+
+def test_the_twins_are_of_every_class() -> None:
+    sorts = {edit.sort for path in PATHS for edit in planted(path.read_text())}
+    assert sorts == CLASSES
+
+
+@pytest.mark.parametrize(
+    ("name", "sort"), [("mma_relu", "barriers"), ("mma_relu", "fragments"), ("pipeline_trans", "waits")]
+)
+def test_a_wrong_twin_of_a_quick_kernel_is_refuted(name: str, sort: str) -> None:
+    path = corpus.COMPILED / f"{name}.ptx"
+    text, claim = path.read_text(), path.with_suffix(".toml").read_text()
+    edit = [edit for edit in planted(text) if edit.sort == sort][-1]
+    found = fate(path.stem, text, claim, edit)
+    assert found.status == "REFUTED" and found.finding
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_no_wrong_twin_is_verified(path: Path) -> None:
+    """Those that are accepted are no twins: ptxas makes the same of them, or their line never runs at these sizes.
+
+    A number may also change without effect: a mask of bits that are 0, or a trip more whose loads are masked.
+    """
+    text, claim = path.read_text(), path.with_suffix(".toml").read_text()
+    fates = [fate(path.stem, text, claim, edit) for edit in edits_of(text, 0, 1)]
+    assert sum(one.status == "REFUTED" for one in fates) > 10
+    accepted = [one for one in fates if one.open]
+    assert [str(one.edit) for one in accepted if one.edit.sort not in WITHOUT_EFFECT] == []
+    assert len(accepted) <= len(fates) // 10

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor loads and mbarriers: a thread loads a box, waits for its bytes and stores them; and what goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+
+# A CTA of 32 threads copies a box of 8 x 16 f32 (k, m): thread t stores elements t, t + 32, t + 64, t + 96.
+COPY = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry copy(.param .align 64 .b8 map[128], .param .u64 out)
+{
+.reg .pred %p<4>; .reg .b32 %r<30>; .reg .f32 %f<9>; .reg .b64 %d<20>;
+.shared .align 128 .b8 tile[512];
+.shared .align 8 .b8 bar[8];
+mov.u32 %r1, %tid.x;
+mov.b64 %d1, map;
+cvta.param.u64 %d2, %d1;
+mov.u32 %r2, tile;
+mov.u32 %r3, bar;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra START;
+mbarrier.init.shared::cta.b64 [%r3], 1;
+fence.mbarrier_init.release.cluster;
+START:
+bar.sync 0;
+mov.u32 %r10, %ctaid.x;
+shl.b32 %r11, %r10, 4;
+@%p1 bra WAIT;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 512;
+cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%d2, {0, %r11}], [%r3];
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;
+@!%p2 bra WAIT;
+shl.b32 %r4, %r1, 2; add.s32 %r5, %r2, %r4;
+ld.shared.f32 %f1, [%r5]; ld.shared.f32 %f2, [%r5+128]; ld.shared.f32 %f3, [%r5+256]; ld.shared.f32 %f4, [%r5+384];
+ld.param.u64 %d3, [out];
+mul.wide.u32 %d4, %r10, 512; add.s64 %d3, %d3, %d4;
+mul.wide.u32 %d5, %r1, 4; add.s64 %d3, %d3, %d5;
+st.global.f32 [%d3], %f1; st.global.f32 [%d3+128], %f2; st.global.f32 [%d3+256], %f3; st.global.f32 [%d3+384], %f4;
+ret;
+}
+"""
+CLAIM = {
+    "grid": 2,
+    "block": 32,
+    "sizes": {"M": 32, "K": 8},
+    "claim": "C[m,k] = A[m,k]",
+    "params": [{"map": "A", "box": [8, 16]}, "C"],
+    "arrays": {
+        "A": {"dims": "mk", "type": "f32", "strides": [12, 1]},
+        "C": {"dims": "mk", "type": "f32", "out": True},
+    },
+}
+
+
+def run(old: str = "", new: str = "", **claim: object) -> Outcome:
+    """The outcome of the copy, one part of its text exchanged."""
+    assert old in COPY
+    (found,) = check(COPY.replace(old, new, 1), claim_of(CLAIM | claim), seed=3)
+    return found
+
+
+def test_a_box_that_is_waited_for_is_verified() -> None:
+    found = run()
+    assert (found.status, found.findings) == ("VERIFIED", ())
+    assert found.compared == 256
+
+
+def test_what_lies_outside_of_the_array_is_zero() -> None:
+    """The second CTA's box begins at row 16, of an array that ends at 20."""
+    arrays = {"A": {**CLAIM["arrays"]["A"], "dims": ["j", "k"]}, "C": CLAIM["arrays"]["C"]}  # type: ignore[index]
+    found = run(sizes={"M": 32, "J": 20, "K": 8}, arrays=arrays, claim="C[m,k] = 0 * C[m,k]")
+    assert found.status == "REFUTED"
+    (text,) = [one.text for one in found.findings if one.severity == "value"]
+    assert "C[m=0,k=0]" in text and "160 of 256" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;", "WAIT:", "has not waited"),
+        ("[%r3], 512;", "[%r3], 256;", "wait for an mbarrier for ever"),
+        ("[%r3], 512;", "[%r3], 1024;", "wait for an mbarrier for ever"),
+        ("[%r3], 0;\n@!", "[%r3], 1;\n@!", "wait for an mbarrier for ever"),
+        ("[%r3], 1;\nfence", "[%r3], 2;\nfence", "wait for an mbarrier for ever"),
+        ("bar.sync 0;", "", "which thread 0 initialises; nothing orders the two"),
+        ("[%d2, {0, %r11}]", "[%d2, {%r11, 0}]", "C[m="),
+        ("[%r2], [%d2", "[%r2+16], [%d2", "no multiple of 128"),
+        ("mbarrier.init.shared::cta.b64 [%r3], 1;", "", "never initialised"),
+    ],
+)
+def test_a_wrong_use_is_found(old: str, new: str, words: str) -> None:
+    found = run(old, new)
+    assert found.status == "REFUTED"
+    assert any(words in one.text for one in found.findings), found.findings
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ([{"unused": True}, "C"], "no tensor map for params[0]"),
+        ([{"map": "A", "box": [8]}, "C"], "do not have 2 axes"),
+        ([{"map": "A", "box": [8, 16], "swizzle": "16B"}, "C"], "no meaning for the swizzle '16B'"),
+    ],
+)
+def test_a_claim_without_the_map_leaves_it_open(params: list[object], words: str) -> None:
+    found = run(params=params)
+    assert found.status == "UNKNOWN"
+    assert any(words in one.text for one in found.findings)
+
+
+def test_one_lane_is_elected() -> None:
+    """elect.sync in place of the comparison with 0: the same thread, in each warp of one."""
+    found = run("setp.ne.u32 %p1, %r1, 0;", "elect.sync %r20|%p3, 0xffffffff;\nnot.pred %p1, %p3;")
+    assert found.status == "VERIFIED"
+
+
+def test_a_swizzled_box_is_read_back_at_its_swizzled_place() -> None:
+    assert run(params=[{"map": "A", "box": [8, 16], "swizzle": "128B"}, "C"]).status == "REFUTED"
