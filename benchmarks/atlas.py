@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.paired import Figure, cold, process, wall
 
@@ -34,6 +36,11 @@ if __name__ == "__main__":
 
 
 def figures() -> Iterator[Figure]:
+    with TemporaryDirectory() as folder:
+        document = str(Path(folder) / "atlas.json")
+        process("-m", "verify.atlas", "-q", "--format", "json", "-o", document)()
+        words = ("-m", "verify.atlas", "--from", document, "--format", "html", "-o", str(Path(folder) / "atlas.html"))
+        yield cold("the atlas's page from its report in JSON", words, 20.0, clock=wall)
     for what, words, target in (("isa and proof", ("--checks", "isa,proof"), 25.0), ("recordings too", (), 35.0)):
         yield cold(f"the atlas, {what}", ("-m", "verify.atlas", "-q", *words), target, clock=wall)
         peak = float(process("-c", PROGRAM, *words)().stderr.splitlines()[-1])

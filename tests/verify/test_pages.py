@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser, address, browser
+from verify.atlas import command as atlas
 from verify.atom import command as atom
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
@@ -21,9 +22,10 @@ SCREENSHOTS = Path(__file__).parent / "screenshots"
 PAGES = {
     "verified": (atom.main, ["SM80_16x8x16_F32F16F16F32_TN"]),
     "refuted": (atom.main, ["--atoms", "tests/museum/wrong.toml", "--", "1: SM80_16x8x32_S32S4S4S32_TN"]),
+    "atlas": (atlas.main, ["SM80*", "SM61"]),
     "large": (atom.main, ["SM90_64x256x16_F32F16F16_SS"]),  # its picture is drawn by a script
 }
-SMALL = ["verified", "refuted"]
+SMALL = ["verified", "refuted", "atlas"]
 LIKE = 4.0  # the mean difference, of 255, up to which two screenshots are alike
 
 
@@ -95,6 +97,27 @@ def test_the_keyboard_alone_unfolds_a_verdict(shown: Browser, pages: dict[str, P
     shown.press(Keys.ENTER, Keys.TAB)
     assert shown.js("document.activeElement.className") == "permalink"
     assert shown.js("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_the_keyboard_alone_searches_and_filters_the_atlas(shown: Browser, pages: dict[str, Path]) -> None:
+    from selenium.webdriver import Keys
+
+    rows = "[...document.querySelectorAll('tbody tr:not([hidden]) th code')].map((one) => one.textContent)"
+    shown.open(address(pages["atlas"]))
+    every = shown.js(rows)
+    assert len(every) > 8 and shown.js("document.forms[0].shown.value") == f"{len(every)} of {len(every)} rows"
+    shown.press(Keys.TAB, Keys.TAB, "K16")
+    assert shown.js("document.activeElement.name") == "q"
+    assert shown.js(rows) == [name for name in every if "k16" in name] != []
+    shown.press(*[Keys.BACKSPACE] * 3, Keys.TAB, "REF")
+    assert shown.js("document.activeElement.value") == "REFUTED"
+    assert shown.js(rows) == ["dp2a", "mma.sync m16n8k128"]
+    assert shown.js("document.forms[0].shown.value") == f"2 of {len(every)} rows"
+
+
+def test_without_its_script_the_atlas_shows_every_row(pages: dict[str, Path]) -> None:
+    text = pages["atlas"].read_text(encoding="utf-8")
+    assert '<form role="search" hidden' in text and "<tr hidden" not in text
 
 
 def test_a_permalink_shows_its_claim(shown: Browser, pages: dict[str, Path]) -> None:

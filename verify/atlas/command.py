@@ -40,7 +40,10 @@ def _main(argv: Sequence[str] | None) -> int:
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
     parser.add_argument("--write", metavar="DIR", help="also write it to this folder, as Markdown, JSON and HTML")
-    options = parser.parse_args(argv)
+    parser.add_argument("--from", dest="document", metavar="FILE", help="the page of a report that --format json wrote")
+    options = arguments.parsed(parser, argv, {"document": ("format", "output")})
+    if options.document:
+        return _page(options)
     atlas = _atlas(options)
     if not atlas.rows and atlas.exit in (Exit.USAGE, Exit.CONTRADICTION):
         return atlas.exit  # the message was printed, and there is nothing else
@@ -50,6 +53,17 @@ def _main(argv: Sequence[str] | None) -> int:
     plain = options.format == "text" and not options.quiet
     output.write(output.fitted(text, options.output) if plain else text, options.output)
     return atlas.exit
+
+
+def _page(options: argparse.Namespace) -> int:
+    """Write the HTML page of a report in JSON; returns the exit code that the report has."""
+    from verify.atlas import page
+
+    if options.format != "html":
+        raise UsageError("--from makes the page: say --format html")
+    text, code = page.of_file(Path(options.document))
+    output.write(text, options.output)
+    return code
 
 
 def _atlas(options: argparse.Namespace) -> Atlas:

@@ -6,17 +6,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from html import escape
 from typing import Any
 
+from verify.atlas.page import SCHEMA, page
 from verify.atlas.rows import Atlas, Outcome, Row
 from verify.core.verdict import Check, Status
 from verify.report import cut_short, surprise, tally
-
-SCHEMA = 2
-STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; }
-table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; }
-.refuted { color: #b3261e; font-weight: bold; } .verified { color: #17692d; } .unchecked { color: #7a5a00; }"""
 
 
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
@@ -172,7 +167,12 @@ def as_markdown(atlas: Atlas) -> str:
 
 def as_json(atlas: Atlas) -> str:
     """Every row as plain data, `"schema": 2`, without times."""
-    document = {
+    return json.dumps(plain(atlas), indent=2, ensure_ascii=False) + "\n"
+
+
+def plain(atlas: Atlas) -> dict[str, Any]:
+    """The document that `as_json` writes."""
+    return {
         "schema": SCHEMA,
         "exit": int(atlas.exit),
         "complete": not atlas.missing,
@@ -182,8 +182,8 @@ def as_json(atlas: Atlas) -> str:
         "total": _row(atlas.total()),
         "without_atom": [_row(row, "instructions") for row in atlas.without_atom],
         "total_without_atom": _row(atlas.total_without_atom(), "instructions"),
+        "summary": summary(atlas),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
@@ -206,21 +206,10 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
             for w in row.refuted
         ],
         "surprises": list(row.surprises),
+        "unexpected": dict(row.surprises),
     }
 
 
 def as_html(atlas: Atlas) -> str:
-    """One page that needs no other file."""
-    tables = "\n".join(_html(*part) for part in _parts(atlas))
-    noted = "\n".join(f'<li class="{kind}">{escape(line)}' for kind, line in notes(atlas))
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Lanecheck: atlas</title>\n'
-        f"<style>\n{STYLE}\n</style>\n<h1>Atlas</h1>\n<p>{escape(summary(atlas))}</p>\n"
-        f"{tables}\n<p>{escape(sources(atlas))}</p>\n<ul>\n{noted}\n</ul>\n</html>\n"
-    )
-
-
-def _html(names: list[str], rows: list[list[str]], sums: list[str]) -> str:
-    head = "".join(f"<th>{escape(name)}" for name in names)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) for line in [*rows, sums])
-    return f"<table>\n<tr>{head}\n{body}\n</table>"
+    """One page that needs no other file, with a search and filters."""
+    return page(plain(atlas))
