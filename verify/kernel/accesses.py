@@ -17,7 +17,7 @@ from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import LOCAL_WINDOW, PARAMETER_ROOM, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW, Octets
 from verify.kernel.order import Ints
-from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Symbol, Vector
+from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
 from verify.kernel.values import SIZE, Bits, Ids, Mask
 
@@ -127,13 +127,22 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
     source, puts = one.operands[1], [machine.writer(each) for each in items(one.operands[0])]
     size = WIDTHS[meaning.types["d"]] // 8
-    if not isinstance(source, Address) or not isinstance(source.base, Symbol):
-        raise Unclear(one.line, "a parameter is read through a computed address")
-    name, first = source.base.name, source.base.offset + source.offset
-    if name not in machine.kernel.parameters:
-        raise Unclear(one.line, f"no parameter is named {name}")
+    if not isinstance(source, Address):
+        raise Unclear(one.line, "the operand is no address")
+    computed = machine.address(source) if isinstance(source.base, Register) else None
+    fixed = source.base if isinstance(source.base, Symbol) else Symbol("")
+    if computed is None and fixed.name not in machine.kernel.parameters:
+        raise Unclear(one.line, f"no parameter is named {fixed.name}")
+    names = {variable.number: name for name, variable in machine.kernel.parameters.items()}
 
     def run(mask: Mask | None) -> None:
+        name, first = fixed.name, fixed.offset + source.offset
+        if computed is not None:
+            found = np.unique(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
+            number, first = divmod(int(found[0]) - (PARAMETER_WINDOW << WINDOW), 1 << PARAMETER_ROOM)
+            if len(found) > 1 or number not in names:
+                raise Unclear(one.line, "parameters are read through an address that differs by thread, or is none")
+            name = names[number]
         given = machine.parameters.get(name)
         number = machine.kernel.parameters[name].number
         machine.offsets_read.add((number, first, size * len(puts)))

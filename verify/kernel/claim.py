@@ -177,7 +177,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         grid=_three("grid", table["grid"], sizes),
         block=_three("block", table["block"], sizes),
         smem=whole("smem", table.get("smem", 0), sizes),
-        arrays=tuple(_array(name, one, sizes) for name, one in table["arrays"].items()),
+        arrays=tuple(_array(name, place, one, sizes) for place, (name, one) in enumerate(table["arrays"].items())),
         params=tuple(table.get("params", ())),
         scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
         target=target,
@@ -250,7 +250,7 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
     return numbers[0], numbers[1], numbers[2]
 
 
-def _array(name: str, given: Any, sizes: Mapping[str, int]) -> Array:
+def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Array:
     key = f"arrays.{name}"
     if not isinstance(given, dict):
         raise SpecError(key, 'expected a table, as { dims = "mk", type = "f16", strides = ["K+8", 1] }')
@@ -262,7 +262,7 @@ def _array(name: str, given: Any, sizes: Mapping[str, int]) -> Array:
     if kind not in SIZE or not kind:
         raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
     shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
-    strides = given.get("strides", _packed_strides(shape))
+    strides = given.get("strides", _padded_strides(shape, number))
     if not isinstance(strides, (list, tuple)) or len(strides) != len(dims):
         raise SpecError(f"{key}.strides", f"expected {len(dims)} strides, found {strides!r:.60}")
     steps = tuple(whole(f"{key}.strides", one, sizes) for one in strides)
@@ -297,10 +297,11 @@ def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
     raise SpecError(key, f"no size is named {dim!r} or {dim.upper()!r}")
 
 
-def _packed_strides(shape: Sequence[int]) -> list[int]:
+def _padded_strides(shape: Sequence[int], number: int) -> list[int]:
+    """Strides that no two arrays share: a kernel that takes one for another is then wrong."""
     strides = [1]
     for extent in reversed(shape[1:]):
-        strides.insert(0, strides[0] * extent)
+        strides.insert(0, strides[0] * extent + (16 * (number + 1) if len(strides) == 1 else 0))
     return strides
 
 

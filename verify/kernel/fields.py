@@ -131,11 +131,11 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _is_value(machine: Machine, found: Word, kind: str) -> bool:
-    """Whether a register holds values of a whole-number type, not bytes of others."""
-    labels = found.wide(SIZE[kind])
-    first = labels[:, 0]
+    """Whether a register holds whole numbers of a type or of its width and sign, not other bytes that are moved."""
+    first = found.wide(SIZE[kind])[:, 0]
     kinds = machine.values.kind[(first >> np.uint32(3))[(first > 0)]]
-    return bool(len(kinds)) and all(name in _WHOLE for name in _names(kinds))
+    alike = [name for name in _names(kinds) if name[:1] == kind[0] and SIZE[name] == SIZE[kind]]
+    return bool(len(kinds)) and len(alike) == len(_names(kinds))
 
 
 def _names(codes: NDArray[np.uint8]) -> list[str]:

@@ -39,9 +39,9 @@ CLAIM = {
     "claim": "C[m,n] = sum_k A[m,k]*B[n,k]",
     "params": ["A", "B", "C"],
     "arrays": {
-        "A": {"dims": "mk", "type": "f16"},
-        "B": {"dims": "nk", "type": "f16"},
-        "C": {"dims": "mn", "type": "f32", "out": True},
+        "A": {"dims": "mk", "type": "f16", "strides": ["K", 1]},
+        "B": {"dims": "nk", "type": "f16", "strides": ["K", 1]},
+        "C": {"dims": "mn", "type": "f32", "strides": ["N", 1], "out": True},
     },
 }
 # One thread for each of 64 elements: x, y and what is made of them.
