@@ -53,7 +53,7 @@ CLAIM = {
     "params": [{"map": "A", "box": [8, 16]}, "C"],
     "arrays": {
         "A": {"dims": "mk", "type": "f32", "strides": [12, 1]},
-        "C": {"dims": "mk", "type": "f32", "out": True},
+        "C": {"dims": "mk", "type": "f32", "strides": ["K", 1], "out": True},
     },
 }
 
