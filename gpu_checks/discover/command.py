@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     what = "Find the map of an instruction, or of a function of yours, by observation alone."
-    example = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    example = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     parser = parser_of("gpu_checks.discover", what, example, EPILOG)
     parser.add_argument("subject", metavar="SUBJECT", help="a PTX mnemonic, or FILE.cu::function")
     parser.add_argument("--operand", metavar="NAME", help="only the map of this operand: A, B, D; R of a move")

@@ -24,7 +24,7 @@ each operand of atoms, tilings and index arithmetic, as a layout or point by poi
 spells it. With --check, compare the files with the lock: a function that changed is rejected and shown
 as two layouts and by its points; so is a subject that was added, is missing or was renamed. A lock
 says what was reviewed, not that it is right."""
-EXAMPLE = "examples/my_atoms.toml examples/maps.toml --lock lanecheck.lock"
+EXAMPLE = "examples/my_atoms.toml examples/maps.toml"
 LOCK = "lanecheck.lock"
 SHOWN = 8  # points of a change; with -v all
 

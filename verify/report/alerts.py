@@ -22,7 +22,7 @@ class Level(StrEnum):
 
     ERROR = "error"  # something is false, or cannot be read
     WARNING = "warning"  # something that was asked for could not be decided
-    NOTE = "note"  # as the entry expects, or accepted by an option
+    NOTE = "note"  # a known defect that is expected, or unchecked and accepted by an option
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _of_case(case: Case, report: Report) -> Iterator[Alert]:
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
             yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
-    if case.status == Status.UNCHECKED:
+    if case.status == Status.UNCHECKED and not case.excuse:
         first = next(
             v for v in case.verdicts if v.status is Status.UNCHECKED or any(not e.status.confirmed for e in v.evidence)
         )
