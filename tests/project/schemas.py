@@ -136,6 +136,7 @@ def maps() -> Schema:
         "let": names,
         "relabel": of_operands(index.AXES, WORD),
         "select": {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
+        "memory": {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
         "operand": {"type": "string", "pattern": f"^({index.OPERAND.pattern})$"},
     }
     values = {name: {**special.get(name, WORD), "description": one.help} for name, one in index.options().items()}

@@ -66,7 +66,7 @@ WRONG = {
         {"m": {"operand": "C", "row": "0", "col": "0"}},
         {"m": {"ptx": "x", "operand": "C", "row": 0, "col": "0"}},
         {"m": {"ptx": "x", "operand": "C", "row": "0", "col": "0", "lang": "java"}},
-        {"m": {"ptx": "x", "A": {"row": "0", "column": "0"}}},
+        {"m": {"ptx": "x", "A": {"row": "0", "columm": "0"}}},
         {"m": {"ptx": "x", "A": "0"}},
     ],
     "campaigns": [

@@ -24,9 +24,8 @@ SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tab
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
     "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
     "movement": frozenset({"from", "to", "access", "descriptor"}),
-    "index": frozenset(
-        {"row", "col", "table", "bases", "function", "inverse", "lang"}
-    ),  # of a table, or of a table of one of its operands
+    # of a table, or of a table of one of its operands
+    "index": frozenset({"row", "col", "table", "bases", "function", "inverse", "column", "byte", "lang"}),
     "campaign": frozenset({"kind"}),
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table

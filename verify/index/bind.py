@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import isa_tables
 from isa_tables.tables import SHIPPED
 from verify.core.errors import SpecError
+from verify.index import memory
 from verify.index.spec import IndexSpec, OperandSpec
-from verify.maps.expression import Coordinates, IndexFunction, Variable
+from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
-from verify.maps.operand import coordinates
+from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
 from verify.maps.tree import ExpressionError
 
 if TYPE_CHECKING:
     from layouts.atoms.tables import Found
 
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
-ROWS, COLUMNS = ("row", "r", "x"), ("col", "column", "c", "y")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class IndexOperand:
     spec: OperandSpec  # as its user gives it
     operand: isa_tables.Operand  # of the ISA tables
     section: str  # of the PTX ISA
-    found: FragmentMap  # the user's, from (lane, value) or, given inversely, from (row, column)
+    found: FragmentMap  # the user's, from (lane, value) or (row, column): of memory from (row, column) or a place
     wanted: FragmentMap | None  # the ISA's; None where `no_formula` says why there is none
     no_formula: str = ""  # why the ISA tables have no map for it
     relabelled: str = ""  # by which declared permutations `wanted` differs from the ISA's
@@ -41,8 +41,15 @@ class IndexOperand:
 
     @property
     def inverse(self) -> bool:
-        """Whether the map is given from elements to lanes and values."""
+        """Whether the map is given from elements to lanes and values; of memory, from places to elements."""
+        if self.in_memory and self.wanted is not None:
+            return self.found.inputs != self.wanted.inputs
         return self.found.inputs[0].name != "lane"
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the operand is in tensor memory or shared memory."""
+        return memory.holds(self.operand)
 
     @property
     def text(self) -> str:
@@ -90,7 +97,7 @@ def bind(spec: IndexSpec) -> BoundIndex:
     """
     instruction = _instruction(spec.ptx, spec.select)
     for name in spec.operands:
-        _in_registers(spec.ptx, name, instruction, name if len(spec.operands) > 1 else "operand")
+        _with_map(spec.ptx, name, instruction, name if len(spec.operands) > 1 else "operand")
     return BoundIndex(spec, instruction, () if spec.runs_code else _parts(spec, instruction))
 
 
@@ -145,7 +152,9 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
     n + N*k. Raises SpecError.
     """
     instruction = _instruction(ptx, select)
-    tables = _in_registers(ptx, operand, instruction, "operand")
+    tables = _with_map(ptx, operand, instruction, "operand")
+    if memory.holds(tables):
+        raise SpecError("operand", f"{operand} of {ptx} is in {tables.space}; give expressions, a table or a function")
     tile = tuple(map(Axis, tables.axes, tables.extent))
     names = [axis.name for axis in tile]
     try:
@@ -190,7 +199,15 @@ def _operand(
     operand = instruction.operands[name]
     tile, under = tuple(map(Axis, operand.axes, operand.extent)), f"{name}." if several else ""
     try:
+        if memory.holds(operand):
+            wanted = memory.reference(operand, given.memory)
+            found, function = memory.map_of(given, operand, wanted, spec.folder)
+            return IndexOperand(name, given, operand, instruction.section, found, wanted, function=function)
+        if other := next((key for key in given.form if key in memory.ONLY), "memory" if given.memory else ""):
+            raise SpecError(other, f"{name} of {spec.ptx} is in registers: give row and col, or lane and value")
         found, function = map_of(given, operand.lanes, operand.values, tile, spec.folder)
+    except SpecError as error:
+        raise SpecError(f"{under}{error.key}", error.problem) from error
     except (ExpressionError, MapError) as error:
         raise SpecError(f"{under}{_at_fault(given, error)}", str(error)) from error
     return replace(_part(name, given, operand, instruction, found), function=function)
@@ -203,13 +220,13 @@ def _instruction(ptx: str, select: Mapping[str, str | int]) -> isa_tables.Instru
         raise SpecError("ptx", str(error).splitlines()[0]) from error
 
 
-def _in_registers(ptx: str, name: str, instruction: isa_tables.Instruction, key: str) -> isa_tables.Operand:
-    """An operand of the ISA tables; raises SpecError for one that there is not, or that is not in registers."""
+def _with_map(ptx: str, name: str, instruction: isa_tables.Instruction, key: str) -> isa_tables.Operand:
+    """An operand of the ISA tables; raises SpecError for one that there is not, or that has no map there."""
     if name not in instruction.operands:
         raise SpecError(key, f"{ptx} has no operand {name}: it has {', '.join(instruction.operands)}")
     operand = instruction.operands[name]
-    if operand.space != "reg" or operand.placed:
-        raise SpecError(key, f"{name} of {ptx} is in {operand.space}; only maps of registers are compared here")
+    if not (operand.unspecified or "row" in operand.maps or memory.holds(operand)):
+        raise SpecError(key, f"{name} of {ptx} is in {operand.space}: {operand.unmapped or 'the tables have no map'}")
     return operand
 
 
@@ -255,26 +272,15 @@ def map_of(
     words = "; ".join(f"{key}: {getattr(given, key)}" for key in given.form)
     if given.let:
         words = "; ".join([*(f"{name}: {text}" for name, text in given.let.items()), words])
-    elements = Coordinates(tile, _of_elements(tile))
     function = IndexFunction(
-        texts, axes, elements if given.lane is not None else names, given.let, Origin(" ".join(words.split()))
+        texts, axes, elements(tile) if given.lane is not None else names, given.let, Origin(" ".join(words.split()))
     )
     return function.map(given.lang, given.type), function
-
-
-def _of_elements(tile: tuple[Axis, ...]) -> dict[str, Variable]:
-    """The names of an element's row and column."""
-    first = {name: Variable(lambda row, _: row) for name in (*ROWS, _word(tile[0].name))}
-    return {**first, **{name: Variable(lambda _, col: col) for name in (*COLUMNS, _word(tile[1].name))}}
-
-
-def _word(axis: str) -> str:
-    return axis.replace(" ", "_")
 
 
 def columns(tile: tuple[Axis, ...]) -> Mapping[str, str]:
     """The names of a table's columns."""
     lanes = dict.fromkeys(("lane", "laneid", "thread", "tid", "t"), "lane")
     values = dict.fromkeys(("value", "i", "v"), "value")
-    rows = dict.fromkeys((*ROWS, _word(tile[0].name)), tile[0].name)
-    return {**lanes, **values, **rows, **dict.fromkeys((*COLUMNS, _word(tile[1].name)), tile[1].name)}
+    rows = dict.fromkeys((*ROWS, word(tile[0].name)), tile[0].name)
+    return {**lanes, **values, **rows, **dict.fromkeys((*COLUMNS, word(tile[1].name)), tile[1].name)}

@@ -25,7 +25,7 @@ function is called in a child process, which isolates accidents and is no sandbo
 names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
 map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""
 KEYS = {name: one for name, one in spec.options().items() if name != "relabel"}  # of A, B and C: in a FILE
-REPEATED = ("let", "select")
+REPEATED = ("let", "select", "memory")
 STOPS = {"list": ("files", "only", *KEYS, "at", "output")}
 EXAMPLE = r"""--lang c --operand C --row "lane/4 + 8*(i/2)" \
       --col "lane%4*2 + i%2" \

@@ -70,6 +70,10 @@ def _of(words: Callable[[IndexOperand], str]) -> Callable[[BoundIndex, IndexOper
 
 def _says_size(part: IndexOperand) -> str:
     axes = " and ".join(axis.word for axis in _inputs(part))
+    if part.in_memory and part.wanted is not None:
+        count = max(map(len, _oriented(part, part.wanted).images.values()))
+        what = "element" if part.inverse else "place"
+        return f"gives every {axes} {'one' if count == 1 else count} {what}{'s' * (count > 1)}"
     return f"gives every {axes} one {'place' if part.inverse else 'element'}"
 
 
@@ -78,6 +82,8 @@ def _says_bounds(part: IndexOperand) -> str:
 
 
 def _says_owners(part: IndexOperand) -> str:
+    if part.in_memory:
+        return f"gives each {'element' if part.inverse else 'place'} as many owners as the ISA tables have"
     return f"gives each {'value' if part.inverse else 'element'} of {_tile(part)} {owners(_copies(part))}"
 
 
@@ -99,7 +105,9 @@ def _copies(part: IndexOperand) -> int:
 
 
 def _compared(part: IndexOperand) -> FragmentMap:
-    """The map at the lanes that contribute."""
+    """The map at the lanes that contribute; of memory at the places that hold an element."""
+    if part.in_memory and part.inverse and part.wanted is not None:
+        return part.found.restricted(_oriented(part, part.wanted).images)
     if part.inverse or part.wanted is None or part.wanted.total:
         return part.found
     return part.found.restricted(part.wanted.images)
@@ -108,6 +116,8 @@ def _compared(part: IndexOperand) -> FragmentMap:
 def _size(part: IndexOperand) -> Counterexample | None:
     """Whether each input has one image; of lanes that do not contribute none is needed."""
     found, wanted = _compared(part), part.wanted
+    if part.in_memory and wanted is not None:
+        return findings.as_many_images(found, _oriented(part, wanted))
     if part.inverse or wanted is None or wanted.total:
         return findings.size(found, _inputs(part))
     wrong = next((point for point in wanted.domain if len(found.at(*point)) != 1), None)
@@ -128,6 +138,9 @@ def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
 
 
 def _ownership(part: IndexOperand) -> list[Evidence]:
+    if part.in_memory and part.wanted is not None:
+        wanted = _oriented(part, part.wanted)
+        return [_enumerated(part, lambda: findings.as_many_owners(_compared(part), wanted))]
     copies = _copies(part)
     if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
         why = "the ISA has several owners of an element, an inverse map names one of them"
@@ -145,7 +158,9 @@ def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
 
 def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) -> Counterexample | None:
     found = _compared(part)
-    if part.inverse:
+    if part.in_memory:
+        wanted = _oriented(part, wanted)
+    elif part.inverse:
         wanted = _named(found, wanted.inverse())
     wrong = findings.equals(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
     if wrong is None:
@@ -159,6 +174,11 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
         replay=subject.spec.replay,
         reproduced=_reproduced(part, point),
     )
+
+
+def _oriented(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:
+    """The ISA's map of an operand in memory, in the direction of the user's."""
+    return wanted.inverse() if part.inverse else wanted
 
 
 def _named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:

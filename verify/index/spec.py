@@ -46,6 +46,7 @@ FORMS: tuple[tuple[str, ...], ...] = (
     ("function",),
     ("inverse",),
 )
+PLACE = ("cta", "lane", "column", "byte")  # of an operand in memory: those of them that it has
 CALLED = frozenset({"function", "inverse"})  # whose code is run
 AXES = ("m", "n", "k")
 LANGUAGES = ("c", "python")
@@ -129,8 +130,13 @@ class OperandSpec:
 
     row: str | None = key("expression of the row: of A m, of B k, of C and D m, as the PTX ISA counts", text)
     col: str | None = key("expression of the column: of A k, of B, C and D n", text)
-    lane: str | None = key("expression of the lane, of a map given inversely, in `row` and `col`", text)
+    lane: str | None = key(
+        "expression of the lane, in `row` and `col`: with value inversely, or of tensor memory", text
+    )
     value: str | None = key("expression of the value's number, of a map given inversely", text)
+    column: str | None = key("expression of the column of tensor memory, in `row` and `col`", text)
+    byte: str | None = key("expression of the byte of shared memory, or in the column of tensor memory", text)
+    cta: str | None = key("expression of the CTA of a pair in whose tensor memory an element is", text)
     table: str | None = key("a CSV or JSON file with columns lane, i, row, col", text)
     bases: str | None = key("F2 bases in Triton's spelling: {register = [[0, 1], ...], lane = [...]}", text)
     function: str | None = key("FILE.py::function of (lane, value), which returns (row, col); it is called", called)
@@ -138,14 +144,23 @@ class OperandSpec:
     python: str = key("interpreter that calls the function; absent: the one of this command", text, default="")
     lang: str = key("language of the expressions; absent: both, which must agree", one_of(*LANGUAGES), default="")
     type: str = key("type of the coordinates in C; absent: both must agree", one_of("int", "unsigned"), default="")
+    memory: Mapping[str, str | int] = key(
+        "of an operand in shared memory: swizzle, major, lbo and sbo in bytes", selection, default_factory=dict
+    )
     values: str = key("loops over the values, the outermost first: i=2, j=2", text, default="")
     let: Mapping[str, str] = key("names for parts of the expressions: g = lane >> 2", definitions, default_factory=dict)
 
     @property
     def form(self) -> tuple[str, ...]:
         """The keys that give the map; raises SpecError unless they are those of one form."""
-        given = [name for form in FORMS for name in form if getattr(self, name) is not None]
-        form = next((form for form in FORMS if given and given[0] in form), None)
+        place = tuple(name for name in PLACE if getattr(self, name) is not None)
+        in_memory = next((name for name in place if name != "lane"), "")
+        beside = next((name for name in ("row", "col", "value") if in_memory and getattr(self, name) is not None), "")
+        if beside:
+            hint = "; write col" if in_memory == "column" and beside == "row" else ""
+            raise SpecError(in_memory, f"is of an operand in memory, {beside} is given too{hint}")
+        given = [name for form in (*FORMS, PLACE) for name in form if getattr(self, name) is not None]
+        form = place if in_memory else next((form for form in FORMS if given and given[0] in form), None)
         if form is None:
             raise SpecError("row", "missing: give row and col, or lane and value, or table, bases, function or inverse")
         missing = [name for name in form if name not in given]
@@ -154,7 +169,7 @@ class OperandSpec:
         other = next((name for name in given if name not in form), None)
         if other is not None:
             raise SpecError(other, f"{' and '.join(form)} give the map already")
-        if form in FORMS[2:]:
+        if form in FORMS[2:6]:
             for name in ("lang", "type", "values", "let"):
                 if getattr(self, name):
                     raise SpecError(name, f"is for expressions; {form[0]} has none")

@@ -81,6 +81,33 @@ def ownership(found: FragmentMap, copies: int) -> Counterexample | None:
     return in_bounds(found)
 
 
+def as_many_images(found: FragmentMap, wanted: FragmentMap) -> Counterexample | None:
+    """Whether each input of the wanted map has as many images as there."""
+    for point in wanted.domain:
+        has, needs = len(found.at(*point)), len(wanted.at(*point))
+        if has != needs:
+            images = "one image" if has == 1 else f"{has} images" if has else "no image"
+            return Counterexample(_inputs(found, point), f"{found.show_input(point)} has {images}, {needs} wanted")
+    return None
+
+
+def as_many_owners(found: FragmentMap, wanted: FragmentMap) -> Counterexample | None:
+    """Whether each image has as many owners as in the wanted map: the first of several, or else the first of few."""
+    images = sorted({image for one in (found, wanted) for _, image in one.pairs()})
+    wrong = [image for image in images if len(found.owners(image)) != len(wanted.owners(image))]
+    if not wrong:
+        return None
+    image = max(wrong, key=lambda one: len(found.owners(one)) > len(wanted.owners(one)))
+    several = found.owners(image)
+    shown = " and ".join(map(found.show_input, several[:2])) + (" both have " if len(several) > 1 else " has ")
+    statement = f"{shown}{found.show(image)}" if several else f"{found.show(image)} has no owner"
+    return Counterexample(
+        {axis.word: c for axis, c in zip(found.outputs, image, strict=True)},
+        f"{statement}, which has {owners(len(wanted.owners(image)))} in the ISA",
+        damage=(f"{len(wrong)} of {len(images)} have another number of owners",),
+    )
+
+
 def equals(
     found: FragmentMap, wanted: FragmentMap, name: str = "ISA", arithmetic: Callable[[Point], str] = lambda _: ""
 ) -> Counterexample | None:

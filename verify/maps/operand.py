@@ -2,6 +2,7 @@
 """An operand of an instruction as a map, with the names by which kernels call its coordinates.
 
 `reference`     the operand's map by the ISA tables
+`elements`      row, col, m, n, ... : the names of an element
 `coordinates`   lane, threadIdx.x, i, ... : the names that index arithmetic for the operand may use
 """
 
@@ -20,6 +21,7 @@ LANES = ("lane", "laneid", "lane_id")
 THREADS = ("thread", "tid")
 WARPS = ("warp", "warpid", "warp_id")
 VALUES = ("i", "value", "v")
+ROWS, COLUMNS = ("row", "r", "x"), ("col", "column", "c", "y")
 LOOPS = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([0-9]{1,6})\s*")
 
 
@@ -68,3 +70,19 @@ def _of_values(values: int, loops: str) -> Mapping[str, Variable]:
         rest //= count
         names[name] = Variable(lambda _, value, unit=rest, count=count: value // unit % count)
     return names
+
+
+def elements(tile: tuple[Axis, ...]) -> Coordinates:
+    """The names of an element's row and column, also as the ISA calls them.
+
+    >>> list(elements((Axis("k", 16), Axis("n", 8))).names)
+    ['row', 'r', 'x', 'k', 'col', 'column', 'c', 'y', 'n']
+    """
+    first = {name: Variable(lambda row, _: row) for name in (*ROWS, word(tile[0].name))}
+    second = {name: Variable(lambda _, col: col) for name in (*COLUMNS, word(tile[1].name))}
+    return Coordinates(tile, {**first, **second})
+
+
+def word(axis: str) -> str:
+    """An axis as a name of expressions: k_stored."""
+    return axis.replace(" ", "_")

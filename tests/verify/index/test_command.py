@@ -131,7 +131,10 @@ def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.Captur
         (["--ptx", MMA, "--operand", "c", "--bases", "x"], "--operand: expected an operand such as A, B, C"),
         (["--ptx", MMA, "--operand", "E", "--bases", "x"], f"--operand: {MMA} has no operand E: it has D, A, B, C"),
         (["--ptx", "mma", "--operand", "C", "--bases", "x"], "--ptx: "),
-        (["--ptx", WGMMA, "--operand", "B", "--row", "0", "--col", "0"], "is in smem; only maps of registers"),
+        (
+            ["--ptx", WGMMA, "--operand", "B", "--row", "0", "--col", "0"],
+            "--memory: missing swizzle: B is in shared memory",
+        ),
         (["--ptx", MMA, "--operand", "C", "--row", "lane//4", "--col", "0"], "C gives 1, Python 0: state the language"),
         (
             ["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "4/lane", "--col", "0"],

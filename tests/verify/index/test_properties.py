@@ -24,7 +24,7 @@ def test_a_command_of_the_page_verifies(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("CI", raising=False)
-    assert len(COMMANDS) == 11
+    assert len(COMMANDS) == 14
     assert main(shlex.split(words)) == 0
     assert capsys.readouterr().out.endswith("exit 0\n")
 
