@@ -21,7 +21,8 @@ from gpu_checks.model import Unsupported
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
 from verify.kernel.claim import Array, Launch, read_claim
-from verify.kernel.parse import Kernel, read
+from verify.kernel.parse import read
+from verify.kernel.ptx import Kernel
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 KERNELS = sorted(FOLDER.glob("*.ptx"))

@@ -17,7 +17,7 @@ from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import LOCAL_WINDOW, PARAMETER_ROOM, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW, Octets
 from verify.kernel.order import Ints
-from verify.kernel.parse import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.ptx import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
 from verify.kernel.values import SIZE, Bits, Ids, Mask
 
@@ -129,6 +129,8 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     size = WIDTHS[meaning.types["d"]] // 8
     if not isinstance(source, Address):
         raise Unclear(one.line, "the operand is no address")
+    if isinstance(source.base, Symbol) and source.base.name in machine.local_symbols:  # of a call
+        return load(machine, one, meaning, "param")
     computed = machine.address(source) if isinstance(source.base, Register) else None
     fixed = source.base if isinstance(source.base, Symbol) else Symbol("")
     if computed is None and fixed.name not in machine.kernel.parameters:
@@ -168,7 +170,7 @@ def _spaces(machine: Machine, space: str, bits: Bits, threads: Ints) -> list[tup
     spread = np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
     rows = np.arange(len(threads))
     if space:
-        name = "shared" if space.startswith("shared") else space
+        name = "shared" if space.startswith("shared") else "local" if space == "param" else space
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
     window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
     for number in np.unique(window):
@@ -195,9 +197,9 @@ def fetch(machine: Machine, space: str, bits: Bits, threads: Ints, count: int) -
     return labels, plain
 
 
-def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") -> Run:
     """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
-    kind, space = meaning.types["d"], meaning.words.get("space", "")
+    kind, space = meaning.types["d"], meaning.words.get("space", space)
     size = WIDTHS[kind] // 8
     registers = items(one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])

@@ -22,7 +22,7 @@ from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import WAITING, Bind, Machine, Run
 from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Region
 from verify.kernel.order import Ints
-from verify.kernel.parse import Address, Instruction, Register, Vector
+from verify.kernel.ptx import Address, Instruction, Register, Vector
 from verify.kernel.registers import Word
 from verify.kernel.values import Ids, Mask
 

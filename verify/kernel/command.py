@@ -49,9 +49,12 @@ def _report(options: argparse.Namespace) -> Report:
     claim = read_claim(options.claim)
     ptx = _text(options.kernel)
     with Progress(1, "kernel", options.quiet) as shown:
-        shown.begin(Path(options.kernel).name)
-        budget = options.budget or BUDGET
-        outcomes = check(ptx, claim, seed=options.seed, budget=budget, strict=options.strict)
+        name = Path(options.kernel).name
+        shown.begin(name)
+        outcomes = check(
+            ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
+            ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
+        )  # fmt: skip
     cases = []
     for one in outcomes:
         again = f"python -m verify.kernel {options.kernel} --claim {options.claim} --seed {one.seed}"

@@ -12,7 +12,7 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.integers import OPERATIONS, cut, typed, without_meaning
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.parse import WIDTHS, Instruction, Vector
+from verify.kernel.ptx import WIDTHS, Instruction, Vector
 from verify.kernel.registers import Condition, Word, word
 from verify.kernel.values import CHOSEN, SIZE, Bits, Ids, Mask
 

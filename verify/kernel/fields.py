@@ -17,7 +17,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.findings import Unclear
 from verify.kernel.integers import cut, extended, without_meaning
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.parse import Instruction
+from verify.kernel.ptx import Instruction
 from verify.kernel.registers import Word
 from verify.kernel.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Mask
 

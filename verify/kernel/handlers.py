@@ -12,7 +12,7 @@ from isa_tables.semantics import Meaning, meaning
 from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, together
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.machine import Bind, Machine
-from verify.kernel.parse import WIDTHS, Instruction, Kernel
+from verify.kernel.ptx import WIDTHS, Instruction, Kernel
 
 BINDS: Mapping[str, Bind] = {
     **integers.BINDS,

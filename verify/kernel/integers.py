@@ -17,7 +17,7 @@ from isa_tables.formula import Choice, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
 from verify.kernel.findings import Unclear
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.parse import WIDTHS, Instruction
+from verify.kernel.ptx import WIDTHS, Instruction
 from verify.kernel.registers import Condition, Word, joined, octets, word
 from verify.kernel.values import Bits, Mask
 

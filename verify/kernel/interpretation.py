@@ -15,7 +15,7 @@ from verify.kernel.claim import Array, Launch
 from verify.kernel.findings import Finding, Findings
 from verify.kernel.machine import Machine
 from verify.kernel.memory import WINDOW, Global, Region, Stored
-from verify.kernel.parse import Kernel
+from verify.kernel.ptx import Kernel
 from verify.kernel.values import SIZE, Values
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time

@@ -21,7 +21,7 @@ from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
 from verify.kernel.memory import SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
-from verify.kernel.parse import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
+from verify.kernel.ptx import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.registers import Word
 from verify.kernel.values import UNWRITTEN, Bits, Mask, Values
 
@@ -152,9 +152,10 @@ class Machine:
                 if name not in self.specials_there():
                     raise Unclear(self.findings.line, f"no meaning for the special register {name}")
                 return lambda: self.specials[name]
-            if name in self.symbols:
-                word = Word(np.array([self.symbols[name] + operand.offset], np.uint64))
-                return lambda: word
+            for placed in (self.symbols, self.local_symbols):
+                if name in placed:
+                    word = Word(np.array([placed[name] + operand.offset], np.uint64))
+                    return lambda: word
         raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
 
     @staticmethod

@@ -23,7 +23,7 @@ from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import Bind, Machine, Read, Run
 from verify.kernel.memory import Octets
 from verify.kernel.order import Ints
-from verify.kernel.parse import Immediate, Instruction, Operand, Register, Vector
+from verify.kernel.ptx import Immediate, Instruction, Operand, Register, Vector
 from verify.kernel.registers import Word, joined, octets, word
 from verify.kernel.values import SIZE, Ids, Mask
 

@@ -10,120 +10,36 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from verify.kernel.ptx import (
+    WIDTHS,
+    Address,
+    Immediate,
+    Instruction,
+    Kernel,
+    Operand,
+    PtxError,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
 
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 64  # of nested scopes
 MAX_REGISTERS = 1 << 20
-WIDTHS = {
-    **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
-    **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
-}
+MAX_CALLS = 32  # within each other
+MAX_BODIES = 1 << 14  # calls that are replaced
+MAX_INSTRUCTIONS = 1 << 20  # after every call is replaced by the function's body
 SPECIAL = re.compile(
     r"%(?:(?:tid|ntid|ctaid|nctaid|cluster_\w+)\.[xyz]|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
 )
 
 
-class PtxError(ValueError):
-    """PTX that cannot be read, with its line."""
-
-    def __init__(self, line: int, problem: str) -> None:
-        super().__init__(f"line {line}: {problem}")
-        self.line, self.problem = line, problem
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A register by its number; `negated` is the `!` before a predicate."""
-
-    name: str
-    index: int
-    negated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Immediate:
-    """A number, as its bits: two's complement of an integer, IEEE's of a float."""
-
-    bits: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """The address of a variable of shared memory, a parameter, a label's name, or a special register."""
-
-    name: str
-    offset: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Memory at base + offset; `coordinates` are those of a tensor map."""
-
-    base: Operand
-    offset: int
-    coordinates: tuple[Operand, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Vector:
-    """Registers in braces, or the two destinations `p|q`, or the list of a call in brackets."""
-
-    items: tuple[Operand, ...]
-    pair: bool = False
-
-
-Operand = Register | Immediate | Symbol | Address | Vector
-
-
-@dataclass(slots=True)
-class Instruction:
-    """One instruction: its opcode as words, its guard, its operands, and where it is written."""
-
-    line: int  # of the file
-    text: str  # as written, blanks joined
-    words: tuple[str, ...]  # of the opcode: ("mad", "lo", "s32")
-    guard: Register | None  # the predicate before it
-    operands: tuple[Operand, ...]  # in the order of the text
-    source: tuple[int, int] | None  # (file number, line) of the last .loc
-    target: int = -1  # of a branch: the number of the instruction
-    targets: tuple[int, ...] = ()  # of brx.idx
-
-    @property
-    def opcode(self) -> str:
-        """The opcode with its modifiers."""
-        return ".".join(self.words)
-
-
-@dataclass(slots=True)
-class Variable:
-    """A variable of shared, local, constant or parameter memory."""
-
-    size: int  # bytes
-    align: int
-    number: int = 0  # of a parameter: its position
-
-
-@dataclass(slots=True)
-class Kernel:
-    """One entry of a PTX file."""
-
-    name: str  # of the entry
-    target: str  # sm_80, sm_90a
-    parameters: dict[str, Variable]  # by name
-    shared: dict[str, Variable]  # static shared memory
-    dynamic: dict[str, Variable]  # `.extern .shared` arrays: all start where static shared memory ends
-    instructions: list[Instruction]  # in order
-    registers: list[str]  # declared type by number
-    names: list[str]  # of the registers by number
-    block: tuple[int, ...] | None  # .reqntid
-    files: dict[int, str] = field(default_factory=dict)  # of .loc
-    local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
-
-
 _COMMENT = re.compile(r'/\*.*?(?:\*/|\Z)|//[^\n]*|"[^"\n]*"', re.S)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?([^{};]*)\{")
+_FUNCTION = re.compile(r"\.func\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?[^{};]*\{")
+_CALL = re.compile(r"call(?:\.uni)?\s*(?:\(([^)]*)\)\s*,)?\s*([\w$]+)\s*(?:,\s*\(([^)]*)\))?\s*")
 _STATEMENT = re.compile(
     r"\s*(?:(?P<open>\{)|(?P<close>\})|(?P<label>[\w$]+)\s*:(?!:)|(?P<loc>\.loc\b[^\n]*)"
     r"|(?P<text>[^;{}]*(?:\{[^{}]*\}[^;{}]*)*);)"
@@ -209,6 +125,10 @@ class _Reader:
         self.marks: list[dict[str, int]] = [{}]  # label -> number of an instruction
         self.branches: list[tuple[Instruction, list[dict[str, int]]]] = []
         self.tables: list[dict[str, list[str]]] = [{}]
+        self.variables: list[dict[str, str]] = [{}]  # local variable or parameter of a call -> its name in the kernel
+        self.returns: list[list[Instruction]] = []  # of the functions that are being read, innermost last
+        self.bodies = 0  # calls so far
+        self.functions = {found[2]: found for found in _FUNCTION.finditer(plain)}
         target = re.search(r"\.target\s+(\w+)", plain)
         self.kernel = Kernel(entry[1], target[1] if target else "", {}, {}, {}, [], [], [], None)
         self.source: tuple[int, int] | None = None
@@ -218,6 +138,7 @@ class _Reader:
             self.kernel.files[int(found[1])] = found[2]
         self._module(plain)
         self._body(entry.end())
+        self._resolve()
 
     def line_of(self, place: int) -> int:
         """The line of a place in the text, from 1."""
@@ -264,15 +185,11 @@ class _Reader:
                 depth += 1
                 if depth > MAX_DEPTH:
                     raise PtxError(self.line, f"more than {MAX_DEPTH} nested scopes")
-                self.scopes.append({})
-                self.families.append([])
-                self.marks.append({})
-                self.tables.append({})
+                self._open()
             elif kind == "close":
                 depth -= 1
-                for stack in (self.scopes, self.families, self.marks, self.tables):
-                    if depth:
-                        stack.pop()
+                if depth:
+                    self._close()
             elif kind == "label":
                 self._label(found["label"], found.end())
             elif kind == "loc":
@@ -280,7 +197,47 @@ class _Reader:
                 self.source = (int(numbers[0]), int(numbers[1])) if len(numbers) > 1 else None
             else:
                 self._statement(" ".join(found["text"].split()))
-        self._resolve()
+
+    def _open(self) -> None:
+        """Begin a scope."""
+        self.scopes.append({})
+        self.families.append([])
+        self.marks.append({})
+        self.tables.append({})
+        self.variables.append({})
+
+    def _close(self) -> None:
+        for stack in (self.scopes, self.families, self.marks, self.tables, self.variables):
+            stack.pop()
+
+    def _call(self, text: str) -> None:
+        """Put a function's body in place of its call; its parameters are the variables that the call gives."""
+        found = _CALL.fullmatch(text)
+        function = self.functions.get(found[2]) if found else None
+        if found is None or function is None:
+            raise PtxError(self.line, f"no function is there for {text[:80]!r}")
+        if len(self.returns) >= MAX_CALLS:
+            raise PtxError(self.line, f"more than {MAX_CALLS} calls within each other")
+        self.bodies += 1
+        if self.bodies > MAX_BODIES:
+            raise PtxError(self.line, f"more than {MAX_BODIES} calls")
+        line, source = self.line, self.source
+        given = [self._name(one) for part in (found[1], found[3]) for one in split(part or "")]
+        formal = [one.split("[")[0].split()[-1] for part in (function[1], function[3]) for one in split(part or "")]
+        if len(given) != len(formal):
+            raise PtxError(self.line, f"{found[2]} has {len(formal)} parameters, the call gives {len(given)}")
+        self._open()
+        self.variables[-1].update(zip(formal, given, strict=True))
+        self.returns.append([])
+        self._body(function.end())
+        for one in self.returns.pop():
+            one.target, one.targets = len(self.kernel.instructions), (len(self.kernel.instructions),)
+        self._close()
+        self.line, self.source = line, source
+
+    def _name(self, name: str) -> str:
+        """The name in the kernel of a local variable or of a parameter of a call."""
+        return next((scope[name] for scope in reversed(self.variables) if name in scope), name)
 
     def _label(self, name: str, place: int) -> None:
         listed = re.compile(r"\s*\.branchtargets\s+([^;]*);").match(self.plain, place)
@@ -296,11 +253,18 @@ class _Reader:
         elif text.startswith((".shared", ".local", ".param")):
             space, _, rest = text[1:].partition(" ")
             name, variable = self._variable(rest)
-            home = {"shared": self.kernel.shared, "local": self.kernel.local}.get(space, self.kernel.local)
-            home[name] = variable
+            if space == "shared":
+                self.kernel.shared[name] = variable
+            else:
+                self.variables[-1][name] = f"{name}#{len(self.kernel.local)}"
+                self.kernel.local[self.variables[-1][name]] = variable
         elif text.startswith("."):
             raise PtxError(self.line, f"the directive {text[:60]!r} has no meaning here")
+        elif text.startswith("call"):
+            self._call(text)
         else:
+            if len(self.kernel.instructions) >= MAX_INSTRUCTIONS:
+                raise PtxError(self.line, f"more than {MAX_INSTRUCTIONS} instructions")
             self.kernel.instructions.append(self._instruction(text))
 
     def _registers(self, text: str) -> None:
@@ -350,6 +314,9 @@ class _Reader:
         parts = split(rest[opcode.end() :])
         operands = tuple(Symbol(part) if branch and not part.startswith("%") else self._operand(part) for part in parts)
         made = Instruction(self.line, text, words, guard, operands, self.source)
+        if words[0] == "ret" and self.returns:
+            made.words, made.operands = ("bra",), (Symbol("the call's end"),)
+            self.returns[-1].append(made)
         if branch:
             self.branches.append((made, self.marks.copy()))
             if words[0] == "brx" and isinstance(operands[-1], Symbol):
@@ -382,7 +349,7 @@ class _Reader:
             return Symbol(text)
         found = re.fullmatch(r"([\w$]+)\s*(?:\+\s*(\d+))?", text)
         if found:
-            return Symbol(found[1], int(found[2] or 0))
+            return Symbol(self._name(found[1]), int(found[2] or 0))
         if first == "%":
             raise PtxError(self.line, f"the register {text[:40]!r} is not declared")
         raise PtxError(self.line, f"cannot read the operand {text[:60]!r}")

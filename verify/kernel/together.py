@@ -9,7 +9,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.findings import Severity
 from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.parse import Instruction, Register, Vector
+from verify.kernel.ptx import Instruction, Register, Vector
 from verify.kernel.registers import Word, word
 from verify.kernel.values import Mask
 

@@ -258,3 +258,34 @@ def test_ptx_that_cannot_be_read_is_one_line(ptx: str) -> None:
 def test_a_wrong_claim_names_its_key(key: str, value: object, named: str) -> None:
     with pytest.raises(SpecError, match=named):
         one(PRODUCT, {**CLAIM, key: value})
+
+
+CALLED = """.func (.param .b32 out) twice(.param .b32 x)
+{
+.reg .f32 %f<4>; .reg .pred %p<2>;
+ld.param.f32 %f1, [x];
+setp.eq.s32 %p1, 0, 1;
+@%p1 ret;
+add.f32 %f2, %f1, %f1;
+st.param.f32 [out], %f2;
+ret;
+}
+"""
+
+
+def test_a_call_is_its_functions_body() -> None:
+    call = "{ .param .b32 a; .param .b32 r; st.param.f32 [a], %f1; call.uni (r), twice, (a); ld.param.f32 %f4, [r]; }\n"
+    text = ADD.replace(".entry", CALLED + ".entry", 1).replace(".visible ", "")
+    right = text.replace("BODY", call + "add.f32 %f3, %f4, %f2;")
+    doubled = {**ADDED, "claim": "C[i] = 2 * A[i] + B[i]"}
+    assert one(right, doubled).status == "VERIFIED" and one(right, ADDED).status == "REFUTED"
+    with pytest.raises(UsageError, match="within each other"):
+        one(right.replace("ld.param.f32 %f1, [x];", "call.uni (out), twice, (x);"), doubled)
+
+
+def test_a_choice_of_three_and_a_sum_of_bias_are_read() -> None:
+    assert added("fma.rn.f32 %f3, %f1, %f2, %f1;", "C[i] = A[i] * B[i] + A[i]").status == "VERIFIED"
+    text = "C[i] = where(A[i] > B[i], 2 * A[i], B[i])"
+    body = "add.f32 %f4, %f1, %f1; setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f4, %f2, %p1;"
+    assert added(body, text).status == "VERIFIED"
+    assert added(body.replace("%f4, %f2, %p1", "%f2, %f4, %p1"), text).status == "REFUTED"

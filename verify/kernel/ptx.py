@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel as `parse` reads it: instructions with their operands, registers, parameters and variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+WIDTHS = {
+    **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
+    **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
+}
+
+
+class PtxError(ValueError):
+    """PTX that cannot be read, with its line."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
+        self.line, self.problem = line, problem
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register by its number; `negated` is the `!` before a predicate."""
+
+    name: str
+    index: int
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A number, as its bits: two's complement of an integer, IEEE's of a float."""
+
+    bits: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The address of a variable of shared memory, a parameter, a label's name, or a special register."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Memory at base + offset; `coordinates` are those of a tensor map."""
+
+    base: Operand
+    offset: int
+    coordinates: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Registers in braces, or the two destinations `p|q`, or the list of a call in brackets."""
+
+    items: tuple[Operand, ...]
+    pair: bool = False
+
+
+Operand = Register | Immediate | Symbol | Address | Vector
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One instruction: its opcode as words, its guard, its operands, and where it is written."""
+
+    line: int  # of the file
+    text: str  # as written, blanks joined
+    words: tuple[str, ...]  # of the opcode: ("mad", "lo", "s32")
+    guard: Register | None  # the predicate before it
+    operands: tuple[Operand, ...]  # in the order of the text
+    source: tuple[int, int] | None  # (file number, line) of the last .loc
+    target: int = -1  # of a branch: the number of the instruction
+    targets: tuple[int, ...] = ()  # of brx.idx
+
+    @property
+    def opcode(self) -> str:
+        """The opcode with its modifiers."""
+        return ".".join(self.words)
+
+
+@dataclass(slots=True)
+class Variable:
+    """A variable of shared, local, constant or parameter memory."""
+
+    size: int  # bytes
+    align: int
+    number: int = 0  # of a parameter: its position
+
+
+@dataclass(slots=True)
+class Kernel:
+    """One entry of a PTX file."""
+
+    name: str  # of the entry
+    target: str  # sm_80, sm_90a
+    parameters: dict[str, Variable]  # by name
+    shared: dict[str, Variable]  # static shared memory
+    dynamic: dict[str, Variable]  # `.extern .shared` arrays: all start where static shared memory ends
+    instructions: list[Instruction]  # in order
+    registers: list[str]  # declared type by number
+    names: list[str]  # of the registers by number
+    block: tuple[int, ...] | None  # .reqntid
+    files: dict[int, str] = field(default_factory=dict)  # of .loc
+    local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
