@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Verdict
-from verify.pictures.operands import Drawn, Window, panel
+from verify.pictures.operands import Drawn, Window, grain, panel
 from verify.pictures.picture import Picture
 
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
@@ -30,12 +30,12 @@ def of_atom(
     (['A', 'B', 'C'], ('T5', 'V3'))
     """
     found = list(verdicts)
-    panels, notes = [], []
+    panels, notes, together = [], [], grain(subject)
     for part in subject.parts:
         if operands and part.name not in operands:
             continue
         mine = [verdict for verdict in found if verdict.claim.part == part.name]
-        drawn = Drawn(subject, part, mine)
+        drawn = Drawn(subject, part, mine, together)
         notes += list(drawn.notes())
         if part.well_formed:
             panels.append(panel(drawn, {**PLACES, **COPIED}[part.name], window))

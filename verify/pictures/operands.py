@@ -7,13 +7,14 @@ Everything is computed in plain integers, digit by digit, without `Layout.__call
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from layouts import Layout
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory
-from verify.core.digits import lane_of, written_out
+from verify.binding.copy import BYTE, Carried
+from verify.core.digits import every, halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
 from verify.pictures import owners
@@ -43,23 +44,38 @@ class Drawn:
 
     subject: BoundAtom
     part: BoundOperand
-    verdicts: Sequence[Verdict] = field(default=())  # on this operand
+    verdicts: Sequence[Verdict] = ()  # on this operand
+    grain: int = 1  # values that stay together, in one cell; only the first of them is evaluated
 
     @cached_property
     def alike(self) -> bool:
         """Whether it is in memory, and every thread has all of it: then one thread is drawn for all."""
-        whole = [isinstance(formula, Memory) and formula.ctas == 1 for formula in self.part.formulas]
-        return bool(whole) and all(whole) and all(row == self._rows[0] for row in self._rows)
+        whole = all(isinstance(formula, Memory) and formula.ctas == 1 for formula in self.part.formulas)
+        return whole and bool(self.part.formulas or not self.judged) and self._unmoved
 
-    @cached_property
-    def _rows(self) -> list[list[int]]:
-        return self.part.rows() if self.part.well_formed else []
+    @property
+    def judged(self) -> bool:
+        """Whether its owners are claimed to be right: not those of Ref, which repeats Src or Dst."""
+        return self.part.name != "Ref"
+
+    @property
+    def _unmoved(self) -> bool:
+        """Whether every thread has what the first one has."""
+        if self.part.layout is None:
+            return self.part.well_formed and all(row == self.part.rows()[0] for row in self.part.rows())
+        return all(stride == 0 for extent, stride in modes(*halves(self.part.layout)[0]) if extent > 1)
 
     @cached_property
     def at(self) -> Mapping[Point, int]:
         """The element of every (thread, value) by the layout."""
-        rows = enumerate(self._rows[:1] if self.alike else self._rows)
-        return {(thread, value): element for thread, row in rows for value, element in enumerate(row)}
+        if self.part.layout is None:
+            rows = self.part.rows() if self.part.well_formed else []
+            rows = rows[:1] if self.alike else rows
+            return {(thread, value): element for thread, row in enumerate(rows) for value, element in enumerate(row)}
+        threads, values = (every(*half) for half in halves(self.part.layout))
+        firsts = [(value, values[value]) for value in range(0, len(values), self.grain)]
+        chosen = enumerate(threads[:1] if self.alike else threads)
+        return {(thread, value): start + step for thread, start in chosen for value, step in firsts}
 
     @cached_property
     def owners(self) -> Owners:
@@ -76,7 +92,19 @@ class Drawn:
         for view in self.subject.views:
             part = next((part for part in view.parts if part.name == self.part.name), None)
             for formula in part.formulas if part is not None and view.thr is not None else ():
-                yield from _replicas(view, formula, self.part.extent, 1 if self.alike else view.threads)
+                yield from self._replicas(view, formula)
+
+    def _replicas(self, view: BoundAtom, formula: Formula) -> Iterator[Reference]:
+        """A formula on each replica of the threads."""
+        (thr, rep), (rows, columns) = view.numbering, self.part.extent
+        for replica in range(view.rep_size):
+            at: dict[Point, int] = {}
+            for thread in range(1 if self.alike else view.threads):
+                lane = lane_of(thr, thread) + lane_of(rep, replica)
+                for value in range(0, formula.values, self.grain):
+                    x, y = formula.locate(lane, value)
+                    at[thread, value] = int(x + rows * y) if 0 <= x < rows and 0 <= y < columns else -1
+            yield Reference(formula, at)
 
     @cached_property
     def wanted(self) -> int:
@@ -100,20 +128,22 @@ class Drawn:
         if x >= 0 and y >= 0:
             yield x + self.part.extent[0] * y
         for prefix in ("", "other "):
-            point = inputs.get(f"{prefix}thread", -1), inputs.get(f"{prefix}value", -1)
+            point = inputs.get(f"{prefix}thread", -1), inputs.get(f"{prefix}value", -1) // self.grain * self.grain
             if point in self.at:
                 yield self.at[point]
             if self.reference is not None and "other thread" not in inputs and self.reference.at.get(point, -1) >= 0:
                 yield self.reference.at[point]
 
-    def cell(self, element: int, grain: int = 1) -> Cell:
-        """The cell of an element, or of a run of as many elements as `grain`, which have their owners in order."""
+    def cell(self, element: int) -> Cell:
+        """The cell of an element, or of as many as stay together from it on."""
+        grain = self.grain
         mine = self.owners.get(element, ())
         theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
         marked = bool(self.marked) and any(element <= at < element + grain for at in self.marked)
         brief = self.part.extent[0] * self.part.extent[1] > BRIEF
         about = () if brief else tuple(self._about(element, mine, theirs))
-        found = owners.cell(mine, theirs, self.wanted, marked=marked, about=about)
+        wanted = self.wanted if self.judged else len(mine)
+        found = owners.cell(mine, theirs, wanted, marked=marked, about=about)
         if self.alike:
             return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
         if grain > 1 and len(found.lines) == 2:
@@ -183,30 +213,56 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None =
 def _bits(drawn: Drawn, place: tuple[int, int], window: Window | None) -> Panel:
     """The panel of an operand of a copy: bits that stay together in one cell, as many across as one thread has."""
     part, total = drawn.part, drawn.part.extent[0]
-    runs = [_run(Drawn(drawn.subject, one).at) for one in drawn.subject.parts if one.well_formed]
-    grain = min(runs)
-    across = min(16, max(8, max(runs) // grain))
-    heading = f"{part.name}: {total} bits" + (f", {grain} in a cell" if grain > 1 else "")
+    runs = [_run(one.layout) for one in drawn.subject.parts if one.layout is not None]
+    together = drawn.grain
+    across = min(16, max(8, max(runs, default=1) // together), -(-total // together))
+    heading = f"{part.name}: {total} bits" + (f", {together} in a cell" if together > 1 else "")
+    heading += ", by every thread" * drawn.alike
+
+    def at(row: int, column: int) -> Cell:
+        bit = (row * across + column) * together
+        return drawn.cell(bit) if bit < total else Cell(())
+
     found = grid(
-        part.name, heading, ("bit", "+"), (-(-total // (across * grain)), across),
-        lambda row, column: drawn.cell((row * across + column) * grain, grain),
+        part.name, heading, ("bit", "+"), (-(-total // (across * together)), across),
+        at,
         window=window, place=place, captions=tuple(drawn.captions()),
     )  # fmt: skip
     (row, column), (rows, columns) = found.first, found.extent
-    starts = tuple(str((row + i) * across * grain) for i in range(rows))
-    return replace(found, labels=(starts, tuple(str((column + i) * grain) for i in range(columns))))
+    starts = tuple(str((row + i) * across * together) for i in range(rows))
+    return replace(found, labels=(starts, tuple(str((column + i) * together) for i in range(columns))))
 
 
-def _run(at: Mapping[Point, int]) -> int:
+def grain(subject: BoundAtom) -> int:
+    """The bits of a copy that stay together by every layout and by every formula, a power of two; 1 for no copy."""
+    if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
+        return 1
+    found = 0
+    for view in subject.views:
+        for part in view.parts:
+            found |= _run(part.parsed)
+            for formula in part.formulas:
+                if isinstance(formula, Carried):  # an element of the instruction stays together
+                    found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
+    return found & -found
+
+
+def _run(layout: Layout) -> int:
     """The largest power of two so that the values of a thread are whole runs of so many bits, each at a multiple of it.
 
-    >>> _run({(0, 0): 4, (0, 1): 5, (0, 2): 8, (0, 3): 9})
-    2
+    >>> _run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
+    32
     """
-    found = 1 + max(value for _, value in at)
-    for (thread, value), element in at.items():
-        if at.get((thread, value - 1)) != element - 1:
-            found |= value | element
+    threads, values = (list(modes(*half)) for half in halves(layout))
+    run, others = 1, [stride for extent, stride in threads if extent > 1]
+    for extent, stride in values:
+        if stride == run and len(others) == sum(extent > 1 for extent, _ in threads):
+            run *= extent
+        elif extent > 1:
+            others.append(stride)
+    found = run
+    for stride in others:
+        found |= stride
     return found & -found
 
 
@@ -227,19 +283,6 @@ def one_line(formula: Formula) -> str:
             found += ", " if line.startswith(" ") else "; "
         found += words
     return found
-
-
-def _replicas(view: BoundAtom, formula: Formula, extent: tuple[int, int], threads: int) -> Iterator[Reference]:
-    thr, rep = view.numbering
-    for replica in range(view.rep_size):
-        at: dict[Point, int] = {}
-        for thread in range(threads):
-            lane = lane_of(thr, thread) + lane_of(rep, replica)
-            for value in range(formula.values):
-                x, y = formula.locate(lane, value)
-                inside = 0 <= x < extent[0] and 0 <= y < extent[1]
-                at[thread, value] = int(x + extent[0] * y) if inside else -1
-        yield Reference(formula, at)
 
 
 def _inverse(at: Mapping[Point, int]) -> Owners:

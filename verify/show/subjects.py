@@ -17,7 +17,7 @@ from verify.pictures.picture import Panel, Picture
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
 
-LAYOUT = re.compile(r"\s*(?:[\d(\[_]|S\w*<|cute::|make_|Layout|ComposedLayout|Shape|[!#\"])")
+LAYOUT = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
 INSTRUCTION = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
 Window = tuple[range, range]
 

@@ -26,6 +26,7 @@ from verify.pictures.picture import Cell, Fault, Picture, grid
 MUSEUM = Path(__file__).parents[2] / "museum" / "wrong.toml"
 RIGHT = "SM80_16x8x16_F32F16F16F32_TN"
 HOSTILE = "</title><script>alert(1)</script>]]>\"'&\x00\u202e"
+MAPS = ("size", "in_bounds", "ownership", "equals_isa", "equals_absolute")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -93,6 +94,41 @@ def test_atoms_with_replicas_in_memory_of_bits_and_sparse_are_drawn_without_faul
     picture = drawn(registry()[name])
     cells = [cell for panel in picture.panels for cell in panel.every()]
     assert len(picture.panels) >= 3 and not any(cell.fault or cell.expected for cell in cells)
+
+
+def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more() -> None:
+    picture = drawn(registry()["SM75_U32x4_LDSM_N"])
+    assert [one.heading for one in picture.panels] == [
+        f"{name}: 4096 bits, 16 in a cell" for name in ("Src", "Dst", "Ref")
+    ]
+    assert panel(picture, "Dst")[0, 1].lines == ("T0", "V16-31")
+    subject = prepared(registry()["SM75_U32x4_LDSM_N"])
+    text = "(32,(16,2,4)):(32,(1,512,1024))"  # the second half of each register elsewhere
+    part = subject.parts[1]._replace(layout=parse_layout(text), text=text)
+    wrong = of_atom(replace(subject, parts=(subject.parts[0], part, subject.parts[2])))
+    assert sum(bool(cell.expected) for cell in panel(wrong, "Dst").values()) > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 80, 8))
+def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
+    names = [*registry()]
+    checker, seen = AtomChecker(frozenset({Check.ISA})), 0
+    for name in names[start::80]:
+        case = checker.case(registry()[name])
+        picture = case.picture()
+        if picture is not None:
+            wrong = any(cell.fault or cell.expected for one in picture.panels for cell in one.every())
+            assert wrong == any(v.status.refuted and v.claim.prop.key in MAPS for v in case.verdicts), name
+            seen += 1
+    assert seen > 10
+
+
+@pytest.mark.slow
+def test_every_wrong_atom_of_the_museum_is_drawn_as_wrong() -> None:
+    for entry in atoms_of(MUSEUM).items:
+        picture = drawn(entry)
+        assert any(cell.fault or cell.expected for one in picture.panels for cell in one.every()) or picture.notes
 
 
 def test_svg_has_every_cell_its_words_and_a_description(wrong: Picture) -> None:
