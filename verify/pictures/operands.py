@@ -146,9 +146,11 @@ class Drawn:
         found = owners.cell(mine, theirs, wanted, marked=marked, about=about)
         if self.alike:
             return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)
-        if grain > 1 and len(found.lines) == 2:
-            thread, value = found.lines
-            return found._replace(lines=(thread, f"{value}-{int(value[1:]) + grain - 1}"))
+        if grain > 1:
+            runs = [_run_of(words, grain) for words in owners.listed(mine)]
+            lines = tuple(runs[0].split(" ")) if len(runs) == 1 else tuple(runs)
+            expected = found.expected and "; ".join(_run_of(words, grain) for words in owners.listed(theirs))
+            return found._replace(lines=lines, expected=expected or found.expected)
         return found
 
     def _about(self, element: int, mine: Sequence[Point], theirs: Sequence[Point]) -> Iterator[str]:
@@ -245,6 +247,16 @@ def grain(subject: BoundAtom) -> int:
                 if isinstance(formula, Carried):  # an element of the instruction stays together
                     found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
     return found & -found
+
+
+def _run_of(words: str, grain: int) -> str:
+    """An owner of the first of some values that stay together, as the owner of all of them.
+
+    >>> _run_of("T0-3 V32", 16)
+    'T0-3 V32-47'
+    """
+    thread, value = words.split(" ")
+    return f"{thread} {value}-{int(value[1:]) + grain - 1}"
 
 
 def _run(layout: Layout) -> int:
