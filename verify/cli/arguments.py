@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from lanecheck_console.command import Help, Version, forbidden, unread
+from verify.cli.output import ONLY_ASCII
 from verify.core.errors import UsageError
 
 EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -26,6 +27,14 @@ class Rejected(SystemExit):
     def __init__(self, problem: str) -> None:
         super().__init__(2)
         self.problem = problem
+
+
+class OnlyAscii(argparse.Action):
+    """Makes the command that runs now write ASCII alone."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: object) -> None:
+        """Set it: it is no option of the report, and goes with every other."""
+        ONLY_ASCII.set(True)
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,6 +66,7 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
     made.add_argument("--allow-unchecked", action="store_true", help="accept what could not be checked")
+    made.add_argument("--no-unicode", action=OnlyAscii, nargs=0, default=argparse.SUPPRESS, help="write ASCII alone")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")

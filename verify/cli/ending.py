@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from lanecheck_console import installation
-from verify.cli.output import LISTING, discard, flush, report
+from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def _watched() -> bool:
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
     escape_unknown_letters()
+    ONLY_ASCII.set(False)
     if line := installation.fault():
         return complain(line, Exit.USAGE)
     try:
@@ -149,7 +150,7 @@ def uncollected() -> Iterator[None]:
 def complain(line: str, code: Exit) -> Exit:
     """Print a line on stderr; returns the exit code."""
     try:
-        print(line, file=sys.stderr)
+        print(in_ascii(line) if ONLY_ASCII.get() else line, file=sys.stderr)
     except OSError:  # its reader has gone; Python would try again when it exits
         discard(sys.stderr)
     return code

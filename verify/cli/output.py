@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
 
 from verify.core.errors import Exit, UsageError
@@ -24,6 +25,8 @@ COLOURS = {
 }
 LISTING = ("junit", "sarif", "github")
 """The formats in which a subject that could not be verified is listed too."""
+SIGNS = str.maketrans({"…": "...", "–": "-", "×": "x", "·": "*", "≠": "!=", "≤": "<=", "≥": ">=", "→": "->"})
+ONLY_ASCII: ContextVar[bool] = ContextVar("ONLY_ASCII", default=False)  # of the command that runs now: --no-unicode
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 
 
@@ -91,7 +94,9 @@ def list_names(entries: Iterable[Named], options: argparse.Namespace) -> Exit:
 
 
 def write(text: str, output: str | None) -> None:
-    """Write a report to a file or to stdout; on a terminal in colour."""
+    """Write a report to a file or to stdout; on a terminal in colour, after --no-unicode in ASCII alone."""
+    if ONLY_ASCII.get():
+        text = in_ascii(text)
     if output:
         try:
             with open(output, "w", encoding="utf-8") as file:
@@ -108,6 +113,21 @@ def write(text: str, output: str | None) -> None:
         with _writing():
             sys.stdout.write(text)
         flush()
+
+
+def in_ascii(text: str) -> str:
+    r"""A report in ASCII alone: signs as ASCII has them, other letters escaped as XML, JSON or Python do.
+
+    >>> in_ascii("4 × 8, é"), in_ascii('{"name": "é"}'), in_ascii("<b>é</b>")
+    ('4 x 8, \\u00e9', '{"name": "\\u00e9"}', '<b>&#233;</b>')
+    """
+    if text.startswith("<"):
+        return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+    import json
+    import re
+
+    text = text if text.startswith(("{", "[")) else text.translate(SIGNS)
+    return re.sub(r"[^\x00-\x7f]", lambda letter: json.dumps(letter[0])[1:-1], text)
 
 
 def coloured() -> bool:

@@ -14,6 +14,7 @@ from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict,
 from verify.report import Case, Report, cut_short, surprise, tally
 
 NAME_WIDTH = 44
+MANY = 24  # subjects, from which on a table of them follows, and the most rows that it has
 # in the order of the last line
 HEADS = (
     "VERIFIED",
@@ -37,6 +38,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
             lines += _case(case, verbose, room, alike)
         lines += [surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
+        lines += totals(report) if len(report.cases) >= MANY else []
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
@@ -63,6 +65,23 @@ def summary(report: Report) -> str:
     if not report.complete:
         line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"
+
+
+def totals(report: Report) -> Iterator[str]:
+    """A table that counts subjects by the first word of their names and by status; nothing where that is one row."""
+    groups: dict[str, Counter[str]] = {}
+    for case in report.cases:
+        word = case.name.partition("_")[0].partition("::")[0].partition("<")[0].partition(" ")[0]
+        groups.setdefault(word, Counter())[case.status.lower()] += 1
+    if not 1 < len(groups) <= MANY:
+        return
+    whole = sum(groups.values(), Counter[str]())
+    heads = [status.lower() for status in HEADS if whole[status.lower()]]
+    wide = max(map(len, (*groups, "subjects")))
+    yield f"{'subjects':<{wide}}  {'':>6}" + "".join(f"  {head:>10}" for head in heads)
+    for name, counts in (*groups.items(), ("total", whole)):
+        cells = (f"  {counts[head] or '-':>10}" for head in heads)
+        yield f"{name:<{wide}}  {counts.total():>6}{''.join(cells)}"
 
 
 def _source(case: Case) -> str:

@@ -57,7 +57,7 @@ CASES = [
     (name, action.dest)
     for name, (module, _, stop, read) in STOPS.items()
     for action in module._parser()._actions
-    if action.option_strings and action.dest not in {*read, "help", "version"}
+    if action.option_strings and action.dest not in {*read, "help", "version", "no_unicode"}
     if not stop.startswith(action.option_strings[-1])
 ]
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import html
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from verify.atom import command as atom
 from verify.cli import output
 
 
@@ -88,3 +91,29 @@ def test_a_full_device_is_one_line(words: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as full:
         done = run(*words, stdout=full)
     assert (done.returncode, done.stderr) == (2, "lanecheck: cannot write to stdout: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    "words", [["-q"], [], ["--format", "json"], ["--format", "html"], ["--format", "junit"], ["--list"]]
+)
+def test_no_unicode_writes_ascii_alone(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).parents[3] / "examples" / "my_atoms.toml"
+    path = tmp_path / "mine.toml"
+    path.write_text(example.read_text(encoding="utf-8").replace("MY_", "MEÎN→"), encoding="utf-8")
+    for given in (["--atoms", str(path)], ["é"]):
+        atom.main(
+            [*given, *words, "--checks", "isa", "--no-unicode"]
+            if words != ["--list"]
+            else [*given, *words, "--no-unicode"]
+        )
+        captured = capsys.readouterr()
+        assert captured.out.isascii() and captured.err.isascii() and captured.out + captured.err
+    atom.main(["--atoms", str(path), "--list"])
+    assert "MEÎN→" in capsys.readouterr().out  # the next command writes as before
+
+
+def test_ascii_is_lossless_where_a_program_reads_it() -> None:
+    name = "é × 𝄞"
+    assert json.loads(output.in_ascii(json.dumps({"name": name}, ensure_ascii=False))) == {"name": name}
+    assert html.unescape(output.in_ascii(f"<b>{name}</b>")) == f"<b>{name}</b>"
+    assert output.in_ascii(f"a {name}") == "a \\u00e9 x \\ud834\\udd1e"

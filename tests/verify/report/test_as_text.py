@@ -57,3 +57,20 @@ def test_what_is_missing_is_in_the_last_line() -> None:
     assert (
         "no evidence: gpu on 1" in as_text.summary(found) and "2 " in as_text.summary(found).partition("no evidence")[2]
     )
+
+
+def test_many_subjects_are_counted_in_a_table() -> None:
+    right, wrong = (report(verdict(status)).cases[0] for status in (Status.PROVED, Status.REFUTED))
+    names = [f"SM{80 + i % 2}_{i}" for i in range(as_text.MANY)]
+    cases = tuple(replace(wrong if name == "SM81_1" else right, name=name) for name in names)
+    lines = as_text.render(Report(cases)).splitlines()
+    assert lines[-5:-1] == [
+        "subjects            verified     refuted",
+        "SM80          12          12           -",
+        "SM81          12          11           1",
+        "total         24          23           1",
+    ]
+    assert "subjects   " not in as_text.render(Report(cases[1:]))  # few subjects have none
+    alike = tuple(replace(case, name=f"SM80_{case.name}") for case in cases)
+    assert "subjects   " not in as_text.render(Report(alike))  # nor has one group
+    assert as_text.render(Report(cases), quiet=True).count("\n") == 1
