@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lanecheck_console.command import add_execution
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 DESCRIPTION = """Identify a map: which operands of which instructions of the PTX ISA it equals, is the transpose of, or
 relabels by one permutation of an axis; else to which it is nearest. MAP is a layout of (lane, value) in any spelling,
 F2 bases, a table (CSV, JSON, or AMD's of registers), or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or
-give --row and --col, expressions as verify.index has. Of FILE.py::function --values is needed; it is called in a child
-process. Only operands in registers are compared.
+give --row and --col, or inversely --lane and --value with --tile, expressions as verify.index has. A function
+FILE.py::NAME needs --values, and is called in a child process. Only operands in registers are compared; of --lane and
+--column with --tile those in tensor memory.
 
 --as also writes the map in other forms, each read again and compared at every point; or says what prevents the form.
 Exit code 0: it equals, transposes or relabels an operand; 1: none."""
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --as all'
-EXPRESSIONS = ("row", "col", "lang", "type", "values", "let", "python")
+EXPRESSIONS = ("row", "col", "lane", "value", "column", "lang", "type", "values", "let", "python")
 WARP = 32
 
 
@@ -54,7 +55,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.identify", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("map", nargs="?", metavar="MAP", help="a layout, F2 bases, a table, or ATOM:OPERAND")
-    parser.add_argument("--tile", metavar="MxN", help="of a layout: only operands with this tile, such as 16x8")
+    parser.add_argument("--tile", metavar="MxN", help="rows x columns, such as 16x8: of a layout, or of an inverse map")
     parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="where ATOM is; repeatable")
     parser.add_argument("--lanes", type=arguments.positive, default=WARP, metavar="N", help="of --row and --col; 32")
@@ -86,16 +87,24 @@ def _query(options: argparse.Namespace) -> Query:
             raise UsageError(f"--{other}: {options.map:.60} is a map already; give one or the other")
         if not called:
             return query.of_text(options.map, _pool(options), _tile(options.tile))
+    if {"lane", "value", "column"} & given.keys():
+        words = _words(given, ("lane", "value", "column"))
+        if "column" in given and options.form:
+            raise UsageError("--as: a map of tensor memory has no other form")
+        return query.of_inverse(spec.OperandSpec(**values), _tile(options.tile), words)
     if options.tile is not None:
-        raise UsageError("--tile: is for a layout; expressions name rows and columns")
+        raise UsageError("--tile: is for a layout or an inverse map; expressions name rows and columns")
     if called:
         arguments.check_execution(options.allow_exec)
         function = spec.OperandSpec(function=options.map, python=values.get("python", ""))
         return query.of_spec(function, options.lanes, options.map, values.get("values", ""))
     if not given:
         raise UsageError("which map? Give MAP, or --row, --col and --values")
-    words = " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if name in ("row", "col"))
-    return query.of_spec(spec.OperandSpec(**values), options.lanes, words)
+    return query.of_spec(spec.OperandSpec(**values), options.lanes, _words(given, ("row", "col")))
+
+
+def _words(given: Mapping[str, str], names: Sequence[str]) -> str:
+    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items() if name in names)
 
 
 def _tile(text: str | None) -> tuple[int, int] | None:

@@ -39,6 +39,7 @@ class Query:
     found: FragmentMap  # to one number, or to two coordinates
     as_isa: bool = False  # whether two coordinates are (row, column), in the order of the ISA
     tile: tuple[int, int] | None = None  # X and Y, where they are known; in the order of an atom's layout
+    placed: tuple[int, int] | None = None  # rows and columns, of a map of tensor memory
 
     def __post_init__(self) -> None:
         if wrong := findings.size(self.found, self.found.inputs):
@@ -55,6 +56,11 @@ class Query:
     def lane(self) -> str:
         """What the lanes are called: those of several warps are threads."""
         return self.found.inputs[0].word
+
+    @property
+    def value(self) -> str:
+        """What the values are called: columns of tensor memory."""
+        return self.found.inputs[1].word
 
     @property
     def values(self) -> int:
@@ -184,3 +190,30 @@ def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Quer
     except (ExpressionError, MapError) as error:
         raise SpecError("" if given.runs_code else "row", str(error)) from error
     return Query(text, made, as_isa=True)
+
+
+def of_inverse(given: OperandSpec, tile: tuple[int, int] | None, text: str) -> Query:
+    """The map whose inverse is given: the lane and value of each element, or its lane and column of tensor memory."""
+    from verify.index.bind import map_of
+    from verify.index.memory import NAMES
+    from verify.maps.tree import ExpressionError
+
+    if given.form not in (("lane", "value"), ("lane", "column")):
+        raise SpecError(given.form[0], "give lane and value, or lane and column")
+    placed = given.column is not None
+    if tile is None:
+        raise SpecError("tile", "missing: which rows and columns has the inverse map? Give --tile 16x8")
+    if prod(tile) > MOST:
+        raise SpecError("tile", f"more than {MOST} elements")
+    axes = Axis("row", tile[0]), Axis("col", tile[1])
+    try:
+        made, _ = map_of(replace(given, column=None, value=given.column) if placed else given, 1, 1, axes, Path())
+    except (ExpressionError, MapError) as error:
+        raise SpecError("lane", str(error)) from error
+    found = made.inverse()
+    ends = [1 + max(point[place] for point in found.images) for place in (0, 1)]
+    if prod(ends) > MOST:
+        raise SpecError("lane", f"{ends[0]} lanes of {ends[1]} values: more than {MOST} points")
+    names = NAMES.values() if placed else ("lane", "value")
+    found = replace(found, inputs=tuple(map(Axis, names, ends)), outputs=ROW_AND_COLUMN)
+    return Query(text, found, as_isa=True, placed=tile if placed else None)

@@ -11,7 +11,7 @@ from typing import Any
 
 from isa_tables.mnemonic import said
 from verify.core.errors import Exit
-from verify.identify import catalogue, forms
+from verify.identify import catalogue, forms, places
 from verify.identify.catalogue import Member
 from verify.identify.matches import Match, Relation, matches, sizes
 from verify.identify.query import Query
@@ -39,10 +39,10 @@ class Identified:
 
 def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
     """What a map is among those of the ISA tables, written in some other forms."""
-    groups = catalogue.groups()
+    groups = places.groups(query.placed) if query.placed else catalogue.groups()
     found = matches(query, groups)
     other, name = forms.of_query(query, found, wanted) if wanted else ([], "")
-    return Identified(query, found, other, name, sizes(query, groups))
+    return Identified(query, found, other, name, "" if query.placed else sizes(query, groups))
 
 
 def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> str:
@@ -50,7 +50,7 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
     query = found.query
     if quiet:
         return f"{query.text}: {_summary(found)}\n"
-    lines = [f"{query.text}      {query.lanes} {query.lane}s of {query.values} values", ""]
+    lines = [f"{query.text}      {query.lanes} {query.lane}s of {query.values} {query.value}s", ""]
     heading = ""
     for match in found.matches:
         for operands, member in _alike(match.group.members):
@@ -59,7 +59,7 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
             heading = title
             lines.append(f"  {operands} {_operand(match, member)}  {_families(member.mnemonics)}")
             lines += [f"    {name}" for name in member.mnemonics] if verbose else []
-        lines += [f"    {text}" for text in _nearness(match, query.lane)]
+        lines += [f"    {text}" for text in _nearness(match, query)]
     lines += [f"in other forms{found.written_for}"] if found.forms else []
     for form in found.forms:
         lines.append(f"  {form.name:<7} {form.text or f'none: {form.why}'}")
@@ -105,14 +105,15 @@ def _families(mnemonics: Sequence[str]) -> str:
     return ", ".join(f"{text} ({count})" for text, count in zip(listed, totals.values(), strict=True))
 
 
-def _nearness(match: Match, word: str) -> Iterator[str]:
+def _nearness(match: Match, query: Query) -> Iterator[str]:
     if match.relation is not Relation.NEAREST:
         return
     how = " read as its transpose" if match.transposed else ""
     lane, value, *images = match.first
     x, y = match.group.members[0].axes
     got, right = (f"({x}={images[at]}, {y}={images[at + 1]})" for at in (0, 2))
-    yield f"{match.agree} of {match.points} points agree{how}; {word} {lane}, value {value}: map {got}, ISA {right}"
+    where = f"{query.lane} {lane}, {query.value} {value}"
+    yield f"{match.agree} of {match.points} points agree{how}; {where}: map {got}, ISA {right}"
 
 
 def _summary(found: Identified) -> str:

@@ -48,6 +48,43 @@ def related(found: dict[str, Any], relation: str, operand: str, mnemonic: str = 
     ]
 
 
+INVERSE = ["--lang", "c", "--lane", "row%8*4 + col/2", "--value", "row/8*2 + col%2"]
+
+
+def test_an_inverse_map_is_its_operand(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, *INVERSE, "--tile", "16x8")
+    assert related(found, "equals", "C")
+    assert (found["lanes"], found["values"]) == (32, 4)
+    for words, problem in (
+        (INVERSE, "--tile: missing: which rows and columns has the inverse map? Give --tile 16x8"),
+        ([*INVERSE, "--tile", "16x4"], "the map has not one element for each of 30 lanes and 4 values: lane 2, value"),
+        ([*INVERSE[:4], "--tile", "16x8"], "--value: missing: lane is given"),
+        ([*INVERSE[:4], "--value", "-row", "--type", "int", "--tile", "16x8"], "has not one element"),
+        ([*INVERSE, "--tile", "1000x1000"], "--tile: more than 131072 elements"),
+        ([*INVERSE[:4], "--value", "row << 20", "--tile", "16x8"], "more than 131072 points"),
+    ):
+        code, text = run(capsys, *words)
+        assert code == 2, words
+        assert problem in text
+        assert text.count("\n") == 1
+
+
+def test_a_map_of_tensor_memory_is_its_operands(capsys: pytest.CaptureFixture[str]) -> None:
+    mma = "tcgen05.mma.cta_group::1.kind::f16"
+    words = ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x64"]
+    found = document(capsys, *words)
+    assert related(found, "equals", "D", mma)
+    assert (found["lanes"], found["values"]) == (128, 64)
+    code, text = run(capsys, *words[:5], "(col + 1)%64", *words[6:])
+    assert code == 0
+    assert "relabels n of, by n' = " in text
+    code, text = run(capsys, *words[:3], "row ^ (col == 5)", *words[4:])
+    assert code == 1
+    assert "8064 of 8192 points agree; TMEM lane 0, TMEM column 5: map (m=1, n=5), ISA (m=0, n=5)" in text
+    assert run(capsys, *words[:7], "100x64")[0] == 1
+    assert "--as: a map of tensor memory has no other form" in run(capsys, *words, "--as", "c")[1]
+
+
 def test_a_table_that_is_none_is_one_line_with_its_name_once(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -188,7 +225,7 @@ def test_the_commands_of_the_page_run(
 ) -> None:
     page = (Path(__file__).parents[3] / "docs" / "identify.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if line.startswith("python -m verify.identify")]
-    assert len(lines) == 6
+    assert len(lines) == 8
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     (tmp_path / "examples").symlink_to(Path(__file__).parents[3] / "examples")
