@@ -265,7 +265,12 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if not isinstance(amount, Immediate):
         raise Unclear(one.line, "the size of a cp.async is no number")
     count = amount.bits
-    valid = machine.reader(one.operands[3]) if len(one.operands) > 3 and "hint" not in meaning.words else None
+    last = one.operands[3] if len(one.operands) > 3 else None
+    if isinstance(last, Register) and machine.kernel.registers[last.index] == "pred":
+        raise Unclear(one.line, "no meaning for a cp.async whose source a predicate ignores")
+    valid = (
+        machine.reader(last) if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words) else None
+    )
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)

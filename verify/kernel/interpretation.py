@@ -76,7 +76,10 @@ class Interpretation:
                 span = slice(first, first + len(places))
                 self.values.residues[:, span] = 0
             nobody = np.full(count, -1, np.int64)
-            region.stored = Stored(labels, np.zeros(count, np.uint8), nobody, nobody.copy(), np.zeros(count, bool))
+            region.stored = Stored(
+                labels, np.zeros(count, np.uint8), nobody, nobody.copy(), np.zeros(count, bool), nobody.copy(),
+                nobody.copy(), nobody.copy(),
+            )  # fmt: skip
         return region
 
     # ---- the run

@@ -22,7 +22,7 @@ from verify.kernel.findings import Findings, Severity, Unclear
 from verify.kernel.memory import SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
 from verify.kernel.ptx import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
-from verify.kernel.registers import Word
+from verify.kernel.registers import Word, merged
 from verify.kernel.values import UNWRITTEN, Bits, Mask, Values
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
@@ -216,7 +216,7 @@ class Machine:
             return
         width = max(one.labels.shape[1] for one in (word, old) if one.labels is not None)
         labels = np.where(mask[:, None], word.wide(width), old.wide(width))
-        self.registers[index] = Word(bits, labels, word.condition or old.condition)
+        self.registers[index] = Word(bits, labels, merged(word, old, mask))
 
     def writer(self, operand: Operand) -> Callable[[Word, Mask | None], None]:
         """A function that writes an operand; `_` takes nothing."""

@@ -144,6 +144,8 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if set(o) != {"A", "B", "C", "D"} or found.signature.products != 1:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse, scaled and divided products have none here")
     parts = dict(zip("DABC", map(_registers, one.operands), strict=False))
+    for name in "DABC":
+        _count(one, parts[name], maps[name])
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
     kind = o["D"].type
     narrows = kind if kind in ("f16", "bf16") else ""
@@ -161,6 +163,15 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def _count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
+    """Unclear unless an operand has as many registers as the ISA tables say."""
+    per = max(4, SIZE.get(map_.fragment.type, 4)) * 8 // map_.fragment.bits
+    if len(registers) * per != map_.fragment.values:
+        raise Unclear(
+            one.line, f"{map_.fragment.name} has {len(registers)} registers, not {map_.fragment.values // per}"
+        )
+
+
 def _registers(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
@@ -172,6 +183,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if fragment.bits not in (8, 16):
         raise Unclear(one.line, f"no meaning for {one.opcode}")
     registers, address = _registers(one.operands[0]), machine.address(one.operands[1])
+    _count(one, registers, map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
     per, width = 4 // size, fragment.extent[1] * size
 
@@ -206,6 +218,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, f"no meaning for {one.opcode}")
     address = machine.address(one.operands[0])
     reads = [machine.reader(register) for register in _registers(one.operands[1])]
+    _count(one, _registers(one.operands[1]), map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
 
     def run(mask: Mask | None) -> None:
@@ -264,9 +277,7 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
     places = machine.shared.places(np.asarray(start, np.int64).ravel(), threads, size)
     cells = np.unique(places // machine.shared.cell)
     _check_proxy(machine, cells)
-    order = machine.shared.order
-    labels, plain = machine.shared.read(cells[:, None] * machine.shared.cell, np.full(len(cells), reader))
-    order.reader[cells] = -2
+    machine.shared.read(cells[:, None] * machine.shared.cell, np.full(len(cells), reader), product=True)
     labels, plain = machine.shared.labels[places], machine.shared.plain[places]
     held = word(joined(plain.astype(np.uint64)), labels)
     return held.elements(machine.values, fragment.type, size).reshape(fragment.extent), cells
@@ -293,6 +304,9 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if set(o) != {"A", "B", "D"}:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse products have none here")
     sums = [machine.reader(register) for register in registers]
+    _count(one, registers, maps["D"])
+    if in_registers:
+        _count(one, _registers(one.operands[1]), maps["A"])
     lefts = [machine.reader(register) for register in _registers(one.operands[1])]
     right, scale = machine.reader(one.operands[2]), machine.reader(one.operands[3])
     flags = [each.bits if isinstance(each, Immediate) else None for each in one.operands[4:]]
@@ -376,12 +390,22 @@ def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.open_products = []
         else:
             machine.product_groups = machine.product_groups[len(machine.product_groups) - keep :] if keep else []
+            for cells, line in machine.shared.spans:  # their reads end here
+                machine.shared.order.note_read(cells, _readers(machine, cells), line)
+                machine.shared.by_product[cells] = True
             rest = [span for group, _ in machine.product_groups for span in group] + machine.open_products
             machine.shared.spans = rest
             lines = {line for _, line in rest} | {line for _, group in machine.product_groups for line in group}
             machine.flight = {key: held for key, held in machine.flight.items() if held[1] in lines}
 
     return run
+
+
+def _readers(machine: Machine, cells: Ints) -> Ints:
+    """The thread that read each cell, the first of its warpgroup."""
+    found = machine.shared.order.reader[cells].astype(np.int64)
+    first = cells * machine.shared.cell // machine.shared.span * machine.threads
+    return np.where(found >= 0, found, first)
 
 
 BINDS: dict[str, Bind] = {

@@ -53,6 +53,7 @@ class Shared:
         self.order = Order(ctas, threads, ctas * self.span // cell)
         self.copies: list[Copies] = []
         self.pending = np.zeros(ctas * self.span // cell, np.int32)  # the line of a copy on its way to a cell
+        self.by_product = np.zeros(ctas * self.span // cell, bool)  # last read by an asynchronous product
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
         self.nowhere: Callable[[str], int] = lambda text: UNWRITTEN  # the id of bytes that nobody wrote
         self.loads = False  # whether the copy engine has written
@@ -84,12 +85,19 @@ class Shared:
         cells = places[:, :: self.cell] // self.cell
         return cells.ravel(), np.repeat(threads, cells.shape[1])
 
-    def read(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
+    def read(self, places: Ints, threads: Ints, product: bool = False) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported.
+
+        A `product` is read by a warpgroup, whose first thread is given: what its own warps wrote with no barrier since
+        breaks the letter of the ISA alone.
+        """
         cells, who = self._cells(places, threads)
         late = self.order.unordered_write(cells, who)
         if late is not None and self.findings.new("race: read after write"):
-            self._race("read after write", "reads", "wrote", cells, who, late, self.order.writer, self.order.write_line)
+            order = self.order
+            together = product and bool((order.writer[cells[late]] // 128 == who[late] // 128).all())
+            severity = Severity.LETTER if together else Severity.RACE  # the hardware gathers a warpgroup's warps
+            self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line, severity)
         self._check_loaded(cells, who, "reads")
         labels = self.labels[places]
         if self.copies and self.pending[cells].any():
@@ -100,6 +108,7 @@ class Shared:
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
         self.order.note_read(cells, who, self.findings.line)
+        self.by_product[cells] = product
         empty = labels == (UNWRITTEN << 3)
         if empty.any():
             row, column = (int(one[0]) for one in np.nonzero(empty))
@@ -137,6 +146,8 @@ class Shared:
             certain, perhaps = early
             severity = Severity.RACE if certain.any() else Severity.UNKNOWN
             where = certain if certain.any() else perhaps
+            together = self.by_product[cells[where]] & (order.reader[cells[where]] // 128 == who[where] // 128)
+            severity = Severity.LETTER if together.all() else severity
             self._race("write after read", "writes", "read", cells, who, where, order.reader, order.read_line, severity)
         if self.copies and self.pending[cells].any():
             line = int(self.pending[cells].max())
@@ -212,6 +223,9 @@ class Stored:
     writer: Ints  # the thread of the grid that last wrote a byte, -1 for none
     written: Ints  # when, in the time of its batch
     atomic: Mask  # whether that was an atomic operation
+    reader: Ints  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
+    read: Ints  # when
+    reader_cta: Ints  # its CTA
 
 
 @dataclass(slots=True)
@@ -287,6 +301,7 @@ class Global:
                 continue
             place = np.where(inside, offset[:, None] + np.arange(count), 0)
             self._check_read(region, region.stored, place, threads[here])
+            self._note_read(region.stored, place, threads[here])
             labels[here] = np.where(inside, region.stored.labels[place], OUTSIDE << 3)
             plain[here] = region.stored.plain[place]
         return labels, plain
@@ -311,6 +326,38 @@ class Global:
             text += f"{by // self.threads} wrote; nothing orders the two"
             self.findings.add("race: read after write in global memory", Severity.RACE, text)
 
+    def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Remember reads of an array that is written too."""
+        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        cta, before, old = mine // self.threads, stored.reader_cta[place], stored.reader[place]
+        stored.reader[place] = np.where(
+            (before >= 0) & (before != cta), -3, np.where((old == -1) | (old == mine), mine, np.minimum(old, -2))
+        )
+        double = (stored.reader[place] >= 0) & (stored.reader[place] != mine)
+        stored.reader[place[double]] = -2
+        stored.reader_cta[place] = cta
+        stored.read[place] = self.order.now if self.order is not None else 0
+
+    def _check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Report a write of what another thread has read, with nothing to order the two."""
+        reader = stored.reader[place]
+        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        other = (reader != -1) & (reader != mine)
+        if not other.any() or self.order is None:
+            return
+        same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
+        floor = self.order.floor[threads][:, None]
+        known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
+        late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
+        wrong = other & (~same | late)
+        if wrong.any():
+            row, column = (int(one[0]) for one in np.nonzero(wrong))
+            where = region.array.where(int(place[row, column]) // region.size)
+            text = (
+                f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
+            )
+            self.findings.add("race: write after read in global memory", Severity.RACE, text)
+
     def write(self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
         """Write labels and plain bytes (threads, count)."""
         count = labels.shape[1]
@@ -325,6 +372,7 @@ class Global:
             place = (offset[:, None] + np.arange(count))[inside]
             mine = np.broadcast_to((who + self.base)[:, None], place.shape)
             label, octet = labels[here][inside], plain[here][inside]
+            self._check_overwritten(region, stored, place, who)
             other = self._others(stored, place, who)
             stored.writer[place], stored.atomic[place] = mine, False
             double = stored.writer[place] != mine

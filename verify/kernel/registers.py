@@ -30,6 +30,17 @@ class Condition:
     opposite: bool  # left <= right
 
 
+def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
+    """The condition of a predicate that is written in some threads; None where the two are not of one form."""
+    if old.labels is None or not old.labels.any():
+        return new.condition
+    if new.labels is None or not new.labels.any():
+        return old.condition
+    if new.condition is None or old.condition is None or new.condition.opposite != old.condition.opposite:
+        return None
+    return Condition(np.where(mask, new.condition.ids, old.condition.ids), old.condition.opposite)
+
+
 class Word:
     """A register's contents in all threads; arrays have one row where every thread has the same."""
 
@@ -39,7 +50,7 @@ class Word:
         self.bits = bits  # (threads or 1,): the plain bytes, 0 where a byte is data
         self.labels = labels  # (threads or 1, bytes), or None for plain bits
         self.condition = condition  # of a predicate that data decide, where it has labels
-        self._parts: dict[str, Ids] = {}
+        self._parts: dict[tuple[str, int], Ids] = {}
 
     @classmethod
     def of(cls, ids: Ids, kind: str) -> Word:
@@ -47,7 +58,7 @@ class Word:
         labels = (ids[:, :, None] << np.uint32(3)) + _BYTE[: SIZE[kind]]
         labels[ids == BITS] = 0
         made = cls(np.zeros(1, np.uint64), labels.reshape(len(ids), -1))
-        made._parts[kind] = ids
+        made._parts[kind, labels.shape[1] * labels.shape[2]] = ids
         return made
 
     def wide(self, count: int) -> Ids:
@@ -68,9 +79,9 @@ class Word:
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
         """The ids (threads or 1, values) that it holds as values of a type, in a register of so many bytes."""
-        if kind not in self._parts:
-            self._parts[kind] = elements(self, values, kind, width)
-        return self._parts[kind]
+        if (kind, width) not in self._parts:
+            self._parts[kind, width] = elements(self, values, kind, width)
+        return self._parts[kind, width]
 
 
 def octets(bits: Bits, count: int) -> Bits:

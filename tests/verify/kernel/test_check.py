@@ -289,3 +289,31 @@ def test_a_choice_of_three_and_a_sum_of_bias_are_read() -> None:
     body = "add.f32 %f4, %f1, %f1; setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f4, %f2, %p1;"
     assert added(body, text).status == "VERIFIED"
     assert added(body.replace("%f4, %f2, %p1", "%f2, %f4, %p1"), text).status == "REFUTED"
+
+
+def test_an_output_that_another_cta_reads_before_it_is_written_is_a_race() -> None:
+    """CTA 0 reads what CTA 1 writes later: the value is right in this order alone."""
+    body = """mov.u32 %r2, %ctaid.x; mul.wide.u32 %d8, %r2, 128; add.s64 %d7, %d7, %d8; sub.s64 %d9, %d7, %d8;
+sub.s64 %d9, %d9, %d8; add.s64 %d9, %d9, 128; ld.global.f32 %f4, [%d9]; mul.f32 %f4, %f4, 0f00000000;
+add.s64 %d5, %d5, %d8; ld.global.f32 %f1, [%d5]; add.s64 %d6, %d6, %d8; ld.global.f32 %f2, [%d6];
+add.f32 %f3, %f1, %f2; fma.rn.f32 %f3, %f4, %f1, %f3;"""
+    found = added(body, grid=2, block=32)
+    assert "race: write after read in global memory" in {each.kind for each in found.findings}
+    own = added(body.replace("ld.global.f32 %f4, [%d9]", "ld.global.f32 %f4, [%d7]"), grid=2, block=32)
+    assert own.status == "VERIFIED"
+
+
+def test_a_condition_that_threads_set_apart_is_each_threads_own() -> None:
+    """Half of the threads compare with B, half with 0: one form of comparison, two conditions."""
+    body = """setp.lt.u32 %p1, %r1, 32;
+setp.gt.f32 %p2, %f1, %f2; @%p1 setp.gt.f32 %p2, %f1, 0f00000000; selp.f32 %f3, %f1, %f2, %p2;"""
+    lower, upper = "where(A[i] > 0, A[i], B[i])", "where(A[i] > B[i], A[i], B[i])"
+    assert added(body, f"C[i] = {lower}").status == "REFUTED" and added(body, f"C[i] = {upper}").status == "REFUTED"
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    halves = {"sizes": {"I": 32}, "block": 32, "arrays": arrays}
+    assert added(body, f"C[i] = {lower}", **halves).status == "VERIFIED"
+
+
+def test_a_product_with_too_few_registers_has_no_meaning() -> None:
+    found = one(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
+    assert found.status == "UNKNOWN" and "B has 1 registers, not 2" in found.findings[0].text
