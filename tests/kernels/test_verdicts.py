@@ -17,7 +17,6 @@ PATHS = sorted(corpus.COMPILED.glob("*.ptx"))
 QUICK = {"mma_relu", "triton_ragged"}
 # What is right and has no meaning yet: a line with the reason for each.
 UNCLEAR = {
-    "mma_G": "calls of device functions",
     "triton_leaky": "a choice whose two values are multiples of what is compared",
 }
 WITHOUT_EFFECT = {"strides", "swizzles", "trips"}  # classes whose edits of a number may be equivalent
