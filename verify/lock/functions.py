@@ -35,7 +35,7 @@ class Subject:
     name: str  # of the entry
     file: str  # as it is locked: relative to the lock
     table: str  # of the file; of a family's member that of the family
-    says: Mapping[str, str]  # what is no function: the instructions, the tile
+    says: Mapping[str, str]  # what is no function: the instructions, the tile, a layout that is not well formed
     maps: Mapping[str, FragmentMap] = field(default_factory=dict)  # operand -> its function
 
 
@@ -79,16 +79,18 @@ def _of_atom(atom: AnyAtom, file: str) -> Subject:
     from verify.atom.checker import prepared
 
     subject = prepared(atom)
+    says = {"ptx": "; ".join(atom.ptx or ())} | ({"thr": atom.thr} if subject.thr is None else {})
     maps = {}
     if subject.thr is not None:
         lanes = [lane_of(subject.thr, thread) for thread in range(subject.threads)]
         maps["thr"] = _of_rows([[lane] for lane in lanes], (1 + max(lanes), 1), ("lane",))
     for part in subject.parts:
-        if not part.well_formed:
-            raise SpecError(part.name, f"{part.text} is not well formed: {part.fault}", f"{file}: {atom.name}")
-        maps[part.name] = _of_rows(part.rows(), part.extent, part.axes)
+        if part.well_formed:
+            maps[part.name] = _of_rows(part.rows(), part.extent, part.axes)
+        else:
+            says[part.name] = part.text
     table = atom.family.name if atom.family else atom.name
-    return Subject(atom.name, file, table, {"ptx": "; ".join(atom.ptx or ())}, maps)
+    return Subject(atom.name, file, table, says, maps)
 
 
 def _of_rows(rows: list[list[int]], extent: tuple[int, int], names: tuple[str, ...]) -> FragmentMap:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import layouts.atoms
 from layouts.atoms import registry
 from tests.verify.atom.test_command import ENTRY, RIGHT_B, user_file
-from verify.core.errors import SpecError
+from verify.__main__ import main as lanecheck
 from verify.lock.functions import of_file
 
 COPY = """
@@ -39,7 +40,18 @@ def test_members_of_a_family_are_subjects(tmp_path: Path) -> None:
     assert found.items[0].maps == found.items[1].maps
 
 
-def test_a_layout_of_other_nesting_has_no_function(tmp_path: Path) -> None:
+def test_a_layout_that_is_not_well_formed_is_locked_as_its_text(tmp_path: Path) -> None:
     text = ENTRY.format(number=0, B="((4,8),(2,2)):((16,1),8)")
-    with pytest.raises(SpecError, match=r"B: .* is not well formed"):
-        of_file(Path(user_file(tmp_path, text=text)), "f", registry())
+    (subject,) = of_file(Path(user_file(tmp_path, text=text)), "f", registry()).items
+    assert set(subject.maps) == {"thr", "A", "C"} and subject.says["B"] == "((4,8),(2,2)):((16,1),8)"
+
+
+@pytest.mark.slow
+def test_every_atom_of_an_architecture_is_locked_and_unchanged(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = [str(Path(layouts.atoms.__file__).with_name("sm80.toml"))]
+    assert lanecheck(["lock", *files, "--lock", str(tmp_path / "a.lock")]) == 0
+    assert lanecheck(["lock", "--check", "--lock", str(tmp_path / "a.lock")]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert int(last.split()[0]) > 50 and last.endswith(" 0 not; exit 0")
