@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.site import command_line
+from tests.site import command_line, museum
+from verify.atlas import command as atlas
 from verify.atom import command as atom
 
 ROOT = Path(__file__).parents[2]
@@ -28,15 +29,24 @@ def pages(target: Path = PAGES) -> None:
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(ROOT / "docs", target)
     (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
+    (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
     (target / "verdicts").mkdir()
     for name, words in VERDICTS.items():
         atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
+
+
+def atlas_page(target: Path = PAGES, report: Path = ROOT / "build" / "atlas.json") -> None:
+    """Write the page of the whole atlas; its report, which takes a minute, is kept until `make clean`."""
+    if not report.is_file():
+        atlas.main(["-q", "--format", "json", "-o", str(report)])
+    atlas.main(["--from", str(report), "--format", "html", "-o", str(target / "verdicts" / "atlas.html")])
 
 
 def main(words: list[str]) -> int:
     """Make the site, strictly; `serve` in place of that shows it while the pages change."""
     os.chdir(ROOT)
     pages()
+    atlas_page()
     how = words or ["build", "--strict", "--clean"]
     return subprocess.run([sys.executable, "-m", "zensical", *how], check=False).returncode
 

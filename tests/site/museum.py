@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The museum's page with a picture of each wrong map, drawn by `verify.show` from the command that refutes it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+from tests.museum.page import REPORTS, Report, page
+from verify.show import command as show
+
+ATOMS = "\n[The page of their verdicts](verdicts/refuted.html) has each of them with its picture.\n"
+WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
+
+
+def with_pictures(target: Path) -> str:
+    """The page, with the pictures that it writes to a folder `museum` beside it."""
+    folder, text = target / "museum", page()
+    folder.mkdir()
+    for one in REPORTS:
+        if not one.refuted or not draw(one, folder):
+            continue
+        command = f"```\npython -m verify.{one.refuted.strip()}\n    {one.says}\n```\n"
+        assert command in text, one.where
+        image = f"\n![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
+        text = text.replace(command, command + image, 1)
+    return text.replace("\n## Atoms\n", f"\n## Atoms\n{ATOMS}", 1)
+
+
+def draw(one: Report, folder: Path) -> bool:
+    """Draw the wrong map of a report; whether its command is about a map that can be drawn."""
+    name, *words = shlex.split(one.refuted)
+    entry = folder / f"{one.number}.toml"
+    if name == "layout":
+        given = [word for word in words if word != "--equals"]
+    elif name in ("index", "movement"):
+        entry.write_text(_entry(words), encoding="utf-8")
+        given = [str(entry)]
+    else:
+        return False
+    drawn = show.main([*given, "--svg", "-o", str(folder / f"{one.number}.svg")]) in (0, 1)
+    entry.unlink(missing_ok=True)
+    return drawn
+
+
+def _entry(words: list[str]) -> str:
+    """The options of a command as an entry of a file."""
+    let: dict[str, str] = {}
+    lines = ['["the wrong map"]']
+    for option, value in pairwise(words):
+        key = option.removeprefix("--").replace("-", "_")
+        if option == "--let":
+            name, _, text = value.partition("=")
+            let[name.strip()] = text.strip()
+        elif option.startswith("--"):
+            lines.append(f"{key} = {value if key in WHOLE else json.dumps(value)}")
+    lines += [f"let = {{ {', '.join(f'{name} = {json.dumps(text)}' for name, text in let.items())} }}"] if let else []
+    return "\n".join(lines) + "\n"
