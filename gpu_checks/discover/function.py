@@ -8,6 +8,7 @@ a function may read threadIdx.x too. The file is compiled with NVRTC and runs in
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from collections.abc import Sequence
@@ -67,10 +68,22 @@ class Function:
         return f'#line 1 "{shown}"\n{given}\n{harness}'
 
     def options(self) -> tuple[str, ...]:
-        """The options of the compiler: folders of headers, the file's own first, and macros."""
-        homes = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
-        folders = [self.path.resolve().parent, *self.include, *(Path(home) / "include" for home in homes if home)]
-        return (*(f"-I{folder}" for folder in folders), *(f"-D{macro}" for macro in self.define))
+        """The options of the compiler: folders of headers, the file's own first, and macros.
+
+        Functions without an execution space are taken for device functions: CuTe's headers have some.
+        """
+        folders = [self.path.resolve().parent, *self.include, *_cuda_headers()]
+        return ("-default-device", *(f"-I{folder}" for folder in folders), *(f"-D{macro}" for macro in self.define))
+
+
+def _cuda_headers() -> list[Path]:
+    """The folders of CUDA's own headers: of the wheels that CuPy's `ctk` brings, then of a toolkit."""
+    wheels = importlib.util.find_spec("nvidia")
+    roots = [one for place in (wheels and wheels.submodule_search_locations) or () for one in Path(place).iterdir()]
+    named = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
+    roots = [*sorted(roots), *(Path(home) for home in named if home)]
+    every = [folder for root in roots for folder in (root / "include", root / "include" / "cccl")]
+    return [folder for folder in dict.fromkeys(every) if folder.is_dir()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,14 @@ def test_what_is_no_function_of_a_file_is_rejected(function: Function, why: str)
         function.text()
 
 
+def test_folders_of_headers_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "include" / "cccl").mkdir(parents=True)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    found = Function(FILE, "f", 32, 4, ("mine",), ("X=1",)).options()
+    assert found[1:3] == (f"-I{FILE.parent}", "-Imine") and found[-1] == "-DX=1"
+    assert f"-I{tmp_path}/include" in found and f"-I{tmp_path}/include/cccl" in found
+
+
 def test_errors_of_the_user_s_text_have_its_lines() -> None:
     first, _, rest = Function(FILE, "as_int2", 32, 4).text().partition("\n")
     assert first == f'#line 1 "{FILE}"' and rest.startswith(FILE.read_text(encoding="utf-8"))
