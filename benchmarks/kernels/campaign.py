@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.kernels.edits import Edit, drawn, planted
+from benchmarks.kernels.edits import Edit, body, drawn, planted
 
 CORPUS = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
 MOST = 12  # planted edits of each class that a kernel gets, spread over its lines
@@ -68,9 +68,46 @@ def fate(kernel: str, text: str, claim: str, edit: Edit) -> Fate:
     finding = f"line {worst.findings[0].line}: {worst.findings[0].text}" if worst.findings else ""
     reason = ""
     if worst.status == ACCEPTED:
-        never = all(edit.line in lines for lines in never_run(text, claim))
-        reason = "never ran" if never else "same machine code" if same_code(text, edit.on(text)) else ""
+        reason = reason_of(text, claim, edit)
     return Fate(kernel, edit, worst.status, finding, reason)
+
+
+def reason_of(text: str, claim: str, edit: Edit) -> str:
+    """Why an accepted edit may be accepted, empty where nothing shows it."""
+    idle = [(lines, live(text, frozenset(lines))) for lines in never_run(text, claim)]
+    if all(edit.line in lines for lines, _ in idle):
+        return "never ran"
+    if all(edit.line not in used for _, used in idle) and destinations(edit.new) <= destinations(edit.old):
+        return "never read"
+    return "same machine code" if same_code(text, edit.on(text)) else ""
+
+
+def destinations(line: str) -> frozenset[str]:
+    """The registers that an instruction writes; all that it names where it does more than that."""
+    words = re.sub(r"^\s*@!?%\w+\s+", "", line).strip()
+    registers = re.findall(r"%[a-z]+\d+", words)
+    if re.match(r"(st|red|atom|bar|barrier|bra|cp|mbarrier|wgmma|mma|stmatrix|fence|ret|@)\b", words) or "{" in words:
+        return frozenset(registers)
+    return frozenset(registers[:1])
+
+
+@lru_cache(maxsize=4)
+def live(text: str, idle: frozenset[int]) -> frozenset[int]:
+    """The lines that ran and whose results are stored, compared for a branch, or read by such a line."""
+    lines = [(number, line) for number, line in body(text) if number not in idle]
+    wanted: set[str] = set()
+    found: set[int] = set()
+    while True:
+        before = len(found)
+        for number, line in reversed(lines):
+            named = frozenset(re.findall(r"%[a-z]+\d+", line))
+            written = destinations(line)
+            effect = len(written) != 1 or re.match(r"\s*@", line) is not None
+            if effect or written & wanted:
+                found.add(number)
+                wanted |= named
+        if len(found) == before:
+            return frozenset(found)
 
 
 @lru_cache(maxsize=4)

@@ -158,7 +158,7 @@ def compared(run: Callable[[list[RunCompiled]], Iterable[Any]], sm: str, gpu: st
     return wrong, others
 
 
-def stand_in(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
+def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
     """The memory that a right GPU would leave, by the interpretation; that of the last job with one element changed."""
     for number, (path, made) in enumerate(zip(QUICK, jobs, strict=True)):
         _, place, target, output = prepared(path)
@@ -172,7 +172,7 @@ def stand_in(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
 
 def test_one_element_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.kernels.test_silicon.KERNELS", QUICK)
-    wrong, others = compared(stand_in, "sm_90a", "a GPU")
+    wrong, others = compared(as_claimed, "sm_90a", "a GPU")
     assert others == [] and [line.partition(":")[0] for line in wrong] == [QUICK[-1].stem]
     assert "1 of " in wrong[0]
 

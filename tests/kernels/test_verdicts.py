@@ -70,6 +70,21 @@ def test_a_wrong_twin_of_a_quick_kernel_is_refuted(name: str, sort: str) -> None
     assert found.status == "REFUTED" and found.finding
 
 
+def cleared(text: str) -> list[Edit]:
+    """Edits that leave out one register's copy of the 0.0 that a sum begins with."""
+    copied = re.compile(r"\s*mov\.f32\s+%f\d+, %f\d+;")
+    return [Edit(line, "cleared", old, "") for line, old in body(text) if copied.match(old)]
+
+
+def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
+    """The accumulator of one register is not cleared: what nobody wrote goes through all products of the loop."""
+    text = (corpus.COMPILED / "mma_relu.ptx").read_text()
+    copies = cleared(text)
+    assert len(copies) > 20
+    found = fate("mma_relu", text, (corpus.COMPILED / "mma_relu.toml").read_text(), copies[3])
+    assert found.status == "REFUTED" and "never written" in found.finding
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_no_wrong_twin_is_verified(path: Path) -> None:

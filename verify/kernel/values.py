@@ -297,6 +297,7 @@ class Values:
             marks = self._spread(operands, batch.key[0][0])
         if batch.event:
             marks[NARROWED] = batch.event
+        self.marked = self.marked or bool(marks.any())
         start = 0
         for first, count in batch.made:
             place, part = slice(first, first + count), slice(start, start + count)
