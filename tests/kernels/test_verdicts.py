@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks.kernels.campaign import edits_of, fate
-from benchmarks.kernels.edits import planted
+from benchmarks.kernels.edits import Edit, body, planted
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
 from verify.kernel.claim import claim_of, read_claim
