@@ -39,10 +39,10 @@ class Comparison:
             if locked is not None:
                 found.append((subject, self._compared(subject, locked)))
                 continue
-            old = next((one for one in gone if one.file == subject.file and _alike(one, subject)), None)
+            old = next((one for one in gone if _alike(one, subject)), None)
             if old is not None:
                 gone.remove(old)
-            how = f"renamed: in the lock its functions are those of {old.name}" if old else "added: the lock has it not"
+            how = f"renamed: the lock has it as {old.name} of {old.file}" if old else "added: the lock has it not"
             found.append((subject, self._listed(subject, how)))
         return found + [(one, self._listed(one, "missing: only the lock has it")) for one in gone]
 

@@ -95,7 +95,7 @@ def test_a_changed_stride_of_an_atom_changes_the_tiling_too(locked: Path, capsys
         ("tilings.toml", "[64, 32, 32]", "[64, 64, 32]", "tiled tile  was 64x32x32, now 64x64x32"),
         ("tilings.toml", "Sw<2,3,3>", "Sw<1,3,3>", "tiled smem A  was Sw<2,3,3> o"),
         ("maps.toml", MMA, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", f"store ptx  was {MMA}, now mma.sync"),
-        ("maps.toml", '["store"]', '["put"]', "put  renamed: in the lock its functions are those of store"),
+        ("maps.toml", '["store"]', '["put"]', "put  renamed: the lock has it as store of maps.toml"),
         ("maps.toml", MAP, "", "store  missing: only the lock has it"),
         ("maps.toml", MAP, MAP + MAP.replace("store", "another"), "another  added: the lock has it not"),
     ],

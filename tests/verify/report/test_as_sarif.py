@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,21 @@ def test_an_expression_of_a_review_has_the_line_that_is_given(capsys: pytest.Cap
     assert "repair: two terms exchanged" in run["results"][0]["message"]["text"]
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--at", "kernel.cu"], "expected FILE:LINE, such as kernel.cu:120, found 'kernel.cu'"),
+        (["--at", "kernel.cu:0"], "expected FILE:LINE"),
+        ([str(ROOT / "examples/maps.toml"), "--at", "kernel.cu:1"], "--at is for a map of the command line"),
+    ],
+)
+def test_a_line_that_is_none_is_rejected(words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(SystemExit):
+        assert lanecheck(["index", *words, "--format", "sarif"]) == 2
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert why in result["message"]["text"] and result["ruleId"] == "readable"
+
+
 @pytest.mark.slow
 def test_every_log_is_what_the_official_schema_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validator = jsonschema.Draft7Validator(official_schema(), format_checker=jsonschema.FormatChecker())
@@ -117,6 +133,8 @@ def test_every_log_is_what_the_official_schema_takes(tmp_path: Path, capsys: pyt
         ["layout", "(4,8):(8,1)", "--onto", "4x4"],
         ["tiling", str(ROOT / "examples/tilings.toml")],
         ["movement", str(ROOT / "examples/movement.toml")],
+        ["scan", str(ROOT / "examples/headers")],
+        ["laws", "R1", "--solver", "z3"],
         ["atom", str(broken)],
         ["atom", "nonsense"],
     ]
