@@ -76,7 +76,8 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
 
 
 RUNS_CODE = (
-    "verify.index and verify.identify with FILE.py::function, gpu_checks.discover with FILE.cu::function, "
+    "verify.index, verify.identify and verify.kernel with FILE.py::function, "
+    "gpu_checks.discover with FILE.cu::function, "
     "verify.foreign, verify.laws --module, verify.campaign --module"
 )
 """Every command that runs code of others."""

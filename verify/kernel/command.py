@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from verify.kernel.claim import Claim
     from verify.report import Report
 
 DESCRIPTION = """Verify a compiled kernel, in PTX, without a GPU: every thread of its grid is interpreted, with data as
@@ -30,10 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     parser = arguments.parser("python -m verify.kernel", DESCRIPTION, EXAMPLE)
-    parser.add_argument("kernel", metavar="KERNEL.ptx", help="the compiled kernel")
+    parser.add_argument(
+        "kernel", metavar="KERNEL", help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton"
+    )
     parser.add_argument("--claim", metavar="FILE", required=True, help="what it computes, on which arrays: a TOML file")
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
     parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
+    python = "the interpreter that has Triton (this one)"
+    parser.add_argument("--python", metavar="FILE", default=sys.executable, help=python)
+    add_execution(parser)
     parser.add_argument("--strict", action="store_true", help="refute what breaks the letter of the ISA too")
     options = parser.parse_args(argv)
     return output.report(_report(options), options)
@@ -46,8 +52,14 @@ def _report(options: argparse.Namespace) -> Report:
     from verify.kernel.verdict import case
     from verify.report import Report
 
-    claim = read_claim(options.claim)
-    ptx = _text(options.kernel)
+    words, again = "", f"python -m verify.kernel {options.kernel} --claim {options.claim}"
+    if "::" in options.kernel:
+        from verify.kernel.compiled import compiled
+
+        arguments.check_execution(options.allow_exec)
+        ptx, claim, words = compiled(options.kernel, options.claim, options.python)
+    else:
+        claim, ptx = read_claim(options.claim), _text(options.kernel)
     with Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
@@ -55,15 +67,8 @@ def _report(options: argparse.Namespace) -> Report:
             ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
             ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
         )  # fmt: skip
-    cases = []
-    for one in outcomes:
-        again = f"python -m verify.kernel {options.kernel} --claim {options.claim} --seed {one.seed}"
-        cases.append(case(one, _claimed(claim), options.strict, lambda again=again: again))  # type: ignore[misc]
-    return Report(tuple(cases))
-
-
-def _claimed(claim: Claim) -> str:
-    return claim.text
+    found = (case(one, claim.text, options.strict, f"{again} --seed {one.seed}", words) for one in outcomes)
+    return Report(tuple(found))
 
 
 def _text(name: str) -> str:

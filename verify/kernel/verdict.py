@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Property, Scope, Status, join
 from verify.kernel.check import Outcome
@@ -21,8 +21,11 @@ PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
 )
 
 
-def case(outcome: Outcome, text: str, strict: bool, replay: Callable[[], str]) -> Case:
-    """The case of an outcome; `text` is the claim, `replay` the command that finds it again."""
+def case(outcome: Outcome, text: str, strict: bool, replay: str, compiled: str = "") -> Case:
+    """The case of an outcome; `text` is the claim, `replay` the command that finds it again.
+
+    `compiled` says how the kernel was compiled, where it was here.
+    """
     name = outcome.kernel + "".join(f" {key}={value}" for key, value in outcome.sizes.items())
     ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
     verdicts = []
@@ -30,12 +33,13 @@ def case(outcome: Outcome, text: str, strict: bool, replay: Callable[[], str]) -
         claim = Claim(name, "", Property(key, scope=Scope.OPERATION), words.format(claim=text))
         found = sorted((one for one in outcome.findings if one.severity in severities), key=lambda one: one.line)
         verdicts.append(join(claim, [_evidence(outcome, key, found, ended, strict, replay)]))
-    return Case(name, tuple(verdicts), notes=_notes(outcome, strict))
+    notes = _notes(outcome, strict)
+    return Case(name, tuple(verdicts), notes=(f"compiled {compiled}", *notes) if compiled else notes)
 
 
 def _evidence(
     outcome: Outcome, key: str, found: Sequence[Finding], ended: Finding | None, strict: bool,
-    replay: Callable[[], str],
+    replay: str,
 ) -> Evidence:  # fmt: skip
     method = "every thread interpreted"
     if key == "values":
@@ -46,7 +50,7 @@ def _evidence(
     if certain:
         rest = tuple(said(one) for one in certain[1:LISTED])
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
-        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay())
+        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay)
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.compared):
         listed = [said(one) for one in outcome.findings if one.severity is Severity.UNKNOWN]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel of a Triton function, `module.py::function`: compiled in a child process, as a launch would specialise it.
+
+The claim's table `[triton]` has the target, the constants, warps and stages; block and shared memory come from Triton's
+metadata. A whole number that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.claim import Claim, Launch, claim_of
+from verify.kernel.values import SIZE
+
+CHILD = Path(__file__).with_name("triton_child.py")
+SECONDS = 300
+KEYS = {"target": str, "constants": dict, "warps": int, "stages": int, "options": dict}
+POINTERS = {
+    **{"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "tf32": "*fp32", "f64": "*fp64"},
+    **{"s8": "*i8", "u8": "*u8", "s32": "*i32", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"},
+}  # as Triton writes them
+
+
+def compiled(named: str, claim: str, python: str) -> tuple[str, Claim, str]:
+    """(PTX, claim, what it was compiled for) of `module.py::function` and the path of a claim."""
+    file, _, function = named.partition("::")
+    if not Path(file).is_file():
+        raise UsageError(f"cannot read {file}: there is no such file")
+    try:
+        table = tomllib.loads(Path(claim).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {claim}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{claim}: not TOML: {str(error).splitlines()[0]}") from error
+    try:
+        return _compiled(file, function, table, python)
+    except SpecError as error:
+        raise SpecError(error.key, error.problem, claim) from None
+
+
+def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> tuple[str, Claim, str]:
+    said = table.pop("triton", None)
+    if not isinstance(said, dict):
+        raise SpecError("triton", 'expected a table, as { target = "sm_80", constants = { BLOCK = 64 }, warps = 4 }')
+    for key, value in said.items():
+        if key not in KEYS or type(value) is not KEYS[key]:
+            raise SpecError(
+                f"triton.{key}", f"expected {', '.join(f'{name} ({kind.__name__})' for name, kind in KEYS.items())}"
+            )
+    target = re.fullmatch(r"sm_(\d+)[af]?", said.get("target", ""))
+    if target is None:
+        raise SpecError("triton.target", f"expected a target as sm_80, found {said.get('target')!r}")
+    launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
+    asked = [_asked(one) for one in launches]
+    if any(one != asked[0] for one in asked):
+        raise SpecError("sizes", "Triton specialises these sizes in different ways: give each a claim of its own")
+    warps, stages = said.get("warps", 4), said.get("stages", 3)
+    answer = _answer(
+        {
+            "file": str(Path(file).resolve()),
+            "function": function,
+            "constants": said.get("constants", {}),
+            "capability": int(target[1]),
+            "warps": warps,
+            "stages": stages,
+            "options": said.get("options", {}),
+            **asked[0],
+        },
+        python,
+    )
+    params = [one for one, dropped in zip(table.get("params", []), asked[0]["ones"], strict=True) if not dropped]
+    filled = {"block": answer["threads"], "smem": answer["shared"], "kernel": answer["name"], **table, "params": params}
+    constants = ", ".join(f"{name} = {value}" for name, value in said.get("constants", {}).items())
+    known = f"; 16 divides {', '.join(answer['divisible'])}" if answer["divisible"] else ""
+    words = f"by Triton {answer['version']} for {said['target']}, {warps} warps, {stages} stages, {constants}{known}"
+    return answer["ptx"], claim_of(filled), words
+
+
+def _asked(launch: Launch) -> dict[str, list[Any]]:
+    """The types of a launch's parameters, and what a launch specialises."""
+    types, ones, divisible = [], [], []
+    base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}
+    for number, given in enumerate(launch.params):
+        key = f"params[{number}]"
+        array = next((one for one in launch.arrays if one.name == given), None)
+        value = 0
+        if array is not None:
+            if array.kind not in POINTERS:
+                raise SpecError(key, f"Triton has no pointer to {array.kind}")
+            types.append(POINTERS[array.kind])
+            value = base[array.name]
+        elif isinstance(given, float) or given in launch.scalars:
+            types.append("fp32")
+            value = 1 << 20 | 1
+        else:
+            packed = launch.parameter(number, 8, base)
+            if not isinstance(packed, bytes):
+                raise SpecError(key, "a Triton function takes arrays and numbers")
+            value = int.from_bytes(packed, "little", signed=True)
+            types.append("i32" if -(1 << 31) <= value < 1 << 31 else "i64")
+        ones.append(array is None and value == 1)
+        divisible.append(value % 16 == 0)
+    return {"types": types, "ones": ones, "divisible": divisible}
+
+
+def _answer(asked: Mapping[str, Any], python: str) -> dict[str, Any]:
+    """What the child says; UsageError where it has no kernel."""
+    with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
+        command = [python, "-B", str(CHILD)]
+        try:
+            done = subprocess.run(
+                command, input=json.dumps(asked), capture_output=True, text=True, check=False, timeout=SECONDS,
+                env=environment, cwd=home,
+            )  # fmt: skip
+        except OSError as error:
+            raise UsageError(f"--python: {python} cannot be started: {error.strerror}") from error
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{asked['function']}: Triton has not compiled it within {SECONDS} s") from None
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UsageError(f"{asked['function']} was not compiled: {last[:200]}") from None
+    if "error" in answer:
+        raise UsageError(f"{asked['function']} was not compiled: {answer['error'][:300]}")
+    found: dict[str, Any] = answer
+    return found
