@@ -60,8 +60,8 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
     if target is None:
         raise SpecError("triton.target", f"expected a target as sm_80, found {said.get('target')!r}")
     launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
-    asked = [_asked(one) for one in launches]
-    if any(one != asked[0] for one in asked):
+    request = [specialised(one) for one in launches]
+    if any(one != request[0] for one in request):
         raise SpecError("sizes", "Triton specialises these sizes in different ways: give each a claim of its own")
     warps, stages = said.get("warps", 4), said.get("stages", 3)
     answer = _answer(
@@ -73,11 +73,11 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
             "warps": warps,
             "stages": stages,
             "options": said.get("options", {}),
-            **asked[0],
+            **request[0],
         },
         python,
     )
-    params = [one for one, dropped in zip(table.get("params", []), asked[0]["ones"], strict=True) if not dropped]
+    params = [one for one, dropped in zip(table.get("params", []), request[0]["ones"], strict=True) if not dropped]
     filled = {"block": answer["threads"], "smem": answer["shared"], "kernel": answer["name"], **table, "params": params}
     constants = ", ".join(f"{name} = {value}" for name, value in said.get("constants", {}).items())
     known = f"; 16 divides {', '.join(answer['divisible'])}" if answer["divisible"] else ""
@@ -85,7 +85,7 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
     return answer["ptx"], claim_of(filled), words
 
 
-def _asked(launch: Launch) -> dict[str, list[Any]]:
+def specialised(launch: Launch) -> dict[str, list[Any]]:
     """The types of a launch's parameters, and what a launch specialises."""
     types, ones, divisible = [], [], []
     base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}
@@ -112,26 +112,26 @@ def _asked(launch: Launch) -> dict[str, list[Any]]:
     return {"types": types, "ones": ones, "divisible": divisible}
 
 
-def _answer(asked: Mapping[str, Any], python: str) -> dict[str, Any]:
+def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
     """What the child says; UsageError where it has no kernel."""
     with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
         command = [python, "-B", str(CHILD)]
         try:
             done = subprocess.run(
-                command, input=json.dumps(asked), capture_output=True, text=True, check=False, timeout=SECONDS,
+                command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=SECONDS,
                 env=environment, cwd=home,
             )  # fmt: skip
         except OSError as error:
             raise UsageError(f"--python: {python} cannot be started: {error.strerror}") from error
         except subprocess.TimeoutExpired:
-            raise UsageError(f"{asked['function']}: Triton has not compiled it within {SECONDS} s") from None
+            raise UsageError(f"{request['function']}: Triton has not compiled it within {SECONDS} s") from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise UsageError(f"{asked['function']} was not compiled: {last[:200]}") from None
+        raise UsageError(f"{request['function']} was not compiled: {last[:200]}") from None
     if "error" in answer:
-        raise UsageError(f"{asked['function']} was not compiled: {answer['error'][:300]}")
+        raise UsageError(f"{request['function']} was not compiled: {answer['error'][:300]}")
     found: dict[str, Any] = answer
     return found

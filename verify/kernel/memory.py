@@ -2,7 +2,8 @@
 """Shared memory and the arrays in global memory: the label and the plain bits of every byte.
 
 Addresses: array i of the claim starts at (i + 1) << 40; generic addresses have windows of their own for
-shared and local memory. Shared memory starts at 1024, so that an address is not taken for the number 0.
+shared and local memory. Shared memory starts at 1024, so that an address is not taken for the number 0. Main
+declarations: `Shared`, `Global`, and an array's `Region` with what is `Stored` in it.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ class Stored:
     """An array of global memory that the kernel may write."""
 
     labels: Ids  # of every byte
-    plain: Octets
+    plain: Octets  # and its plain bits
     writer: Ints  # the thread of the grid that last wrote a byte, -1 for none
     written: Ints  # when, in the time of its batch
     atomic: Mask  # whether that was an atomic operation

@@ -12,44 +12,44 @@ from typing import Any
 
 
 def main() -> None:
-    """Compile what stdin asks for; prints {"ptx", "threads", "shared", "name", "version"} or {"error"}."""
-    asked = json.load(sys.stdin)
+    """Compile what stdin requests; prints {"ptx", "threads", "shared", "name", "version"} or {"error"}."""
+    request = json.load(sys.stdin)
     answers, sys.stdout = sys.stdout, sys.stderr  # what the module prints is no answer
     try:
-        answer = compiled(asked)
+        answer = compiled(request)
     except Exception as error:
         answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
     json.dump(answer, answers)
 
 
-def compiled(asked: dict[str, Any]) -> dict[str, Any]:
+def compiled(request: dict[str, Any]) -> dict[str, Any]:
     """The PTX of a function and what Triton's metadata says of its launch."""
     triton = importlib.import_module("triton")
     source = importlib.import_module("triton.compiler").ASTSource
     target = importlib.import_module("triton.backends.compiler").GPUTarget
-    spec = importlib.util.spec_from_file_location("kernels", asked["file"])
+    spec = importlib.util.spec_from_file_location("kernels", request["file"])
     if spec is None or spec.loader is None:
-        return {"error": f"cannot import {asked['file']}"}
+        return {"error": f"cannot import {request['file']}"}
     module = importlib.util.module_from_spec(spec)
     sys.modules["kernels"] = module
     spec.loader.exec_module(module)
-    function = getattr(module, asked["function"], None)
+    function = getattr(module, request["function"], None)
     while function is not None and not isinstance(function, triton.JITFunction) and hasattr(function, "fn"):
         function = function.fn  # autotuners and heuristics
     if not isinstance(function, triton.JITFunction):
-        return {"error": f"{asked['file']} has no Triton function {asked['function']!r}"}
-    rest = [name for name in function.arg_names if name not in asked["constants"]]
-    if len(rest) != len(asked["types"]):
-        return {"error": f"params has {len(asked['types'])} entries, the function takes {', '.join(rest)}"}
-    types = dict(zip(rest, asked["types"], strict=True))
-    known = dict(asked["constants"])
-    known.update({name: 1 for name, one in zip(rest, asked["ones"], strict=True) if one})
+        return {"error": f"{request['file']} has no Triton function {request['function']!r}"}
+    rest = [name for name in function.arg_names if name not in request["constants"]]
+    if len(rest) != len(request["types"]):
+        return {"error": f"params has {len(request['types'])} entries, the function takes {', '.join(rest)}"}
+    types = dict(zip(rest, request["types"], strict=True))
+    known = dict(request["constants"])
+    known.update({name: 1 for name, one in zip(rest, request["ones"], strict=True) if one})
     signature = {name: "constexpr" if name in known else types[name] for name in function.arg_names}
-    divisible = [name for name, by in zip(rest, asked["divisible"], strict=True) if by and name not in known]
+    divisible = [name for name, by in zip(rest, request["divisible"], strict=True) if by and name not in known]
     hints = {(function.arg_names.index(name),): [["tt.divisibility", 16]] for name in divisible}
-    options = {"num_warps": asked["warps"], "num_stages": asked["stages"], **asked["options"]}
+    options = {"num_warps": request["warps"], "num_stages": request["stages"], **request["options"]}
     made = triton.compile(
-        source(function, signature, known, hints), target=target("cuda", asked["capability"], 32), options=options
+        source(function, signature, known, hints), target=target("cuda", request["capability"], 32), options=options
     )
     return {
         "ptx": made.asm["ptx"],

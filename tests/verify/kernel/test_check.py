@@ -303,7 +303,7 @@ add.f32 %f3, %f1, %f2; fma.rn.f32 %f3, %f4, %f1, %f3;"""
     assert own.status == "VERIFIED"
 
 
-def test_a_condition_that_threads_set_apart_is_each_threads_own() -> None:
+def test_threads_that_part_have_conditions_each() -> None:
     """Half of the threads compare with B, half with 0: one form of comparison, two conditions."""
     body = """setp.lt.u32 %p1, %r1, 32;
 setp.gt.f32 %p2, %f1, %f2; @%p1 setp.gt.f32 %p2, %f1, 0f00000000; selp.f32 %f3, %f1, %f2, %p2;"""

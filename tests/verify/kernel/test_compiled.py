@@ -9,7 +9,7 @@ import pytest
 
 from verify.kernel.claim import claim_of
 from verify.kernel.command import main
-from verify.kernel.compiled import _asked
+from verify.kernel.compiled import specialised
 
 CLAIM = """grid = ["cdiv(I, 64)"]
 sizes = { I = 200, ONE = 1 }
@@ -46,7 +46,7 @@ def test_a_launch_specialises_ones_and_multiples_of_sixteen() -> None:
     table = tomllib.loads(CLAIM)
     del table["triton"]
     (launch,) = claim_of({**table, "block": 32}).launches
-    assert _asked(launch) == {
+    assert specialised(launch) == {
         "types": ["*fp16", "*fp32", "i32", "i32", "fp32"],
         "ones": [False, False, False, True, False],
         "divisible": [False, True, False, False, False],  # A begins at byte 8; 200 = 8 * 25
