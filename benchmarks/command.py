@@ -22,5 +22,8 @@ def figures() -> Iterator[Figure]:
     yield cold("verify.identify, every map of a size, cold", ("-m", "verify.identify", MAP), 3.0, "import numpy")
     yield cold("verify.tiling, a 128x128x32 tile, cold", ("-m", "verify.tiling", *TILING, "-q"), 2.0)
     yield cold("verify.show, a 128x128 tile as SVG, cold", ("-m", "verify.show", *TILE), 3.0, "import numpy")
+    if checkout := os.environ.get("CUTLASS"):  # a checkout of CUTLASS 4.7, which is not ours to ship
+        scan = ("-m", "verify.scan", checkout, "--expect-known", "-q")
+        yield cold("verify.scan, all of CUTLASS, cold", scan, 150.0, "import numpy")
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "verify", option), 3.0, "pass")

@@ -14,6 +14,7 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/movement": {"planted_bugs"},
+    "verify/scan": {"released"},
     "verify/show": {"docs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }

@@ -24,7 +24,7 @@ MAIN = re.compile(
     r"(?:mma|wgmma\.mma_async|dp[24]a|tcgen05\.(?:mma|ld|st|cp)|ldmatrix|stmatrix|movmatrix|cp|ld|st|red)\."
 )
 CONDITION = re.compile(r"\bif\s+constexpr\s*\(")
-CALL = re.compile(r"([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)::(?:fma|copy)\s*\(")
+CALL = re.compile(r"(?<![\w:])([A-Za-z_][\w:]*(?:<[^;{}()]*>)?)::(?:fma|copy)\s*\(")
 ELSE = re.compile(r"\s*else\b\s*")
 BRANCH = re.compile(r"^[ \t]*\#[ \t]*el", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z_]\w*")

@@ -76,7 +76,7 @@ class Scanner:
         except AtomFileError as error:
             return unread(name, place, error.problem)
         verdicts = tuple(self._placed(verdict, instance, entry, found, place) for verdict in case.verdicts)
-        known = self._known(name, entry)
+        known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         return replace(
             case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place
         )
@@ -141,7 +141,7 @@ class Scanner:
     def _known(self, name: str, entry: ReadAtom) -> str:
         """The known defect of the same atom; empty where none is known."""
         for known in self._defects.get(name.partition("<")[0], ()):
-            if known.ptx == entry.ptx and ("<" in known.name or dict(known.operands) == dict(entry.operands)):
+            if "<" in known.name or (known.ptx == entry.ptx and dict(known.operands) == dict(entry.operands)):
                 return known.known_defect or ""
         return ""
 

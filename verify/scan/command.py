@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ without a compiler, with aliases, inheritance and templates, and each of its lay
 that the asm strings of the arch headers issue. Every register of an asm string must be used once, in order. PATH is a
 checkout, a folder or a header. What cannot be read is listed with file and line, and is UNCHECKED."""
 EXAMPLE = "cutlass/include/cute --expect-known"
-STOPS = {"diff": ("paths", "only", "since", "checks", "expect_known", "require")}
+STOPS = {"diff": ("format", "output", "quiet", "verbose"), "since": ("paths", "format", "output", "quiet", "verbose")}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,14 +35,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.scan", DESCRIPTION, EXAMPLE)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a checkout, a folder or a header")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
-    parser.add_argument("--checks", default="isa,proof", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
+    parser.add_argument("--checks", default="isa", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    parser.add_argument("--diff", nargs=2, metavar=("OLD", "NEW"), help="show only the maps that changed, and stop")
+    parser.add_argument(
+        "--since", metavar="TAG", help="show only the maps that changed since a commit of PATH, and stop"
+    )
     arguments.add_budget(parser)
     return parser
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = _parser().parse_args(argv)
+    options = arguments.parsed(_parser(), argv, STOPS)
+    if options.diff or options.since:
+        return _changes(options)
     if not options.paths:
         raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
     from verify.scan.checkout import checkout
@@ -58,9 +65,30 @@ def _main(argv: Sequence[str] | None) -> int:
     return found.exit()
 
 
+def _changes(options: argparse.Namespace) -> int:
+    """Print the maps that differ between two checkouts, or between a commit and the files of today."""
+    if options.format not in ("text", "json"):
+        raise UsageError(f"--format {options.format}: changes are written as text or json")
+    from verify.scan import changes
+    from verify.scan.checkout import at_commit, checkout
+
+    with ending.uncollected():
+        if options.diff:
+            old, new = (checkout([path]) for path in options.diff)
+        elif len(options.paths) == 1:
+            old, new = at_commit(options.paths[0], options.since), checkout(options.paths)
+        else:
+            raise UsageError("--since needs one PATH, a folder of a git checkout")
+        found = changes.compared(old, new)
+    text = changes.as_json(found) if options.format == "json" else changes.as_text(found, options.verbose)
+    output.write(text.splitlines()[-1] + "\n" if options.quiet and options.format == "text" else text, options.output)
+    return found.code
+
+
 def _report(read: Checkout, options: argparse.Namespace) -> Report:
     """The verdicts on the definitions that the options select."""
     from verify.atom.checker import AtomChecker
+    from verify.atom.properties import PROPERTIES
     from verify.atom.selection import checks
     from verify.cli.batch import check_each
     from verify.report import Failure, Report
@@ -68,13 +96,15 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     from verify.scan.entry import Operations
 
     command = f"python -m verify.scan {shlex.join(options.paths)}"
-    checker = AtomChecker(checks(options.checks), inputs.budget(options))
+    table = tuple(row for row in PROPERTIES if row.key != "product")  # equal maps have equal products
+    checker = AtomChecker(checks(options.checks), inputs.budget(options), table=table)
     scanner = Scanner(Operations(read.reader.evaluator), checker, command)
 
     def cases(definition: Definition) -> tuple[Case, ...]:
-        return tuple(case for case in scanner.cases(definition) if _wanted(case.name, options.only))
+        return tuple(scanner.cases(definition))
 
-    results, missing = check_each(read.definitions, cases, "definitions", options.quiet)
+    chosen = [part for one in read.definitions for part in _chosen(one, options.only)]
+    results, missing = check_each(chosen, cases, "definitions", options.quiet)
     found = [unread(place.file, place, problem) for place, problem in read.problems if not options.only]
     found += [case for one in results if not isinstance(one, Failure) for case in one]
     failures = tuple(one for one in results if isinstance(one, Failure))
@@ -83,8 +113,16 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     return Report(tuple(found), frozenset(), options.expect_known, missing, failures=failures)
 
 
+def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:
+    """A definition with those instances that the options name; nothing where there are none."""
+    if not only or (definition.problem and _wanted(definition.name, only)):
+        yield definition
+    elif found := tuple(one for one in definition.instances if _wanted(one.name, only)):
+        yield replace(definition, instances=found)
+
+
 def _wanted(name: str, only: Sequence[str]) -> bool:
-    return not only or any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)
+    return any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)
 
 
 if __name__ == "__main__":

@@ -38,12 +38,18 @@ class Operations:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
+        self._found: dict[Named, Function | None] = {}
 
     def of(self, operation: Named, depth: int = 0) -> Function | None:
         """The fma or copy of an operation, or of its base; None where it has none.
 
         Raises Unread for an operation that is not among the headers, or whose base is not.
         """
+        if operation not in self._found:
+            self._found[operation] = self._of(operation, depth)
+        return self._found[operation]
+
+    def _of(self, operation: Named, depth: int) -> Function | None:
         struct = operation.struct
         if struct is None or depth > DEEPEST:
             raise Unread(f"its operation {shown(operation):.60} is not among the headers")

@@ -99,8 +99,9 @@ class Program:
     def within(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
         """What a name means in one namespace, or in those that its directives name."""
         if declared := space.declared.get(name):
-            own = [item for item in declared if item.header is header]
-            return (own if own and own[0].kind != "struct" else declared), space
+            if len(declared) > 1 and declared[0].kind != "struct":
+                declared = [item for item in declared if item.header is header] or declared
+            return declared, space
         if name in space.inner:
             return space.inner[name]
         for path in space.directives:

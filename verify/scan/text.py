@@ -91,10 +91,10 @@ class Header:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """A string as underscores, a comment or directive as blanks: offsets and lines stay."""
+    """A string as dollars, a comment or directive as blanks: offsets and lines stay."""
     text = found[0]
     if text[0] in "\"'":
-        return "_" * len(text) if "\n" not in text else NOT_NEWLINE.sub("_", text)
+        return "$" * len(text) if "\n" not in text else NOT_NEWLINE.sub("$", text)
     return " " * len(text) if "\n" not in text else NOT_NEWLINE.sub(" ", text)
 
 

@@ -83,6 +83,7 @@ class Reader:
     def __init__(self, program: Program) -> None:
         self.evaluator = Evaluator(program)
         self.program = program
+        self._assertions: dict[Item, list[str]] = {}
 
     def definitions(self) -> Iterator[Definition]:
         """Every definition, in the order of the headers; the two templates that only reject are left out."""
@@ -173,7 +174,11 @@ class Reader:
         return all(self._true(text, frame, chosen) for frame in frames for text in self._asserted(frame.struct))
 
     def _asserted(self, struct: Item | None) -> list[str]:
-        return list(assertions(struct.header, *struct.body)) if struct is not None and struct.body else []
+        if struct is None or struct.body is None:
+            return []
+        if struct not in self._assertions:
+            self._assertions[struct] = list(assertions(struct.header, *struct.body))
+        return self._assertions[struct]
 
     def _true(self, text: str, frame: Frame, chosen: Any) -> bool:
         """Whether a condition is not false; one that cannot be evaluated is not.
