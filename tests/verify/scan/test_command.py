@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,6 +209,37 @@ def test_the_json_has_the_places(scan: Scan, tmp_path: Path) -> None:
     assert code == found["exit"] == 1
     refuted = [one for case in found["subjects"] for one in case["verdicts"] if one["status"] == "REFUTED"]
     assert {(one["part"], one["place"]["line"]) for one in refuted if one["part"]} == {("B", 24)}
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
+
+
+def test_only_maps_that_changed_since_a_commit_are_shown(
+    scan: Scan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    git(tmp_path, "tag", "v1")
+    code, printed = scan("--since", "v1")
+    assert code == 0 and "0 maps changed, 6 are the same" in printed
+    code, printed = scan("--since", "v1", mma_traits=("Stride<_8, _64>", "Stride<Stride<_8>, _64>"))
+    assert code == 1 and "a layout is ill formed: it has no points" in printed
+    scan(mma_traits=("Stride<Stride<_8>, _64>", "Stride<_8, Int<64>>"))  # the first again, written differently
+    code, printed = scan("--since", "v1", copy_traits=("Stride<_1, _1024>", "Stride<_1, _2048>"))
+    assert code == 1 and "1 maps changed" not in printed  # Dst and Ref
+    assert "own::LOAD_X4 Dst old (32,(32,4)):(32,(1,1024))" in printed and "3072 of 4096 points changed" in printed
+    assert "thread 0, value 32: was (bit=1024), now (bit=2048)" in printed
+    assert main([str(tmp_path), "--since", "v9"]) == 2
+    assert "v9" in capsys.readouterr().err
+
+
+def test_an_operation_that_is_gone_or_new_is_counted_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--diff", str(HEADERS.parents[1] / "tests/museum/headers"), str(HEADERS), "-v"]) == 1
+    printed = capsys.readouterr().out
+    assert "new: own::LOAD_X4" in printed and "operations: 1 new, 0 gone" in printed
 
 
 HOSTILE = {
