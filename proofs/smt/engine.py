@@ -28,11 +28,13 @@ class Solver:
     """A z3 context for many problems, one after the other: creating one costs more than solving an easy problem.
 
     Over domains of up to ``counted`` points, counterexamples are counted and the smallest is found by enumeration too.
-    A Solver must not be shared between threads.
+    ``proved`` has the problems that were found unsatisfiable, by text and budget, with the resource units they took:
+    equal questions are proved once. A Solver must not be shared between threads.
     """
 
     def __init__(self, counted: int = COUNTED) -> None:
         self.counted = counted
+        self.proved: dict[tuple[str, int], int] = {}
         self._context = Context()
         self._used = False
 

@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
 from proofs.errors import EngineError, TermOverflow, UnsupportedTerm
-from proofs.smt.engine import COUNTED, Session, Solver, engine
+from proofs.smt.engine import Answer, Session, Solver, engine
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import WIDTHS, Modes, Script, encodings
 from proofs.smt.sexpr import render
@@ -87,22 +87,29 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
         reason = f"no exact encoding up to {WIDTHS[-1]} bits"
         seconds = perf_counter() - start
         return Outcome(status="unknown", method="none", engine=engine(), seconds=seconds, reason=reason)
-    session = Session(posed.text, budget, solver)
-    status, reason = session.check()
-    counted = claim.points() <= (COUNTED if solver is None else solver.counted)
-    survey, how = _refutation(claim, posed, session, counted) if status == "sat" else (None, posed.method)
+    solver = solver or Solver()
+    answer, survey, how = Answer("unsat"), None, posed.method
+    spent = solver.proved.get((posed.text, budget))
+    if spent is None:
+        session = Session(posed.text, budget, solver)
+        answer = session.check()
+        if answer.status == "sat":
+            survey, how = _refutation(claim, posed, session, claim.points() <= solver.counted)
+        spent = session.spent
+        if answer.status == "unsat":
+            solver.proved[posed.text, budget] = spent
     bad = survey.bad if survey else None
     return Outcome(
-        status=status,
+        status=answer.status,
         method=how,
         model=survey.first if survey else None,
         bad=bad,
         unique=None if bad is None else bad == 1,
-        smt=posed.text + "(check-sat)\n",
-        rlimit=session.spent,
+        smt=f"; {claim.title}\n{posed.text}(check-sat)\n",
+        rlimit=spent,
         engine=engine(),
         seconds=perf_counter() - start,
-        reason=reason,
+        reason=answer.reason,
     )
 
 
@@ -116,7 +123,7 @@ def _posed(claim: Claim) -> _Posed | None:
         except (TermOverflow, UnsupportedTerm):
             continue
         method = "integer digits" if width is None else f"bit-vectors, {width} bits"
-        return _Posed(f"; {claim.title}\n{text}", width, method)
+        return _Posed(text, width, method)
     return None
 
 

@@ -12,10 +12,12 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
+from functools import cache
 
 from gpu_checks.recordings_io.reader import forget
 from lanecheck_console.progress import Progress
 from layouts.atoms import registry
+from proofs import Solver
 from proofs.laws.decide import processes
 from verify.atlas.rows import Atlas, Counted, instruction, place, report_failure
 from verify.atom.checker import AtomChecker
@@ -75,9 +77,15 @@ def by_family(names: Iterable[str], without_atom: Iterable[str]) -> list[tuple[l
     return sorted(tasks.values(), key=lambda task: -len(task[0]) - len(task[1]))
 
 
+@cache
+def solver() -> Solver:
+    """The solver of this process, which proves equal questions of all its tasks once."""
+    return Solver()
+
+
 def counted(names: Sequence[str], without_atom: Sequence[str], checks: frozenset[Check], allow: bool) -> Counted:
     """The rows of one task, counted in a process of the pool; `allow` accepts what could not be checked."""
-    found, checker, atoms = Counted(), AtomChecker(checks), registry()
+    found, checker, atoms = Counted(), AtomChecker(checks, loaded=solver()), registry()
     with uncollected():
         for one in (*(atoms[name] for name in names), *without_atom):
             found.count(one, checker, allow)

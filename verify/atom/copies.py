@@ -203,7 +203,10 @@ def same_bits(subject: BoundAtom) -> Evidence:
     """The evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}
-    tables = {name: evaluate(part.layout) for name, part in parts.items() if part.layout is not None}
+    each = {
+        part.layout: evaluate(part.layout) for part in subject.parts if part.layout is not None
+    }  # Ref is one of two
+    tables = {name: each[part.layout] for name, part in parts.items() if part.layout is not None}
     if len(tables) < len(parts):
         return unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())
@@ -215,14 +218,14 @@ def same_bits(subject: BoundAtom) -> Evidence:
 
 def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
     """The smallest bit that one operand names and the other does not."""
-    low = min(int(table.min()) for table in tables.values())
-    high = max(int(table.max()) for table in tables.values())
+    distinct = {id(table): table for table in tables.values()}.values()
+    low, high = min(int(table.min()) for table in distinct), max(int(table.max()) for table in distinct)
     if high - low > LARGEST_SPAN:
         return Counterexample({"bits": high - low}, f"the distance of the bits named is up to {high - low}")
     named = {}
     for operand in COPY_OPERANDS:
         named[operand] = np.zeros(high - low + 1, dtype=bool)
-        named[operand][tables[operand] - low] = True
+        named[operand][tables[operand] - low if low else tables[operand]] = True
     for operand, other in (("Dst", "Src"), ("Src", "Dst")):
         alone = np.flatnonzero(named[operand] & ~named[other])
         if len(alone):

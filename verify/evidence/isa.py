@@ -13,11 +13,11 @@ is not loaded, `verify.evidence.plain` calls it at every point. A refutation nam
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from random import Random
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
-Matrix: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
-WRONG = inf  # equal to no sum
+Matrix: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"
+WRONG = math.inf  # equal to no sum
 NUMBERS, SCALES = (-8, 8), (1, 4)
 RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}  # of metadata: whether kept
 ENGINE = "Python"  # with numpy or without
@@ -365,7 +365,8 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
     a, b = effective(given)
-    bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
+    right = (b @ a.swapaxes(1, 2)).reshape(trials, 1, -1)  # element m + M n of each trial
+    bad = (_through_fragments(subject, maps, places, given) != right).any(axis=1).reshape(trials, n, m).swapaxes(1, 2)
     wrong = None
     if bad.any():
         trial, row, col = (int(c) for c in np.argwhere(bad)[0])
@@ -379,7 +380,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
 def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
     """A matrix of small integers; positions that share one element of the instruction are equal.
 
-    As doubles, whose products are many times faster: every sum stays far below 2^53, so they are exact.
+    In single precision, which multiplies fastest: a sum is at most 24 * 24 K, below 2^24, so it is exact.
     """
     formula = part.formulas[0]
     coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
@@ -387,7 +388,7 @@ def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
     rows, columns = part.extent[0], part.extent[1] // coarse
     drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8).astype(np.int64)
     blocks = (drawn % (high - low) + low).reshape(rows, columns)
-    return np.repeat(blocks.astype(np.float64), coarse, axis=1)
+    return np.repeat(blocks.astype(np.float32), coarse, axis=1)
 
 
 def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
@@ -423,26 +424,29 @@ def _through_fragments(
     places: Mapping[str, tuple[Table, Table]],
     given: Mapping[str, Matrix],
 ) -> Matrix:
-    """C of each trial, read through its map from the instruction's result on the fragments of the other maps.
+    """[trial][product][m + M n] of C, read through its map from what the instruction makes of the other fragments.
 
-    An element on which two products (m8n8k4's quad pairs) differ is marked wrong.
+    An instruction makes several products (m8n8k4's quad pairs), or one. An element without a slot is WRONG.
     """
     instruction = subject.instruction
     which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
     trials, products = len(given["A"]), int(which.max()) + 1
+    extents = {part.name: part.extent for part in subject.parts}
+
+    def slots(name: str) -> Table:
+        """The place of each (lane, value) in the operand of its product: arrays of one axis are indexed fastest."""
+        (x, y), (rows, columns) = places[name], extents[name]
+        found: Table = (which[: len(x)] * rows + x) * columns + y
+        return found
+
     fragments = {}
-    for part in subject.parts:
-        if part.name in given:
-            x, y = places[part.name]
-            fragments[part.name] = np.zeros((trials, products, *part.extent))
-            lanes = np.broadcast_to(which[: len(x)], x.shape)
-            elements = given[part.name].swapaxes(1, 2).reshape(trials, -1)
-            fragments[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
+    for name, matrices in given.items():
+        fragment = np.zeros((trials, products, *extents[name]), np.float32)
+        elements = matrices.swapaxes(1, 2).reshape(trials, -1)
+        fragment.reshape(trials, -1)[:, slots(name)] = elements[:, maps[name]]
+        fragments[name] = fragment
     a, b = effective(fragments)
-    computed = a @ b.swapaxes(2, 3)
-    accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
-    x, y = places["C"]
-    out = np.full((trials, products, *accumulator.extent), WRONG)
-    rows = accumulator.extent[0]
-    out[:, np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[:, which, x, y]
-    return np.where((out == out[:, :1]).all(axis=1), out[:, 0], WRONG)
+    computed = (a @ b.swapaxes(2, 3)).reshape(trials, -1)
+    out = np.full((trials, products, math.prod(extents["C"])), WRONG, np.float32)
+    out.reshape(trials, -1)[:, which * out.shape[2] + maps["C"]] = computed[:, slots("C")]
+    return out

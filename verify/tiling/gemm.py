@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
-Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"
 
 
 def computed(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
