@@ -13,10 +13,11 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import as_completed
 from contextlib import suppress
 from functools import cache
+from itertools import groupby
 
-from gpu_checks.recordings_io.reader import forget
+from gpu_checks.recordings_io.reader import forget, forget_tables
 from lanecheck_console.progress import Progress
-from layouts.atoms import registry
+from layouts.atoms import AnyAtom, registry
 from proofs import Solver
 from proofs.laws.decide import processes
 from verify.atlas.rows import Atlas, Counted, instruction, place, report_failure
@@ -87,7 +88,18 @@ def counted(names: Sequence[str], without_atom: Sequence[str], checks: frozenset
     """The rows of one task, counted in a process of the pool; `allow` accepts what could not be checked."""
     found, checker, atoms = Counted(), AtomChecker(checks, loaded=solver()), registry()
     with uncollected():
-        for one in (*(atoms[name] for name in names), *without_atom):
-            found.count(one, checker, allow)
+        # Recorded tables take most of the memory. Instructions of one shape share theirs, which are dropped with it.
+        shapes = groupby(sorted((atoms[name] for name in names), key=_shape), key=_shape)
+        groups: list[Sequence[AnyAtom | str]] = [[*group] for _, group in shapes]
+        for group in (*groups, *([mnemonic] for mnemonic in without_atom)):
+            for one in group:
+                found.count(one, checker, allow)
+            if forget_tables():
+                checker.forget_recordings()
     forget()
     return found
+
+
+def _shape(atom: AnyAtom) -> tuple[int, ...]:
+    """M, N and K; () of a copy, and where the entry leaves them to the instruction."""
+    return getattr(atom, "shape", ())

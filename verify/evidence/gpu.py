@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import gpu_checks
@@ -279,7 +279,13 @@ def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[E
 
 
 def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
-    claims = cache(lambda: labels(subject))
+    def claims() -> Labels | str:
+        """The labels of the atom, which the next property of it needs too."""
+        last = known.found.get(labels)
+        if not (isinstance(last, tuple) and last[0] is subject):
+            last = known.found[labels] = subject, labels(subject)
+        found: Labels | str = last[1]
+        return found
 
     def evidence(recording: gpu_checks.Recording) -> Evidence:
         started = time.perf_counter()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import gpu_checks
@@ -29,6 +30,8 @@ Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 PLAINEST = ("none", "K")
 ROWS = 8  # of a core matrix
 CHUNK = 16  # bytes of one of its rows
+KEPT = 32  # images whose slots are kept: those of one shape, by all types of its elements
+_SLOTS: dict[object, Table] = {}  # by all that an address depends on in the ISA tables and a descriptor
 
 
 class Comparable(NamedTuple):
@@ -127,23 +130,45 @@ def _by_address(subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Re
     if fault:
         return fault
     operand, name = subject.instruction.operands[part.name], part.name
-    row, col = (grid.ravel() for grid in np.indices(operand.extent))
-    x, y = codomain(name, row, col)
-    labels = np.stack([np.zeros_like(x), x, y], axis=-1)
-    inner = y * operand.bits % 8  # elements of a byte follow one another along k
     found = []
     for image in _images(operand, name, recording):
         try:
-            address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
+            slots = _slots(operand, image)
         except isa_tables.IsaError as error:
             return str(error)
-        slot = (address * 8 + inner) // operand.bits
-        if slot.max() >= image.labels.shape[1] or np.bincount(slot).max() > 1:
+        if not len(slots) or slots.max() >= image.labels.shape[1]:
             return f"the ISA's addresses do not number the slots of {name} {image.major}-major {image.swizzle}"
-        found.append(image.labels[0, slot])
+        found.append(image.labels[0, slots])
     if not found:
         return f"{name} in shared memory was not recorded"
-    return np.tile(labels, (len(found), 1))[None], np.concatenate(found)[None]
+    return _elements(name, operand.extent, len(found)), np.concatenate(found)[None]
+
+
+def _slots(operand: isa_tables.Operand, image: Image) -> Table:
+    """The slot of each element of an operand in one image, by the ISA's address of it; empty where two share one.
+
+    Raises IsaError where the ISA has no such image.
+    """
+    at = image.swizzle, image.major, image.lbo, image.sbo
+    # The function is in the key, so that an error planted in it is seen.
+    of = operand.name, operand.axes, operand.extent, operand.bits, operand.layouts, operand.majors
+    key = type(operand).address, of, at
+    if key not in _SLOTS:
+        row, col = (grid.ravel() for grid in np.indices(operand.extent))
+        inner = codomain(operand.name, row, col)[1] * operand.bits % 8  # elements of a byte follow one another along k
+        address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
+        slots = ((address * 8 + inner) // operand.bits).astype(np.int32)
+        if len(_SLOTS) == KEPT:
+            _SLOTS.clear()
+        _SLOTS[key] = slots if np.bincount(slots).max() == 1 else slots[:0]
+    return _SLOTS[key]
+
+
+@lru_cache(maxsize=2)  # A and B of one shape
+def _elements(name: str, extent: tuple[int, int], times: int) -> Table:
+    """The label of each element of an operand, as often as it has images."""
+    x, y = codomain(name, *(grid.ravel() for grid in np.indices(extent)))
+    return np.tile(np.stack([np.zeros_like(x), x, y], axis=-1), (times, 1))[None]
 
 
 def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Recording) -> Iterator[Image]:
