@@ -434,17 +434,15 @@ def _through_fragments(
     extents = {part.name: part.extent for part in subject.parts}
 
     def slots(name: str) -> Table:
-        """The place of each (lane, value) in the operand of its product: arrays of one axis are indexed fastest."""
+        """The place of each (lane, value) in the operands of all products: arrays of one axis are indexed fastest."""
         (x, y), (rows, columns) = places[name], extents[name]
-        found: Table = (which[: len(x)] * rows + x) * columns + y
-        return found
+        return np.asarray((which[: len(x)] * rows + x) * columns + y)
 
     fragments = {}
     for name, matrices in given.items():
-        fragment = np.zeros((trials, products, *extents[name]), np.float32)
+        fragments[name] = np.zeros((trials, products, *extents[name]), np.float32)
         elements = matrices.swapaxes(1, 2).reshape(trials, -1)
-        fragment.reshape(trials, -1)[:, slots(name)] = elements[:, maps[name]]
-        fragments[name] = fragment
+        fragments[name].reshape(trials, -1)[:, slots(name)] = elements[:, maps[name]]
     a, b = effective(fragments)
     computed = (a @ b.swapaxes(2, 3)).reshape(trials, -1)
     out = np.full((trials, products, math.prod(extents["C"])), WRONG, np.float32)
