@@ -15,24 +15,19 @@ import isa_tables
 from isa_tables.tables import SHIPPED
 from layouts.arrays import np
 from verify.identify.catalogue import Group, Member
-from verify.index import memory
-from verify.maps.fragment_map import FragmentMap
 
 CHOSEN = ("M", "N", "K")  # selections that are the extents of a tile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Placed(Group):
     """A map (lane, column) -> element of tensor memory, and the operands that have it."""
 
-    found: FragmentMap
+    table: Any  # the element at each lane and column, -1 where there is none
 
     def points(self) -> tuple[Any, Any]:
         """The element at each lane and column; lanes without one hold nothing."""
-        table = np.full((self.lanes, self.values, 2), -1, dtype=np.int64)
-        for (lane, column), (element,) in self.found.images.items():
-            table[lane, column] = element
-        return table, (table >= 0).all(axis=(1, 2))
+        return self.table, (self.table >= 0).all(axis=(1, 2))
 
 
 def groups(tile: tuple[int, int]) -> list[Group]:
@@ -61,24 +56,34 @@ def groups(tile: tuple[int, int]) -> list[Group]:
 
 def _joined(found: list[tuple[isa_tables.Operand, dict[Any, dict[str, None]]]]) -> list[Group]:
     """One group for each map; formulas that differ may be one map."""
-    maps: dict[Any, tuple[FragmentMap, dict[Any, dict[str, None]]]] = {}
+    maps: dict[bytes, tuple[Any, dict[Any, dict[str, None]]]] = {}
     for operand, members in found:
-        where = memory.reference(operand, {})
-        if memory.keys(where) != ["lane", "column"] or not where.functional:
-            continue
-        back = where.inverse()
-        _, known = maps.setdefault(tuple(sorted(back.images.items())), (back, {}))
-        for member, mnemonics in members.items():
-            known.setdefault(member, {}).update(mnemonics)
+        if (table := _table(operand)) is not None:
+            _, known = maps.setdefault(repr(table.shape).encode() + table.tobytes(), (table, {}))
+            for member, mnemonics in members.items():
+                known.setdefault(member, {}).update(mnemonics)
+    extent = found[0][0].extent if found else (0, 0)
     return [
         Placed(
-            back.inputs[0].extent,
-            back.inputs[1].extent,
-            (back.outputs[0].extent, back.outputs[1].extent),
-            False,
-            tuple(Member(operand, axes, (), tuple(names)) for (operand, axes), names in members.items()),
-            back,
+            lanes=table.shape[0],
+            values=table.shape[1],
+            extent=extent,
+            swapped=False,
+            members=tuple(Member(name, axes, (), tuple(names)) for (name, axes), names in known.items()),
+            table=table,
         )
-        for back, members in maps.values()
-        if back.functional
+        for table, known in maps.values()
     ]
+
+
+def _table(operand: isa_tables.Operand) -> Any:
+    """The element at each lane and column; None where a place has more coordinates, or an element several places."""
+    x, y = np.indices(operand.extent)
+    where = operand.place(x, y)
+    others = [where[name] for name in where if name not in ("lane", "column")]
+    if operand.copies > 1 or any(one.any() for one in others):
+        return None
+    lane, column = where["lane"], where["column"]
+    table = np.full((int(lane.max()) + 1, int(column.max()) + 1, 2), -1, dtype=np.int64)
+    table[lane, column] = np.stack([x, y], axis=-1)
+    return table

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from tests.verify.maps.generated import C_LITERALS, c_text
+from tests.verify.maps.generated import C_LITERALS, generated
 from verify.maps.c_meaning import INT, UNSIGNED, Undefined, meaning
 from verify.maps.syntax import C, parse
 from verify.maps.tree import Binary, Cast, ExpressionError, Name, Number, Tree, Unary
@@ -82,7 +82,7 @@ def readable(count: int, seed: int) -> list[str]:
     rng = Random(seed)
     found: list[str] = []
     while len(found) < count:
-        text = c_text(rng)
+        text = generated(rng, "c")
         try:
             meaning(parse(text, C).result, TYPES, text)
         except ExpressionError:

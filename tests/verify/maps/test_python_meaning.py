@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.verify.maps.generated import python_text
+from tests.verify.maps.generated import generated
 from verify.maps.c_meaning import Undefined
 from verify.maps.python_meaning import meaning
 from verify.maps.syntax import PYTHON, parse
@@ -35,7 +35,7 @@ def compared(count: int, seed: int) -> None:
     rng = Random(seed)
     same = large = 0
     for _ in range(count):
-        text = python_text(rng)
+        text = generated(rng, "python")
         if "<<" in text and "2147483647" in text:  # Python would fill the memory
             continue
         for values in POINTS:
