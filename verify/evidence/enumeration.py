@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.binding.atom import BoundAtom, BoundOperand
-from verify.core.digits import lane_of
 from verify.core.verdict import Check, CheckFunction, Counterexample, Evidence, finding
+from verify.evidence.plain import lanes
 
 if TYPE_CHECKING:
     from verify.maps.fragment_map import FragmentMap
@@ -87,12 +87,11 @@ def _wanted(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Itera
     """The ISA's map of (thread, value) by each formula, for each replica."""
     from verify.maps.fragment_map import Axis, FragmentMap
 
-    thr, rep = subject.numbering
     inputs = tuple(map(Axis, (axis.name for axis in found.inputs), subject.expected(part)))
+    every = lanes(subject)
     for formula in part.formulas:
-        for replica in range(subject.rep_size):
-            offset = lane_of(rep, replica)
-            lanes = [lane_of(thr, thread) + offset for thread in range(subject.threads)]
+        for first in range(0, len(every), subject.threads):
+            of_replica = every[first : first + subject.threads]
             yield FragmentMap.tabulate(
-                lambda t, v, formula=formula, lanes=lanes: formula.locate(lanes[t], v), inputs, found.outputs
+                lambda t, v, formula=formula, lane=of_replica: formula.locate(lane[t], v), inputs, found.outputs
             )

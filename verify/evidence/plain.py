@@ -58,7 +58,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> int:
     (rows, columns), wanted, values = part.extent, [], part.values
     for which in range(len(part.formulas)):
         places = _places(part, which, subject.lanes)
-        for lane in _lanes(subject):
+        for lane in lanes(subject):
             wanted += places[lane * values : (lane + 1) * values]
     if not all(0 <= x < rows and 0 <= y < columns for x, y in wanted):
         return 0
@@ -114,7 +114,7 @@ def _slots(subject: BoundAtom, part: BoundOperand, which: Sequence[int]) -> Slot
         return []
     return [
         (which[lane], places[lane * values + value], element % rows, element // rows)
-        for at, lane in enumerate(_lanes(subject))
+        for at, lane in enumerate(lanes(subject))
         for value, element in enumerate(found[at % subject.threads * values :][:values])
     ]
 
@@ -131,7 +131,7 @@ def _places(part: BoundOperand, which: int, lanes: int) -> list[tuple[int, int]]
     return _KNOWN[key]
 
 
-def _lanes(subject: BoundAtom) -> list[int]:
+def lanes(subject: BoundAtom) -> list[int]:
     """The lanes of the logical threads, replica by replica."""
     thr, rep = subject.numbering
     threads = [lane_of(thr, thread) for thread in range(subject.threads)]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TypeAlias
 
@@ -323,57 +324,48 @@ WELL_FORMED = replace(
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
     how=("parsed", "", ""),
 )
-OWNERSHIP = Property(
+_of_operand = partial(Property, scope=Scope.OPERAND, reads=_cache_key)
+OWNERSHIP = _of_operand(
     "ownership",
-    Scope.OPERAND,
     says={TILE: "the (thread, value) layout gives each element its number of owners"},
     states=_of_layout(lambda tiled: f"gives each element of {tiled.whole[1].tile} {_owners(tiled)}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.ownership)),
     proof=_of_tile(by_solver(proof.ownership)),
-    reads=_cache_key,
     how=("every point", "z3", ""),
 )
-IN_BOUNDS = Property(
+IN_BOUNDS = _of_operand(
     "in_bounds",
-    Scope.OPERAND,
     says={TILE: "the (thread, value) layout stays in the tile"},
     states=_of_layout(lambda tiled: f"stays inside {tiled.whole[1].tile}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.in_bounds)),
     proof=first(_follows_from_ownership, _of_tile(by_solver(proof.in_bounds))),
-    reads=_cache_key,
     how=("every point", "follows from *ownership*, else z3", ""),
 )
-EQUALS = Property(
+EQUALS = _of_operand(
     "equals_tiled_atom",
-    Scope.OPERAND,
     says={TILE: "it is the atom's layout, tiled as above"},
     states=_of_layout(lambda tiled: "is the atom's, tiled"),
     applies=_well_formed,
     isa=_equals,
     proof=equals,
-    reads=_cache_key,
     required=atoms.EQUALS.required,
     how=("every point, compared with plain integers", "z3", ""),
 )
-PARTITION = Property(
+PARTITION = _of_operand(
     "partition",
-    Scope.OPERAND,
     states=_partition_text,
     isa=_partition,
-    reads=_cache_key,
     says={
         TILE: "`partition_X` of the given tile gives each element its number of owners, each thread its own elements"
     },
     how=("every point, compared with plain integers", "", ""),
 )
-MULTIPLES = Property(
+MULTIPLES = _of_operand(
     "multiples",
-    Scope.OPERAND,
     states=_multiples_text,
     proof=multiples,
-    reads=_cache_key,
     says={TILE: "each element has its number of owners for **every** M, N, K that are multiples of the tile"},
     how=("", "z3, linear integers", ""),
 )
