@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,12 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.lock", DESCRIPTION, EXAMPLE)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="atoms, tilings or maps; with --check all of the lock")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="atoms, tilings, maps or headers of traits; with --check all of the lock",
+    )
     parser.add_argument("--lock", metavar="FILE", default=LOCK, help=f"the lock ({LOCK})")
     parser.add_argument("--check", action="store_true", help="compare with the lock, and write nothing")
     add_execution(parser)
@@ -117,7 +123,12 @@ def _report(comparison: Comparison, folder: Path, options: argparse.Namespace) -
     document = cache(lambda file: read(_beside(folder, file)))
     cases = []
     for one, case in comparison.cases():
-        cases.append(located(case, document(one.file), one.table) if isinstance(one, Subject) else case)
+        if not isinstance(one, Subject):
+            cases.append(case)
+        elif one.place:
+            cases.append(replace(case, place=one.place))
+        else:
+            cases.append(located(case, document(one.file), one.table))
     report = Report(tuple(cases))
     if options.format != "text":
         return output.report(report, options)
@@ -137,7 +148,8 @@ def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
         for verdict in wrong[case.name]:
             found = verdict.counterexample
             if found is not None:
-                where = f"   {verdict.place}" if verdict.place else ""
+                place = verdict.place or case.place
+                where = f"   {place}" if place else ""
                 yield f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {found.statement}{where}"
                 yield from (f"  {line}" for line in found.damage)
     changed = sum(map(bool, wrong.values()))

@@ -7,8 +7,8 @@ MMA; index arithmetic those that its texts compute. However a map is written, it
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +17,14 @@ from typing import TYPE_CHECKING
 from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.tables import Found
-from verify.core.digits import lane_of
+from verify.binding.atom import thread_value
+from verify.core.digits import lane_of, walks
 from verify.core.errors import SpecError, UsageError
 from verify.core.files import meant_for, purpose
+from verify.core.verdict import Place
 from verify.maps.fragment_map import Axis, FragmentMap, Point
+
+HEADERS = (".hpp", ".h", ".cuh", ".hxx")
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -37,6 +41,7 @@ class Subject:
     table: str  # of the file; of a family's member that of the family
     says: Mapping[str, str]  # what is no function: the instructions, the tile, a layout that is not well formed
     maps: Mapping[str, FragmentMap] = field(default_factory=dict)  # operand -> its function
+    place: Place | None = None  # of a definition in a header; else the table's
 
 
 def of_file(path: Path, file: str, pool: Mapping[str, AnyAtom], allowed: bool = True) -> Found[Subject]:
@@ -49,6 +54,8 @@ def of_file(path: Path, file: str, pool: Mapping[str, AnyAtom], allowed: bool = 
     from verify.index import bind as indices
     from verify.tiling import spec as tilings
 
+    if path.suffix in HEADERS:
+        return Found(tuple(_of_header(path, file)), ())
     sort = meant_for(read(path).tables)
     if sort == "tiling":
         specs = tilings.read(path)
@@ -70,7 +77,7 @@ def pool_of(paths: Sequence[Path]) -> Mapping[str, AnyAtom]:
     own: dict[str, AnyAtom] = {}
     for path in paths:
         with suppress(AtomFileError):  # it is reported where its entries are read
-            if meant_for(read(path).tables) == "atom":
+            if path.suffix not in HEADERS and meant_for(read(path).tables) == "atom":
                 own |= {atom.name: atom for atom in atoms(path).items}
     return ChainMap(own, registry())  # type: ignore[arg-type]
 
@@ -93,6 +100,30 @@ def _of_atom(atom: AnyAtom, file: str) -> Subject:
     return Subject(atom.name, file, table, says, maps)
 
 
+def _of_header(path: Path, file: str) -> Iterator[Subject]:
+    """The definitions of MMA_Traits and Copy_Traits in a header; what cannot be read is locked as that."""
+    from verify.scan.checkout import checkout
+
+    seen: Counter[str] = Counter()
+    for definition in checkout([str(path)]).definitions:
+        if definition.problem:
+            yield Subject(definition.name, file, "", {"unread": definition.problem}, {}, definition.place)
+        for instance in definition.instances:
+            seen[instance.name] += 1
+            name = f"{instance.name} ({seen[instance.name]})" if seen[instance.name] > 1 else instance.name
+            texts = {"thr": f"({instance.thr.shape},1):({instance.thr.stride},0)"}
+            texts |= {part: str(one.layout) for part, one in instance.operands.items()}
+            says, maps = {}, {}
+            for part, text in texts.items():
+                layout, fault = thread_value(text.replace(" ", ""))
+                if layout is None:
+                    says[part] = f"{text}: {fault}"
+                else:
+                    rows = walks(layout)
+                    maps[part] = _of_rows(rows, (1 + max(map(max, rows)), 1), ("lane" if part == "thr" else "element",))
+            yield Subject(name, file, "", says, maps, definition.place)
+
+
 def _of_rows(rows: list[list[int]], extent: tuple[int, int], names: tuple[str, ...]) -> FragmentMap:
     """The map of the elements of each thread: x + X*y is (x, y)."""
     inputs = Axis("thread", len(rows)), Axis("value", len(rows[0]))
@@ -106,7 +137,6 @@ def _of_rows(rows: list[list[int]], extent: tuple[int, int], names: tuple[str, .
 
 
 def _of_tiling(spec: TilingSpec, file: str, pool: Mapping[str, AnyAtom]) -> Subject:
-    from verify.core.digits import walks
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
 
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,20 @@ def test_a_map_without_a_layout_is_locked_point_by_point(locked: Path, capsys: p
     assert check(capsys, "--lock", "other.lock")[0] == 0
     changed("maps.toml", "3*i", "5*i")
     assert check(capsys, "--lock", "other.lock")[0] == 1
+
+
+def test_the_traits_of_a_header_are_locked(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "examples" / "headers", "include")
+    header = "include/atom/mma_traits_own.hpp"
+    assert lanecheck(["lock", header, "include/atom/copy_traits_own.hpp", "--lock", "h.lock"]) == 0
+    capsys.readouterr()
+    assert check(capsys, "--lock", "h.lock") == (0, "2 subjects: 2 as locked, 0 not; exit 0\n")
+    changed(header, "Stride<_8, _64>", "Stride<_8, _32>")
+    code, out = check(capsys, "--lock", "h.lock")
+    assert code == 1 and f"now (element=32)   {header}:" in " ".join(out.split()).replace(" include", "   include")
+    assert "was ((4,8),(2,2)):((16,1),(8,64))" in out and "now ((4,8),(2,2)):((16,1),(8,32))" in out
+    changed(header, "Stride<_8, _32>", "Stride<Stride<_8>, _64>")
+    assert check(capsys, "--lock", "h.lock")[0] == 1
 
 
 def test_reports_have_the_line_of_the_change(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
