@@ -74,8 +74,10 @@ def compiled(chosen: Sequence[Row], sources: Path = SOURCES) -> Iterator[tuple[s
 
 
 def readable(ptx: str) -> str:
-    """PTX without debug sections and without the folders of this machine."""
+    """PTX without debug sections and what refers to them, and without the folders of this machine."""
     text = re.sub(r"^\s*\.section\s+\.debug[^{]*\{[^}]*\}", "", ptx, flags=re.MULTILINE)
+    text = re.sub(r"^(\s*\.loc[^,\n]*),.*", r"\1", text, flags=re.MULTILINE)
+    text = re.sub(r"^(\.target\s+\w+), debug", r"\1", text, flags=re.MULTILINE)
     return re.sub(r'(\.file\s+\d+\s+")[^"]*/', r"\1", text)
 
 

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tomllib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from benchmarks.kernels.campaign import machine_code
 from tests.kernels import compile as corpus
 
 ROWS = corpus.rows()
 KEPT = [row for row in ROWS if row.kept]
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "kernel").glob("*.ptx"))
 
 
 def test_the_corpus_has_types_shapes_warps_stages_architectures_and_levels() -> None:
@@ -60,3 +64,11 @@ def test_every_kernel_compiles_to_what_is_kept() -> None:
         kept = (corpus.COMPILED / f"{row.name}.ptx").read_text()
         for head in ("mma.sync", "wgmma.mma_async", "ldmatrix", "cp.async.bulk.tensor", "bar.sync", "stmatrix"):
             assert ptx.count(head) == kept.count(head), (row.name, head)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="needs ptxas")
+@pytest.mark.parametrize("path", [*sorted(corpus.COMPILED.glob("*.ptx")), *EXAMPLES], ids=lambda path: path.stem)
+def test_a_kept_text_assembles(path: Path) -> None:
+    """Nothing refers to the debug sections that were left out."""
+    assert machine_code(path.read_text()) is not None
