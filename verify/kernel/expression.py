@@ -291,6 +291,9 @@ class Evaluation:
         count = next((part.sample.shape[part.dims.index(node.index)] for part in factors if node.index in part.dims), 0)
         if not count:
             raise SpecError("claim", f"no array under sum_{node.index} has the index {node.index}")
+        shared = set.intersection(*(set(part.dims) for part in factors))
+        if len(factors) == 2 and shared == {node.index}:
+            return self._matrix_product(node.index, *factors)
         dims = tuple(name for name in self._dims(factors) if name != node.index)
         aligned = [self._aligned(part, (node.index, *dims)) for part in factors]
         shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
@@ -308,6 +311,30 @@ class Evaluation:
                     room *= prime
                     residues[row] -= room
         return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total)
+
+    def _matrix_product(self, index: str, left: Tensor, right: Tensor) -> Tensor:
+        """The sum of products over the one index that two tensors share.
+
+        Residues are cut into halves of 16 bits: a double holds a sum of 64 products of a half and a residue exactly.
+        """
+        parts = []
+        for part in (left, right):
+            rest = tuple(name for name in part.dims if name != index)
+            residues, sample = self._aligned(part, (index, *rest))
+            parts.append(
+                (rest, residues.reshape(*residues.shape[:2], -1), sample.reshape(len(sample), -1), sample.shape[1:])
+            )
+        (first, x, a, rows), (second, y, b, columns) = parts
+        residues = np.zeros((len(self.primes), x.shape[2], y.shape[2]), np.uint64)
+        for number, prime in enumerate(self.primes):
+            for start in range(0, x.shape[1], 64):
+                some = slice(start, start + 64)
+                halves, other = x[number, some].T, y[number, some].astype(np.float64)
+                upper = ((halves >> np.uint64(16)).astype(np.float64) @ other).astype(np.uint64) % prime
+                lower = ((halves & np.uint64(65535)).astype(np.float64) @ other).astype(np.uint64)
+                residues[number] += (upper << np.uint64(16)) + lower
+            residues[number] %= prime
+        return Tensor((*first, *second), residues.reshape(-1, *rows, *columns), (a.T @ b).reshape(*rows, *columns))
 
 
 _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {
