@@ -50,11 +50,11 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
     task = {"file": str(path), "function": function, "inputs": inputs, "outputs": ends}
     given = _interpreter(python, folder)
     try:
-        head, *answered = isolation.answers(ADAPTER, given, SECONDS, START, task=json.dumps(task))
-    except (isolation.NoAnswer, ValueError) as error:
-        raise MapError(f"{text}: {error or 'its process answered nothing'}") from error
-    missing = head.get("missing") or ("" if answered else "its process ended before it answered")
-    found = MissingMap("", missing) if missing else read(answered[0])
+        answered = list(isolation.answers(ADAPTER, given, SECONDS, START, task=json.dumps(task)))
+    except isolation.NoAnswer as error:
+        raise MapError(f"{text}: {error}") from error
+    last = answered[-1] if answered else {"missing": "its process answered nothing"}
+    found = read({"name": text, **last} if isinstance(last, dict) else last)
     if isinstance(found, MissingMap):
         raise MapError(f"{text}: {found.why}")
     return replace(found.map, inputs=tuple(inputs), outputs=tuple(outputs), origin=Origin(text))

@@ -125,6 +125,8 @@ def test_what_is_not_there_is_one_line(folder: Path) -> None:
         of("absent.py::c", folder)
     with pytest.raises(MapError, match="no/python is no program that can be run"):
         of("mine.py::c", folder, "no/python")
+    with pytest.raises(MapError, match=r"mine\.py::c: its process answered nothing"):
+        of("mine.py::c", folder, "true")
     for text in ("mine.py", "mine.py:c", "mine::c", "mine.py::c()", "cute::Layout<_4>"):
         with pytest.raises(ValueError, match="expected FILE"):
             called.named(text)
