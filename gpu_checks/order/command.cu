@@ -68,3 +68,15 @@ extern "C" __global__ void __launch_bounds__(128) order(const u32* delay, u32* w
   }
   atomicAdd(&wrong[blockIdx.x * 4 + warp], bad);
 }
+
+//// fence, within a line
+asm volatile("fence.proxy.async;" ::: "memory");
+
+//// barrier, within a line
+__syncthreads();
+
+//// one, within a line
+b[t] = 0x3C00;
+
+//// other, within a line
+if (warp == 0) for (int i = t; i < 128; i += 32) b[i] = 0x4700;

@@ -34,8 +34,7 @@ _BLOCKS, _ROUNDS = 64, 1000
 _RESULTS = 128 * 4  # of a block in a round
 _SM = 90  # has wgmma and bulk copies
 _CUDA = beside(__file__)
-_FENCE, _BARRIER = 'asm volatile("fence.proxy.async;" ::: "memory");', "__syncthreads();"
-_ONE, _OTHER = "b[t] = 0x3C00;", "if (warp == 0) for (int i = t; i < 128; i += 32) b[i] = 0x4700;"
+_FENCE, _BARRIER, _ONE, _OTHER = (_CUDA[part].template for part in ("fence", "barrier", "one", "other"))
 
 
 @dataclass(frozen=True, slots=True)

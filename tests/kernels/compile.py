@@ -28,7 +28,7 @@ POINTERS = {
     **{"f16": "*fp16", "bf16": "*bf16", "tf32": "*fp32", "f32": "*fp32"},
     **{"s8": "*i8", "s32": "*i32", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"},
 }  # as Triton writes them
-LEADING = (("a", "K", 1), ("b", "N", 1), ("c", "N", 2))  # the strides of matmul.toml
+LEADING = (("a", "K", 1), ("b", "N", 1), ("c", "N", 2))  # the strides of matmul.toml.in
 
 
 class NoCompiler(Exception):
@@ -48,7 +48,7 @@ class Row:
 
     def claim(self, found: Mapping[str, Any]) -> str:
         """The claim's TOML text; `found` is what the compiler said."""
-        return Template((SOURCES / self.source).with_suffix(".toml").read_text()).substitute(self.names, **found)
+        return Template((SOURCES / self.source).with_suffix(".toml.in").read_text()).substitute(self.names, **found)
 
 
 def rows() -> list[Row]:

@@ -51,10 +51,10 @@ class Drawn:
     def alike(self) -> bool:
         """Whether it is in memory, and every thread has all of it: then one thread is drawn for all."""
         whole = all(isinstance(formula, Memory) and formula.ctas == 1 for formula in self.part.formulas)
-        return whole and bool(self.part.formulas or not self.judged) and self._unmoved
+        return whole and bool(self.part.formulas or not self.owners_claimed) and self._unmoved
 
     @property
-    def judged(self) -> bool:
+    def owners_claimed(self) -> bool:
         """Whether its owners are claimed to be right: not those of Ref, which repeats Src or Dst."""
         return self.part.name != "Ref"
 
@@ -142,7 +142,7 @@ class Drawn:
         marked = bool(self.marked) and any(element <= at < element + grain for at in self.marked)
         brief = self.part.extent[0] * self.part.extent[1] > BRIEF
         about = () if brief else tuple(self._about(element, mine, theirs))
-        wanted = self.wanted if self.judged else len(mine)
+        wanted = self.wanted if self.owners_claimed else len(mine)
         found = owners.cell(mine, theirs, wanted, marked=marked, about=about)
         if self.alike:
             return found._replace(lines=tuple(f"V{value}" for _, value in mine), shade=-1)

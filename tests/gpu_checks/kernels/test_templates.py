@@ -17,9 +17,11 @@ from gpu_checks.banks.command import hash_of as hash_of_pattern
 from gpu_checks.banks.command import kernel as timing_kernel
 from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.banks.patterns import patterns
+from gpu_checks.discover.function import Function
 from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
 from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
 from gpu_checks.kernels.templates import beside
+from gpu_checks.order.command import PROBES
 from gpu_checks.recordings_io.reader import recordings
 from gpu_checks.tilings.kernel import kernel as tiling_kernel
 from gpu_checks.tilings.runner import hash_of as hash_of_tiling
@@ -38,6 +40,7 @@ DIGESTS = {
     "tcgen05": (268, "1c3448e88312bc18cefb0f07322e3e9290c56e218a5c51525e4e90b2180d8bf9"),
     "modules of several": (134, "3897f7b586d44e3ede6d79e6dca056ff38002971cb7ef5817c394928eb48419a"),
     "banks": (23, "4c15f229c5ca4145f8749b6db69c7ca772d4b920ddfa0d11978b5f838a576c49"),
+    "order": (10, "aa0f7cf75116f120651b062ac44d5c7d64c33dfefc6fd0fb8ab262fce92fffc0"),
     "tilings": (126, "ee08137b7d0f2415270f38a7710388aebf947f505069e1b011ab55d3d7f44e57"),
 }
 
@@ -53,6 +56,7 @@ def texts() -> dict[str, list[str]]:
         "tcgen05": (module([s]) for s in EVERY if tcgen05.fits(s)),
         "modules of several": map(module, grouped([s for s in EVERY if has_kernels(s)])),
         "banks": (timing_kernel(*one) for one in TIMED),
+        "order": (probe.kernel for probe in PROBES),
         "tilings": (
             tiling_kernel(one)
             for tiling in tilings.tilings()
@@ -82,6 +86,7 @@ LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
 FILES = {path.relative_to(PACKAGE).as_posix(): beside(str(path)) for path in sorted(PACKAGE.rglob("*.cu"))}
 F64, SPARSE = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 WIDE, MOVE = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+DISCOVERED = Path(__file__).parents[1] / "discover" / "functions.cu"
 TENSOR = ("tcgen05.ld.sync.aligned.32x32b.x2.b32", "tcgen05.mma.cta_group::1.kind::f16")
 REDUCED = "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32"
 TILED = ("attention_f16", "attention_wgmma", "mma_f16_split_k", "ragged_ldmatrix_f16")
@@ -90,6 +95,8 @@ EXPANDED = {  # for which GPU -> texts that together hold every part
         module([signature(name) for name in (F64, SPARSE, WIDE, MOVE)]),
         *(timing_kernel(*one) for one in (("load", 128), ("store", 32), ("cp.async", 128))),
         *(tiling_kernel(one) for one in tilings.tilings() if one.name in TILED),
+        *(probe.kernel for probe in PROBES),
+        Function(DISCOVERED, "as_int2", 32, 4).text(),
     ],
     "sm_100a": lambda: [module([signature(name) for name in TENSOR])],
     "sm_103a": lambda: [module([signature(REDUCED)])],
@@ -103,7 +110,7 @@ def literal(part: str) -> str:
 
 def test_the_expanded_texts_have_every_part():
     together = "".join(text for texts in EXPANDED.values() for text in texts())
-    assert len(FILES) == 10 and all((PACKAGE / file).read_text().startswith(LICENCE) for file in FILES)
+    assert len(FILES) == 12 and all((PACKAGE / file).read_text().startswith(LICENCE) for file in FILES)
     assert not [
         f"{file}: {name}"
         for file, parts in FILES.items()
