@@ -13,6 +13,7 @@ PROPERTIES = {
     "proofs/symbolic": {"by_value", "divmod", "goals"},
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
+    "verify/index": {"hostile"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changed index arithmetic, tables and bases: each is a line or a verdict at once, and only what equals the ISA passes."""
+"""Changed expressions, tables and bases end in a line or a verdict at once, and only what equals the ISA passes."""
 
 from __future__ import annotations
 
