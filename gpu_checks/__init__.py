@@ -59,7 +59,8 @@ How an instruction is recorded
 Instructions with metadata or matrices in shared memory have too many pairs. They get a digit-coded probe: B holds the
 digits of the numbers of its slots, and D shows which slots it got (`kernels.digit_coded`). Copies are followed byte by
 byte (`inference.copies`). `banks` times accesses to shared memory, `tilings` multiplies matrices by kernels made from
-layouts, `laws` evaluates laws on grids, `order` leaves out barriers and fences, `compiled` runs any PTX text.
+layouts, `laws` evaluates laws on grids, `order` leaves out barriers and fences, `compiled` runs any PTX text,
+`discover` prints the map of an instruction, or of a user's function.
 
 Main declarations
 -----------------

@@ -42,6 +42,7 @@ class Alert:
 OTHERS = {
     "known_defect": "differs from its entry",
     "required": "a required check",
+    "checked": "is checked at all",
     "readable": "can be read",
     "complete": "a complete run",
 }
@@ -76,11 +77,18 @@ def _of_case(case: Case, report: Report) -> Iterator[Alert]:
             level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
             yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
     if case.status == Status.UNCHECKED and not case.excuse:
-        first = next(
-            v for v in case.verdicts if v.status is Status.UNCHECKED or any(not e.status.confirmed for e in v.evidence)
-        )
-        level = Level.WARNING if case in report.gaps else Level.NOTE
-        yield _of_verdict(case, first, level, f"{case.name}  UNCHECKED: {case.gap}")
+        level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
+        first = next(filter(_open, case.verdicts), None)
+        if first is None:
+            yield _other("checked", case.name, text, case.place, level)
+        else:
+            yield _of_verdict(case, first, level, text)
+
+
+def _open(verdict: Verdict) -> bool:
+    """Whether a check that applies could not be made of it."""
+    missing = any(e.status is Status.UNCHECKED and e.applies for e in verdict.evidence)
+    return missing or verdict.status is Status.UNCHECKED
 
 
 def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: str = "") -> Alert:

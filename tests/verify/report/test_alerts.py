@@ -10,6 +10,8 @@ import pytest
 from tests.verify.atom.test_command import ENTRY, RIGHT_B, user_file
 from verify.__main__ import main as lanecheck
 from verify.api import verify_atom
+from verify.core.verdict import Place
+from verify.report import Case, Report
 from verify.report.alerts import alerts
 
 MUSEUM = Path(__file__).parents[2] / "museum"
@@ -25,6 +27,11 @@ def test_what_is_not_checked_is_a_warning_unless_it_is_accepted(
         lanecheck(["atom", path, "--format", "github", *words])
         levels.append({line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("::")})
     assert levels == [{"::warning"}, {"::notice"}]
+
+
+def test_a_subject_without_evidence_is_an_alert_too() -> None:
+    (found,) = alerts(Report((Case("mine", (), place=Place("a.toml", 3)),)))
+    assert (found.rule, found.level, str(found.place)) == ("checked", "warning", "a.toml:3:1")
 
 
 def test_a_run_has_alerts_just_where_it_fails() -> None:
