@@ -25,7 +25,12 @@ from verify.__main__ import COMMANDS, main
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SESSIONS = [page for page in PAGES if SESSION.search(page.read_text(encoding="utf-8"))]
+SLOW = {"docs/kernel.md"}  # its commands take seconds
+SESSIONS = [
+    pytest.param(page, marks=pytest.mark.slow) if page.relative_to(ROOT).as_posix() in SLOW else page
+    for page in PAGES
+    if SESSION.search(page.read_text(encoding="utf-8"))
+]
 EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.parent.name != "tutorial"]
 MODULES = {module.removesuffix(".command"): name for name, (module, _) in COMMANDS.items()}
 COMMAND = re.compile(r"(?:^|`)(?:\$ )?(?:lanecheck|python -m) +((?:[^`\n\\]|\\\n)+)", re.MULTILINE)

@@ -38,7 +38,7 @@ def report(found: Report, options: argparse.Namespace) -> Exit:
     found = allowing(found, options)
     if found.failures and not found.cases and options.format not in LISTING:
         return found.exit()
-    if options.format in ("json", *LISTING) and (sources := getattr(options, "sources", None)):
+    if options.format in ("json", "html", *LISTING) and (sources := getattr(options, "sources", None)):
         from verify.report.placing import placed
 
         found = placed(found, sources)

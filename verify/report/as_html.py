@@ -42,7 +42,8 @@ def _case(case: Case, verbose: bool, alone: bool, ids: Counter[str]) -> Element:
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED else ""
     then = f"then: {case.adapter}" if case.adapter else ""
-    lines = [line for line in (gap, *case.contradictions, known, then) if line]
+    written = str(case.place) if case.place is not None else ""
+    lines = [line for line in (written, gap, *case.contradictions, known, then) if line]
     where = _place(ids, case.name)
     link = element("p", _permalink(where, case.name), " link to this verdict")
     made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
@@ -85,6 +86,7 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
     made = element("li", line, id=where)
     if verdict.counterexample is not None:
         made.append(_counterexample(verdict.counterexample))
+        made.extend([element("code", str(verdict.place))] if verdict.place is not None else ())
     evidence = [element("li", " ".join(describe(e, verbose).split())) for e in verdict.evidence]
     if evidence:
         made.append(element("ul", *evidence, class_="checks"))

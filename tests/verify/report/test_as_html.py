@@ -105,3 +105,12 @@ def test_a_picture_that_is_too_large_for_a_page_is_named(tmp_path: Path) -> None
     text = "".join(made.words)
     assert "svg" not in made.tags and "Its 39936 elements are too many for this page: python -m verify.show" in text
     assert "svg" in page(tmp_path, "SM80_16x8x8_F32F16F16F32_TN", "--checks", "isa").tags
+
+
+def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
+    museum = Path(__file__).parents[2] / "museum" / "wrong.toml"
+    words = "".join(page(tmp_path, "--atoms", str(museum), "--checks", "isa", "1: SM80_16x8x32_S32S4S4S32_TN").words)
+    lines = museum.read_text(encoding="utf-8").splitlines()
+    table = next(number for number, line in enumerate(lines, 1) if line.startswith('["1: '))
+    own = next(number for number, line in enumerate(lines, 1) if number > table and line.startswith("B "))
+    assert f"{museum}:{table}:" in words and f"{museum}:{own}:" in words
