@@ -223,9 +223,8 @@ class IndexFunction:
 
         let = {name: filled(text) for name, text in self.let.items()}
         texts = {name: filled(text) for name, text in self.texts.items()}
-        return IndexFunction(texts, self.outputs, Coordinates((), {}), let).evaluator(reading.language, reading.type)(
-            ()
-        )
+        other = IndexFunction(texts, self.outputs, Coordinates((), {}), let)
+        return other._at((), list(other._read(reading, not language, 1)))
 
     def written_out(self, point: Point, language: str = "", type: str = "") -> str:
         """Each text with the values of its coordinates in place of their names, and its value."""

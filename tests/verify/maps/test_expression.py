@@ -109,6 +109,11 @@ def test_names_that_are_no_variables() -> None:
         index("zzz", "0").map()
 
 
+def test_a_point_is_computed_again_in_the_way_in_which_the_text_was_read() -> None:
+    found = index("lane + 8 // i", "0")  # without a language // begins a comment in C
+    assert found.evaluator()((2, 0)) == found.recomputed((2, 0)) == (10, 0)
+
+
 def test_the_arithmetic_of_a_point_is_written_out() -> None:
     found = index("g + 8*(i/2)", "int t = lane % 4; t*2 + i%2", g="lane/4")
     assert found.written_out((5, 3), "c") == "m: g + 8*(3/2) = 9, n: t*2 + 3%2 = 3"
