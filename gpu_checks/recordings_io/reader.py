@@ -145,14 +145,14 @@ class FewLabels(NamedTuple):
     """A sound recording of a product of registers with few labels, in lists: numpy takes longer to load."""
 
     key: tuple[object, ...]  # equal for equal labels
-    gpu: str
-    sm: str
-    driver: str
-    emulated: bool | None
-    file: str
-    line: int
+    gpu: str  # its name
+    sm: str  # the architecture compiled for
+    driver: str  # its version
+    emulated: bool | None  # as of `Observed`
+    file: str  # where it was read
+    line: int  # of that file
     operands: Mapping[str, Listed]  # of A, B and D: row, column and k classes, product
-    passthrough: list[int]
+    passthrough: list[int]  # value of C -> value of D, by slot
     coordinates: tuple[tuple[str, str, str, Listed], ...]  # name, operand, premise, (row, col)
     stale: bool = False  # as of a shipped recording
 

@@ -36,6 +36,7 @@ class Asserting:
                 if isinstance(node, FUNCTION):
                     self.bodies[path, node.name] = node.body
                     self.namesakes[node.name].add((path, node.name))
+        self.within: dict[ast.AST, list[ast.Call]] = {}  # the calls in an expression: each turn needs them again
         self.found: set[Place] = set()
         while more := {
             place for place in self.bodies.keys() - self.found if not self.unasserted(place[0], self.bodies[place])
@@ -48,7 +49,9 @@ class Asserting:
 
     def calls(self, path: Path, node: ast.AST) -> bool:
         """Whether an expression of a file calls pytest.raises, pytest.fail or a function that asserts."""
-        for call in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+        if node not in self.within:
+            self.within[node] = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
+        for call in self.within[node]:
             called = getattr(call.func, "attr", getattr(call.func, "id", ""))
             meant = {(path, called)} if (path, called) in self.bodies else self.namesakes.get(called, set())
             if called in {"raises", "fail", "warns"} or called.startswith("assert_") or (meant and meant <= self.found):

@@ -13,6 +13,7 @@ from tests.cases import each
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify", "tests", "benchmarks")
 PLUGIN = ROOT / "lanecheck_pytest.py"
+RECORD = re.compile("dataclass|NamedTuple")
 PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
 BIGGEST = sorted(
     (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"),
@@ -54,17 +55,24 @@ def test_one_module_is_beside_the_packages() -> None:
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == {*FOLDERS} - {"tests"}
 
 
+def heads(node: ast.ClassDef) -> list[ast.expr]:
+    """The decorators and the bases of a class."""
+    return [*node.decorator_list, *node.bases]
+
+
 def unexplained(text: str) -> Iterator[str]:
-    """The fields without an explanation, in dataclasses of more than five fields.
+    """The fields without an explanation, in dataclasses and named tuples of more than five fields.
 
     A field is explained by a comment on its lines or above, a text below it, a line of the class's docstring that
     begins with its name, or, where users state it, by the help of its `key`.
     """
     lines = text.splitlines()
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline) if "dataclass" in text else ()
+    if not RECORD.search(text):
+        return
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
-    for node in ast.walk(ast.parse(text)) if "dataclass" in text else ():
-        if not (isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in node.decorator_list)):
+    for node in ast.walk(ast.parse(text)):
+        if not (isinstance(node, ast.ClassDef) and any(map(RECORD.search, map(ast.unparse, heads(node))))):
             continue
         table = re.findall(r"^(\w+)  +\S", ast.get_docstring(node) or "", re.MULTILINE)
         below = [*node.body[1:], ast.Pass()]
