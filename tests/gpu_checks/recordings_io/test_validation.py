@@ -48,7 +48,7 @@ def first_image(change):
 def metadata(part, change):
     def changed(recording):
         tables = {key: change(labels) for key, labels in getattr(recording.metadata, part).items()}
-        return replace(recording, metadata=replace(recording.metadata, **{part: tables}))
+        return replace(recording, metadata=recording.metadata._replace(**{part: tables}))
 
     return changed
 
@@ -68,16 +68,16 @@ SPOILED = [
     (F16, lambda r: replace(r, passthrough=r.passthrough[:16]), r"passthrough has \(16, 4\) lanes and values"),
     (F16, lambda r: replace(r, passthrough=r.passthrough * 0), "passthrough is not each element of D once"),
     (F16, lambda r: replace(r, passthrough=r.passthrough - 1), "passthrough is not each element of D once"),
-    (F16, lambda r: replace(r, controls=replace(r.controls, trials=0)), "the controls are of no trial"),
+    (F16, lambda r: replace(r, controls=r.controls._replace(trials=0)), "the controls are of no trial"),
     (
         F16,
-        lambda r: replace(r, coordinates=(replace(r.coordinates[0], labels=r.coordinates[0].labels[1:]),)),
+        lambda r: replace(r, coordinates=(r.coordinates[0]._replace(labels=r.coordinates[0].labels[1:]),)),
         "the absolute coordinates of A by ldmatrix",
     ),
     (
         F16,
         lambda r: replace(
-            r, coordinates=(replace(r.coordinates[0], labels=other(r.coordinates[0].labels, (7, 2, 1), 16)),)
+            r, coordinates=(r.coordinates[0]._replace(labels=other(r.coordinates[0].labels, (7, 2, 1), 16)),)
         ),
         r"the absolute coordinates of A by ldmatrix are outside \(16, 16\)",
     ),
@@ -93,19 +93,19 @@ SPOILED = [
     (F16, instead(BF16), f"kernel_hash is that of the kernels of {BF16}"),
     (COPIED, operand("A", lambda x: np.full_like(x, -1)), "512 elements of A have no label"),
     (COPIED, operand("D", lambda x: np.full_like(x, -1)), "256 elements of D have no label"),
-    (WIDE, first_image(lambda i: replace(i, labels=i.labels[:, 1:])), "does not hold each element once"),
-    (WIDE, first_image(lambda i: replace(i, labels=other(i.labels, (0, 1), i.labels[0, 0]))), "not hold each element"),
+    (WIDE, first_image(lambda i: i._replace(labels=i.labels[:, 1:])), "does not hold each element once"),
+    (WIDE, first_image(lambda i: i._replace(labels=other(i.labels, (0, 1), i.labels[0, 0]))), "not hold each element"),
     (
         WIDE,
-        first_image(lambda i: replace(i, labels=other(i.labels, (0, 1, 2), 999))),
+        first_image(lambda i: i._replace(labels=other(i.labels, (0, 1, 2), 999))),
         "does not hold each element once",
     ),
-    (WIDE, first_image(lambda i: replace(i, lbo=-16)), "has offsets -16 and"),
-    (WIDE, first_image(lambda i: replace(i, swizzle="256B")), "is none of the instruction's"),
+    (WIDE, first_image(lambda i: i._replace(lbo=-16)), "has offsets -16 and"),
+    (WIDE, first_image(lambda i: i._replace(swizzle="256B")), "is none of the instruction's"),
     (WIDE, instead(THIN), r"B has \(1, 256\) lanes and values"),
     (THIN, lambda r: replace(r, metadata=None), "metadata are missing"),
-    (THIN, lambda r: replace(r, metadata=replace(r.metadata, kept={})), "no pattern or no selector"),
-    (THIN, lambda r: replace(r, metadata=replace(r.metadata, rulers={})), "no pattern or no selector"),
+    (THIN, lambda r: replace(r, metadata=r.metadata._replace(kept={})), "no pattern or no selector"),
+    (THIN, lambda r: replace(r, metadata=r.metadata._replace(rulers={})), "no pattern or no selector"),
     (THIN, metadata("kept", lambda k: k + 32), "metadata: a k lies outside 32"),
     (THIN, metadata("rulers", lambda x: x + 100), "metadata: a ruler lies outside 128 lanes of 8 fields"),
     (THIN, metadata("rulers", lambda x: other(x, (3, 1, 1), -1)), "metadata: a ruler lies outside"),

@@ -51,7 +51,7 @@ def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
         for part in subject.parts:
             if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
                 continue
-            trivial = replace(part, layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
+            trivial = part._replace(layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
             reported = find(subject, trivial)
             assert reported.startswith("the ISA's layout") or part.values == 1
             found += part.values > 1
