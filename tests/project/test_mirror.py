@@ -16,7 +16,7 @@ PROPERTIES = {
     "verify/index": {"hostile"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
-    "verify/show": {"docs"},
+    "verify/show": {"docs", "pages"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }
 # rooms of verify whose modules are tested together, by the file that does

@@ -11,6 +11,7 @@ from verify.pictures.operands import Drawn, Window, grain, panel
 from verify.pictures.picture import Picture
 
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
+LARGEST = 1 << 20  # points of an operand that are evaluated one by one
 COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 
 
@@ -36,11 +37,15 @@ def of_atom(
             continue
         mine = [verdict for verdict in found if verdict.claim.part == part.name]
         drawn = Drawn(subject, part, mine, together)
-        notes += list(drawn.notes())
-        if part.well_formed:
+        points = part.domain[0] * part.domain[1] // together if not drawn.alike else part.domain[1]
+        if part.well_formed and points > LARGEST:
+            notes.append(f"{part.name} too large to draw: {points} points, more than {LARGEST}")
+        elif part.well_formed:
             panels.append(panel(drawn, {**PLACES, **COPIED}[part.name], window))
+            notes += drawn.beyond()
         else:
             notes.append(f"{part.name} = {part.text} is not well formed: {part.fault}")
+        notes += drawn.notes()
     if subject.no_instruction:
         notes.append(f"compared with no instruction: {subject.no_instruction}")
     others = [v for v in found if v.claim.part not in {part.name for part in subject.parts}]

@@ -180,12 +180,15 @@ class Drawn:
         elif self.part.no_formula:
             yield self.part.no_formula
 
-    def notes(self) -> Iterator[str]:
-        """What the cells cannot show."""
+    def beyond(self) -> Iterator[str]:
+        """Which points are in no cell."""
         if outside := self.outside():
             shown = ", ".join(f"T{t} V{v} at {self.part.show(self.at[t, v])}" for t, v in outside[:3])
             more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
             yield f"{self.part.name}: outside the tile, in no cell: {shown}{more}"
+
+    def notes(self) -> Iterator[str]:
+        """What the verdicts found wrong."""
         for verdict in self.verdicts:
             wrong = verdict.counterexample
             if wrong is not None:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A picture as SVG: static elements up to a number of cells, beyond it cells as JSON that a script draws.
 
-Text of files and of users becomes text of XML elements: xml.etree escapes it. Without scripts, as in an <img>, a large
-panel shows its first rows and columns and says so.
+Text of files and of users becomes text of XML elements: xml.etree escapes it, and what XML cannot have is replaced.
+Without scripts, as in an <img>, a large panel shows its first rows and columns and says so.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 from zlib import crc32
 
+from verify.core.html import printable
 from verify.pictures import palette
 from verify.pictures.picture import Cell, Fault, Panel, Picture
 
@@ -28,7 +28,6 @@ NOTE = 12.0  # height of a line below the picture
 SCALE = 1.5  # pixels of a unit
 NARROWEST = 420.0  # for the lines below
 SIDE = 8.0
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 SCRIPT = Path(__file__).with_name("large.js")
 
 
@@ -114,8 +113,8 @@ def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:
 
 
 def text(element: Element) -> str:
-    """An element as XML; what XML cannot have becomes the replacement character."""
-    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", ElementTree.tostring(element, encoding="unicode")) + "\n"
+    """An element as XML."""
+    return ElementTree.tostring(element, encoding="unicode") + "\n"
 
 
 def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Element:
@@ -170,8 +169,8 @@ def _svg(width: float, height: float) -> Element:
 
 def _described(svg: Element, picture: Picture, name: str) -> None:
     svg.attrib |= {"aria-labelledby": f"{name}-title", "aria-describedby": f"{name}-desc"}
-    SubElement(svg, "title", id=f"{name}-title").text = picture.title
-    SubElement(svg, "desc", id=f"{name}-desc").text = picture.summary()
+    SubElement(svg, "title", id=f"{name}-title").text = printable(picture.title)
+    SubElement(svg, "desc", id=f"{name}-desc").text = printable(picture.summary())
 
 
 def _hatch(svg: Element, name: str) -> None:
@@ -208,7 +207,7 @@ def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
     shade = f" s{cell.shade % 8}" if cell.shade >= 0 and not cell.fault else ""
     group = Element("g", {"class": f"c{shade}{f' {cell.fault}' if cell.fault else ''}"})
     if cell.about:
-        SubElement(group, "title").text = "\n".join(cell.about)
+        SubElement(group, "title").text = printable("\n".join(cell.about))
     box = _box(x, y, size, 0)
     SubElement(group, "rect", box)
     if cell.fault is Fault.MISSING:
@@ -275,7 +274,7 @@ def _below(picture: Picture, width: float) -> Iterator[str]:
 
 
 def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
-    SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": kind}).text = words
+    SubElement(parent, "text", {"x": f"{x:g}", "y": f"{y:g}", "class": kind}).text = printable(words)
 
 
 def packed(panel: Panel, size: Sizes, name: str) -> str:
@@ -293,4 +292,4 @@ def packed(panel: Panel, size: Sizes, name: str) -> str:
         "size": [size.width, size.height, size.left, HEAD], "hatch": f"{name}-hatch",
         "cells": [[cell(one) for one in row] for row in panel.cells],
     }  # fmt: skip
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return printable(json.dumps(document, ensure_ascii=False, separators=(",", ":")))

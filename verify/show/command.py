@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--operand", action="append", default=[], metavar="NAME", help="only these panels: A, B, C, ...")
     made.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
     made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")
-    made.add_argument("--table", action="store_true", help="of a layout: the element of each (thread, value)")
+    made.add_argument("--table", action="store_true", help="of a layout or atom: each thread's elements")
     made.add_argument("--banks", type=int, metavar="BITS", help="of a layout: the bank of each element of so many bits")
     made.add_argument("--thread", type=_natural, metavar="T", help="of a tiling: the steps to its part")
     made.add_argument("--rows", metavar="A:B", type=_range, help="only rows A to B-1")

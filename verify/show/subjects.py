@@ -16,6 +16,7 @@ from verify.pictures.picture import Panel, Picture
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
+    from verify.binding.atom import BoundAtom
 
 LAYOUT = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
 INSTRUCTION = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
@@ -52,7 +53,7 @@ def shown(options: Namespace) -> Shown:
 
 def _of(what: str, options: Namespace) -> Shown:
     path = Path(what)
-    if what.endswith(".json"):
+    if what.endswith(".json") or _begins(path, b"{"):
         from verify.show.reports import of_report
 
         pictures, code = of_report(path, options)
@@ -66,6 +67,15 @@ def _of(what: str, options: Namespace) -> Shown:
 
         return Shown((of_instruction(what),))
     return _of_atoms([what], options.atoms, options)
+
+
+def _begins(path: Path, first: bytes) -> bool:
+    """Whether a file begins with these bytes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(first)) == first
+    except (OSError, ValueError):
+        return False
 
 
 def _of_file(path: Path, options: Namespace) -> Shown:
@@ -144,19 +154,34 @@ def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) ->
     chosen = [pool[name] for name in selection.chosen(names, None, pool)]
     found = Shown(code=Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK)
     for atom in chosen:
-        found += of_atom(atom)
+        found += of_atom(atom, options.table)
     return found
 
 
-def of_atom(entry: AnyAtom) -> Shown:
-    """The picture of an atom after the check `isa`, with the exit code of that."""
+def of_atom(entry: AnyAtom, table: bool = False) -> Shown:
+    """The picture of an atom after the check `isa`, or the element of each (thread, value); the check's exit code."""
     from verify.atom.checker import AtomChecker, drawn, prepared
     from verify.core.verdict import Check
     from verify.report import Report
 
     case = AtomChecker(frozenset({Check.ISA})).case(entry)
     picture = replace(drawn(prepared(entry), case.verdicts), status=f"{case.headline} (isa)")
+    if table:
+        picture = replace(picture, panels=tuple(_tables(prepared(entry))))
     return Shown((picture,), Report((case,)).exit())
+
+
+def _tables(subject: BoundAtom) -> Iterator[Panel]:
+    """The element of each (thread, value) of each operand."""
+    from verify.maps.fragment_map import Axis, FragmentMap
+    from verify.maps.of_layout import of_layout
+    from verify.pictures import maps
+
+    for number, part in enumerate(part for part in subject.parts if part.well_formed):
+        tile = tuple(map(Axis, part.axes, part.extent))
+        found: FragmentMap = part.points if part.layout is None else of_layout(part.layout, tile, ("thread", "value"))
+        heading = f"{part.name} (thread, value) -> ({', '.join(part.axes)})"
+        yield maps.table(part.name, found, heading, place=(number, 0))
 
 
 def _of_layout(text: str, options: Namespace) -> Shown:

@@ -110,11 +110,11 @@ def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, 80, 8))
+@pytest.mark.parametrize("start", [3, 57, 111])
 def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
     names = [*registry()]
     checker, seen = AtomChecker(frozenset({Check.ISA})), 0
-    for name in names[start::80]:
+    for name in names[start::160]:
         case = checker.case(registry()[name])
         picture = case.picture()
         if picture is not None:
@@ -181,7 +181,8 @@ def test_names_of_users_are_text_in_every_format(right: Picture) -> None:
     assert not list(root.iter(f"{SVG}script")) and "alert(1)" in "".join(root.itertext())
     found = Cells()
     found.feed(html.page([bad]))
-    assert "script" not in found.tags and "\x00" not in html.page([bad]) + svg.document([bad])
+    both = html.page([bad]) + svg.document([bad])
+    assert "script" not in found.tags and "\x00" not in both and "\u202e" not in both
     tex = latex.document([replace(bad, title=r"\input{x} $%#&_^~")])
     assert r"\textbackslash{}input\{x\} \$\%\#\&\_\textasciicircum{}\textasciitilde{}" in tex
 
@@ -200,7 +201,8 @@ class Cells(HTMLParser):
         self.tags.add(tag)
         self.inside = tag == "td"
         self.cells += [""] * self.inside
-        self.fetched += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href", "xlink:href")]
+        addresses = [value or "" for name, value in attrs if name in ("src", "href", "xlink:href")]
+        self.fetched += [one for one in addresses if not one.startswith("#")]
 
     def handle_data(self, data: str) -> None:
         if self.inside:
@@ -216,7 +218,7 @@ def test_html_has_every_cell_as_a_table_too_and_needs_no_other_file(wrong: Pictu
     assert len(found.cells) == 2 * wrong.cells and found.fetched == []
     assert "T0 V4, T1 V0: several owners; expected T0 V4; the counterexample" in found.cells
     ids = re.findall(r'\bid="([^"]*)"', html.page([wrong, wrong]))
-    assert len(ids) == len(set(ids)) == 6
+    assert len(ids) == len(set(ids)) == 7  # title, description and hatch of each, and the page's main part
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages and large drawings of `verify.show` in headless Chromium: narrow, dark, by keyboard, by script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser import Browser, address, browser
+from verify.show.command import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+MUSEUM = str(Path(__file__).parents[2] / "museum" / "wrong.toml")
+TILE = ["((4,8,2,2),(2,2,8,4)):((256,1,16,1024),(128,8,2048,32))", "--onto", "128x128"]
+PAGES = {
+    "right": ["SM80_16x8x16_F32F16F16F32_TN"],
+    "wrong": [MUSEUM, "--only", "1: SM80_16x8x32_S32S4S4S32_TN"],
+    "several": ["SM80_16x8x8_F32F16F16F32_TN", "SM70_8x8x4_F32F16F16F32_TN"],
+}
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[Browser]:
+    with browser() as one:
+        yield one
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_and_is_accessible(name: str, dark: bool, width: int, shown: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert main([*PAGES[name], "--html", "-o", str(path)]) in (0, 1)
+    shown.open(address(path), width, dark)
+    assert shown.sideways() <= 0
+    assert shown.violations() == []
+    assert shown.fetched() == []
+
+
+@pytest.mark.parametrize("option", ["--svg", "--html"])
+def test_a_script_draws_every_cell_of_a_large_tile(option: str, shown: Browser, tmp_path: Path) -> None:
+    path = tmp_path / f"tile.{option[2:]}"
+    assert main([*TILE, option, "-o", str(path)]) == 0
+    shown.open(address(path))
+    assert shown.js("document.querySelectorAll('[data-at]').length") == 128 * 128
+    last = shown.js(
+        "[...document.querySelectorAll('[data-at=\"127 127\"] text')].map(one => one.textContent).join(' ')"
+    )
+    assert last == "T127 V127"
+    assert "shown" not in shown.js("document.querySelector('[data-cells] text').textContent")
+    over = "new PointerEvent('pointerover', {bubbles: true})"
+    assert shown.js(f"document.querySelector('[data-at=\"5 3\"] rect').dispatchEvent({over})")
+    assert shown.js("document.querySelector('[data-at=\"5 3\"] title').textContent").startswith("m 5, n 3: T21 V1")
+
+
+def test_the_keyboard_comes_to_the_drawing_and_to_the_tables(shown: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert main([*PAGES["right"], "--html", "-o", str(path)]) == 0
+    shown.open(address(path), 400)
+    seen = []
+    for _ in range(5):
+        shown.press("\ue004")
+        seen.append(shown.js("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"))
+    assert "drawing of SM80_16x8x16_F32F16F16F32_TN" in seen and "The same as tables" in seen
