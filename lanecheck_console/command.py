@@ -76,7 +76,7 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
 
 
 RUNS_CODE = (
-    "verify.index, verify.identify and verify.kernel with FILE.py::function, "
+    "verify.index, verify.identify, verify.show, verify.lock and verify.kernel with FILE.py::function, "
     "gpu_checks.discover with FILE.cu::function, "
     "verify.foreign, verify.laws --module, verify.campaign --module"
 )

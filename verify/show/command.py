@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import Help, Version, width
+from lanecheck_console.command import Help, Version, add_execution, width
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 
@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="only these entries of the files")
     made.add_argument("--operand", action="append", default=[], metavar="NAME", help="only these panels: A, B, C, ...")
     made.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
+    add_execution(made)
     made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")
     made.add_argument("--table", action="store_true", help="of a layout or atom: each thread's elements")
     made.add_argument("--banks", type=int, metavar="BITS", help="of a layout: the bank of each element of so many bits")

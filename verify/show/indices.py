@@ -33,11 +33,13 @@ def of_index(subject: BoundIndex) -> tuple[Picture, Case]:
 
 def _panel(part: IndexOperand, wrong: Mapping[str, int]) -> Panel:
     """The operand by the user's map, and by the ISA's where they differ; lanes that do not contribute are left out."""
+    if part.in_memory:
+        raise MapError(f"it is in {part.operand.space}, only registers are")
     found, wanted = part.found.inverse() if part.inverse else part.found, part.wanted
     if wanted is not None and not wanted.total:
         found = found.restricted(wanted.images)
-    point = tuple(wrong.get(axis.name, -1) for axis in found.inputs)
-    element = tuple(wrong.get(axis.name, -1) for axis in found.outputs)
+    point = tuple(wrong.get(axis.word, -1) for axis in found.inputs)
+    element = tuple(wrong.get(axis.word, -1) for axis in found.outputs)
     marked = {image for one in (found, wanted) if one is not None for image in one.at(*point)} | {element}
     place = PLACES.get(part.name, (1, 1))
     return maps.tile(part.name, found, wanted, copies=part.operand.copies, marked=marked, place=place)

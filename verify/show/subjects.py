@@ -128,13 +128,15 @@ def _of_movements(path: Path, options: Namespace) -> Shown:
 
 
 def _of_indices(path: Path, options: Namespace) -> Shown:
-    from verify.cli import inputs
+    from verify.cli import arguments, inputs
     from verify.index import bind
     from verify.report import Report
     from verify.show.indices import of_index
 
     found = Shown()
     for entry in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "map"):
+        if entry.spec.runs_code:
+            arguments.check_execution(options.allow_exec)
         picture, case = of_index(entry)
         found += Shown((picture,), Report((case,)).exit())
     return found

@@ -95,6 +95,24 @@ C   = "((4,8),(2,2)):((32,1),(16,8))"
     assert picture.status == "RELABELLED (isa)" and sorted(numbers) == list(range(16)) and numbers != sorted(numbers)
 
 
+def test_a_function_is_drawn_in_ci_only_where_that_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    words = ["examples/guest/layouts/index.toml", "--only", "C, as it is computed"]
+    assert main(words) == 2
+    assert "--allow-exec" in capsys.readouterr().err
+    assert main([*words, "--allow-exec"]) == 0
+    assert "9    T4 V2   T4 V3   T5 V2   T5 V3 " in capsys.readouterr().out
+
+
+def test_an_operand_in_memory_is_not_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "maps.toml"
+    path.write_text('["d"]\nptx = "tcgen05.mma.cta_group::1.kind::f16"\noperand = "D"\nlane = "m"\ncolumn = "n"\n')
+    assert main([str(path)]) == 0
+    assert "D is not drawn: it is in tmem, only registers are" in capsys.readouterr().out
+
+
 def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None:
     (picture,) = subjects.shown(parser().parse_args(["examples/movement.toml", "--only", ROWS])).pictures
     faults = {panel.name: sum(bool(cell.fault) for cell in panel.every()) for panel in picture.panels}
