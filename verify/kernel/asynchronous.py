@@ -88,6 +88,7 @@ def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
 def _at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
     """The threads of a mask, and the shared address that each gives."""
     threads = machine.chosen(mask)
+    machine.steps += len(threads)  # each is executed by itself
     return threads, machine.at(machine.address(operand)(mask), threads)
 
 
@@ -120,8 +121,8 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         threads, addresses = _at(machine, place, mask)
         counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
+        machine.shared.places(addresses, threads, 8)
         for thread, address, many in zip(threads, addresses, counts, strict=True):
-            machine.shared.places(np.array([address]), np.array([thread]), 8)
             key = int(machine.cta[thread]), int(address)
             engine(machine).barriers[key] = Phases(int(many), int(many), int(thread), machine.shared.order.now)
 

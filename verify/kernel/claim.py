@@ -24,6 +24,7 @@ from verify.kernel.expression import Element, Node, whole
 from verify.kernel.values import SIZE
 
 MAX_ELEMENTS = 1 << 24  # of an array
+MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = ("kernel", "grid", "block", "smem", "sizes", "claim", "scalars", "params", "accumulate", "narrow", "arrays")
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero")
@@ -176,7 +177,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         sizes=sizes,
         grid=_three("grid", table["grid"], sizes),
         block=_three("block", table["block"], sizes),
-        smem=whole("smem", table.get("smem", 0), sizes),
+        smem=_shared(table.get("smem", 0), sizes),
         arrays=tuple(_array(name, place, one, sizes) for place, (name, one) in enumerate(table["arrays"].items())),
         params=tuple(table.get("params", ())),
         scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
@@ -250,6 +251,14 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
     return numbers[0], numbers[1], numbers[2]
 
 
+def _shared(given: Any, sizes: Mapping[str, int]) -> int:
+    """The bytes of dynamic shared memory."""
+    found = whole("smem", given, sizes)
+    if not 0 <= found <= MAX_SHARED:
+        raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
+    return found
+
+
 def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Array:
     key = f"arrays.{name}"
     if not isinstance(given, dict):
@@ -259,7 +268,7 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Arra
     dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()
     if not dims or not all(isinstance(one, str) for one in dims) or len(set(dims)) < len(dims):
         raise SpecError(f"{key}.dims", 'expected the names of its indices, as "mk"')
-    if kind not in SIZE or not kind:
+    if not isinstance(kind, str) or kind not in SIZE or not kind:
         raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
     shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
     strides = given.get("strides", _padded_strides(shape, number))

@@ -19,7 +19,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
-from verify.kernel.memory import SHARED_BASE, Global, Shared
+from verify.kernel.memory import MAX_SHARED, SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
 from verify.kernel.ptx import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.registers import Word, merged
@@ -99,6 +99,8 @@ class Machine:
         self.registers: list[Word | None] = [None] * len(self.kernel.registers)
         self.state = np.zeros(self.count, np.int8)
         self.pc = np.zeros(self.count, np.int32)
+        if self.size > MAX_SHARED:
+            raise Unclear(0, f"{self.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
         self.shared = Shared(count, threads, self.size, self.cell, self.findings)
         self.shared.nowhere = self.values.nowhere
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from verify.kernel.claim import Array
 
 SHARED_BASE = 1024
+MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
 PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW = 200, 201, 202

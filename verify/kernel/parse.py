@@ -328,7 +328,10 @@ class _Reader:
     def _operand(self, text: str) -> Operand:  # noqa: PLR0911 - one for each kind of operand
         first = text[:1]
         if first in ("{", "("):
-            return Vector(tuple(map(self._operand, split(text[1:-1]))))
+            parts = split(text[1:-1])
+            if not parts:
+                raise PtxError(self.line, "empty braces: registers are expected in them")
+            return Vector(tuple(map(self._operand, parts)))
         if first == "[":
             return self._address(text)
         if first == "!":

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hostile PTX and claims: an outcome or one line, no traceback and no hang."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.verify.kernel.test_asynchronous import CLAIM as COPY_CLAIM
+from tests.verify.kernel.test_asynchronous import COPY
+from tests.verify.kernel.test_check import CLAIM, PRODUCT
+from verify.__main__ import main
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.check import check
+from verify.kernel.claim import claim_of
+
+BUDGET = 3000  # instructions: a kernel of these tests has 60
+SECONDS = 20.0  # of one case
+ODD = ["", "{", "}", ";", "[", "]", "(", "%", "@", "@!", "0x", "-1", "99999999999999999999", "0f7F800000", "%r99999",
+       "bra START;", "ret;", "\x00", "é", ".b32", "//", "/*", "\n" * 50, "{" * 300, "mma.sync", "call f;"]  # fmt: skip
+VALUES: list[Any] = [0, -1, 1 << 40, 1.5, "", "K**9**9", "C", [], {}, None, "cdiv(M, 0)", [[]], True, "x" * 5000]
+
+
+def cut(text: str, draw: random.Random) -> str:
+    """A text that ends early."""
+    return text[: draw.randrange(len(text))]
+
+
+def replaced(text: str, draw: random.Random) -> str:
+    """A text in which one word is another, or something odd."""
+    words = re.findall(r"[\w.%:$]+", text) or [""]
+    old = draw.choice(words)
+    return text.replace(old, draw.choice([*ODD, draw.choice(words)]), draw.choice([1, 1, -1]))
+
+
+def inserted(text: str, draw: random.Random) -> str:
+    """A text with something odd at some place."""
+    place = draw.randrange(len(text))
+    return text[:place] + draw.choice(ODD) + text[place:]
+
+
+def shuffled(text: str, draw: random.Random) -> str:
+    """A text with two lines exchanged, one repeated, or some left out."""
+    lines = text.splitlines() or [text]
+    one, other = draw.randrange(len(lines)), draw.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+    return "\n".join(lines[: draw.choice([len(lines), one + 1])] + lines[draw.choice([one, len(lines)]) :])
+
+
+EDITS: list[Callable[[str, random.Random], str]] = [cut, replaced, replaced, replaced, inserted, shuffled]
+
+
+def spoiled(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    """A claim with one value that is something else, or one key too many or too few."""
+    made = copy.deepcopy(claim)
+    home = made
+    while True:
+        key = draw.choice([*home, "nonsense"])
+        if isinstance(home.get(key), dict) and home[key] and draw.random() < 0.7:
+            home = home[key]
+            continue
+        if draw.random() < 0.2:
+            home.pop(key, None)
+        else:
+            home[key] = draw.choice(VALUES)
+        return made
+
+
+def tried(seed: int) -> str:
+    """What becomes of one hostile text or claim: a status, or the sort of error."""
+    draw = random.Random(seed)
+    text, claim = draw.choice([(PRODUCT, CLAIM), (COPY, COPY_CLAIM)])
+    for _ in range(draw.choice([1, 1, 2, 5])):
+        text = draw.choice(EDITS)(text, draw) or text
+    if draw.random() < 0.3:
+        claim = spoiled(claim, draw)
+    started = time.perf_counter()
+    try:
+        found = check(text, claim_of(claim), seed=1, budget=BUDGET)
+        status = found[0].status if found else "EMPTY"
+    except (UsageError, SpecError) as error:
+        assert str(error) and "\n" not in str(error), error
+        status = type(error).__name__
+    assert time.perf_counter() - started < SECONDS
+    return status
+
+
+def test_a_hundred_hostile_inputs_are_an_outcome_or_one_line() -> None:
+    assert {tried(seed) for seed in range(100)} >= {"UsageError", "SpecError", "UNKNOWN"}
+
+
+@pytest.mark.slow
+def test_ten_thousand_hostile_inputs_are_an_outcome_or_one_line() -> None:
+    found = Counter(tried(seed) for seed in range(10_000))
+    assert found.keys() - {"EMPTY"} == {"VERIFIED", "REFUTED", "UNKNOWN", "UsageError", "SpecError"}
+    assert found["VERIFIED"] > 50 and found["REFUTED"] > 50
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "entry"),
+        (b"\x7fELF\x02\x01\x01\x00\xff\xfe", "no PTX text"),
+        (b"{" * 100_000, "entry"),
+        (PRODUCT.replace("ret;", "AGAIN: bra AGAIN;").encode(), "has not ended after 2000 instructions"),
+    ],
+    ids=["empty", "binary", "braces", "endless"],
+)
+def test_a_hostile_file_is_one_line(content: bytes, words: str, tmp_path: Any, capsys: Any) -> None:
+    (tmp_path / "k.ptx").write_bytes(content)
+    claim = 'grid = 1\nblock = 32\nsizes = { M = 16, N = 8, K = 16 }\nclaim = "C[m,n] = sum_k A[m,k]*B[n,k]"\n'
+    claim += (
+        'params = ["A", "B", "C"]\narrays.A = { dims = "mk", type = "f16" }\narrays.B = { dims = "nk", type = "f16" }\n'
+    )
+    (tmp_path / "k.toml").write_text(claim + 'arrays.C = { dims = "mn", type = "f32", out = true }\n')
+    words_of = ["kernel", str(tmp_path / "k.ptx"), "--claim", str(tmp_path / "k.toml"), "--budget", "2000"]
+    code = main(words_of)
+    printed = capsys.readouterr()
+    assert code in (1, 2, 4) and words in printed.out + printed.err
+    assert "Traceback" not in printed.err and (code != 2 or printed.err.count("\n") == 1)
