@@ -16,6 +16,7 @@ and 63 more
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from verify.maps.fragment_map import FragmentMap, MapError, Point
@@ -64,10 +65,10 @@ def text(found: FragmentMap) -> str:
         return as_layout(found)
     except MapError as error:
         why = str(error)
-    try:
-        return bases.written(found)
-    except MapError:
-        return why
+    if [axis.name for axis in found.inputs] == ["lane", "value"]:
+        with suppress(MapError):
+            return bases.written(found)
+    return why
 
 
 def _names(found: FragmentMap) -> list[str]:

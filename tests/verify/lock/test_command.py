@@ -182,6 +182,7 @@ def test_an_entry_with_an_error_leaves_the_lock_as_it_was(locked: Path, capsys: 
     assert check(capsys, "maps.toml")[0] == 2
 
 
+@pytest.mark.slow
 def test_a_function_of_python_needs_leave_in_ci(locked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("mine.py").write_text("def c(lane, i):\n    return lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2\n")
     Path("called.toml").write_text(f'["c"]\nptx = "{MMA}"\noperand = "C"\nfunction = "mine.py::c"\n')
@@ -192,9 +193,10 @@ def test_a_function_of_python_needs_leave_in_ci(locked: Path, monkeypatch: pytes
     assert lanecheck(["lock", "--check", "--lock", "c.lock", "--allow-exec"]) == 0
 
 
+@pytest.mark.slow
 def test_a_changed_lock_ends_in_a_difference_or_a_line(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, lot = Path("lanecheck.lock").read_text(encoding="utf-8"), random.Random(5)
-    for _ in range(60):
+    for _ in range(500):
         at = lot.randrange(text.index("schema"), len(text))
         spoiled = text[:at] + lot.choice(['"', "[", "9", ",", "\n", "}", "é", ""]) + text[at + lot.randrange(3) :]
         Path("lanecheck.lock").write_text(spoiled, encoding="utf-8")

@@ -34,6 +34,7 @@ def test_a_subject_without_evidence_is_an_alert_too() -> None:
     assert (found.rule, found.level, str(found.place)) == ("checked", "warning", "a.toml:3:1")
 
 
+@pytest.mark.slow
 def test_a_run_has_alerts_just_where_it_fails() -> None:
     wrong, right = (verify_atom(MUSEUM / f"{name}.toml") for name in ("wrong", "right"))
     assert {case.name for case in wrong.cases if case.status != "VERIFIED"} == {one.subject for one in alerts(wrong)}
