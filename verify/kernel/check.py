@@ -42,6 +42,7 @@ class Outcome:
     expected: Mapping[str, Samples] = field(default_factory=dict)  # and what the claim says
     compared: int = 0  # elements
     offsets: tuple[tuple[int, int, int], ...] = ()  # (parameter, first byte, bytes) that were read
+    hidden: tuple[str, ...] = ()  # which errors this launch cannot show
     cause: Cause | None = None  # the first wrong operand of a matrix product, if that explains a wrong element
 
 
@@ -94,7 +95,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int) -> Outco
         bound=comparison.bound if comparison else 0.0, steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, compared=comparison.compared if comparison else 0,
-        offsets=tuple(sorted(run.machine.offsets_read)), cause=cause,
+        offsets=tuple(sorted(run.machine.offsets_read)), hidden=_hidden(run.launch), cause=cause,
     )  # fmt: skip
 
 
@@ -104,6 +105,20 @@ def _located(found: Finding, kernel: Kernel) -> Finding:
     if source is None or source[0] not in kernel.files:
         return found
     return replace(found, source=f"{kernel.files[source[0]].rpartition('/')[2]}:{source[1]}")
+
+
+def _hidden(launch: Launch) -> tuple[str, ...]:
+    """Which errors the sizes and strides of a launch cannot show."""
+    found = []
+    if max(launch.grid) == 1:
+        found.append("one CTA: an error in the index of CTAs is not seen")
+    wide = [one for one in launch.arrays if len(one.dims) > 1 and not one.scratch]
+    for number, one in enumerate(wide):
+        alike = [other.name for other in wide[number + 1 :] if other.strides == one.strides]
+        found += [
+            f"{one.name} and {other} have the same strides: one taken for the other is not seen" for other in alike
+        ]
+    return tuple(found)
 
 
 def _domain(launch: Launch) -> str:

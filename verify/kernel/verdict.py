@@ -79,6 +79,7 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
             by.setdefault(number, []).append(first_byte)
         listed = ", ".join(str(number) + (f" at {places}" if places != [0] else "") for number, places in by.items())
         notes.append(f"reads    parameters {listed}")
+    notes += [f"hidden   {one}" for one in outcome.hidden]
     letters = [one for one in outcome.findings if one.severity is Severity.LETTER]
     notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)

@@ -317,3 +317,39 @@ setp.gt.f32 %p2, %f1, %f2; @%p1 setp.gt.f32 %p2, %f1, 0f00000000; selp.f32 %f3, 
 def test_a_product_with_too_few_registers_has_no_meaning() -> None:
     found = one(PRODUCT.replace("{%r14,%r15}", "{%r14}"))
     assert found.status == "UNKNOWN" and "B has 1 registers, not 2" in found.findings[0].text
+
+
+def test_the_result_of_one_product_is_an_operand_of_the_next() -> None:
+    """D = (A B) E: accumulators of the first product are, in pairs, the registers of A of the second."""
+    head = HEAD.replace(".u64 pc)", ".u64 pc, .param .u64 pe)")
+    chained = PRODUCT.replace(HEAD, head).replace(
+        "mad.lo.s32 %r6, %r2, 8, %r5;",
+        """cvt.rn.f16x2.f32 %r16, %f2, %f1; cvt.rn.f16x2.f32 %r17, %f4, %f3;
+ld.param.u64 %d9, [pe]; mad.lo.s32 %r18, %r2, 8, %r5; mul.wide.u32 %d10, %r18, 2; add.s64 %d9, %d9, %d10;
+ld.global.b32 %r19, [%d9];
+mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%r16,%r17}, {%r19}, {%f5,%f6,%f7,%f8};
+mad.lo.s32 %r6, %r2, 8, %r5;""",
+    )
+    claim = {
+        **CLAIM,
+        "sizes": {"M": 16, "N": 8, "K": 16, "P": 8},
+        "claim": "C[m,p] = sum_n (sum_k A[m,k]*B[n,k]) * E[p,n]",
+        "params": ["A", "B", "C", "E"],
+        "arrays": {
+            **{name: CLAIM["arrays"][name] for name in "AB"},  # type: ignore[index]
+            "C": {"dims": "mp", "type": "f32", "strides": ["P", 1], "out": True},
+            "E": {"dims": "pn", "type": "f16", "strides": ["N", 1]},
+        },
+    }
+    assert {each.severity for each in one(chained, claim).findings} == {Severity.PRECISION}
+    claim["narrow"] = ["f16"]
+    assert one(chained, claim).status == "VERIFIED"
+    swapped = chained.replace("{%r16,%r17}", "{%r17,%r16}")
+    assert one(swapped, claim).status == "REFUTED"
+
+
+def test_a_claim_that_hides_a_kind_of_error_is_noted() -> None:
+    from verify.kernel.verdict import case
+
+    notes = " ".join(case(one(PRODUCT), "", False, "").notes)
+    assert "one CTA" in notes and "A and B have the same strides" in notes
