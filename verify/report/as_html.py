@@ -20,6 +20,7 @@ from verify.report import Case, Report, surprise
 from verify.report.as_text import describe, summary
 
 CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
+DRAWN = 32  # subjects of a page that are drawn, what is not verified first: a picture takes up to some seconds
 MOST = 28_000  # cells of a picture on a page, which keeps it below 1 MB
 
 
@@ -27,17 +28,21 @@ def render(report: Report, verbose: bool = False) -> str:
     """The report as an HTML page that fetches nothing; `verbose` adds times."""
     ids = Counter[str]()
     alone = len(report.cases) == 1
-    cases = [_case(case, verbose, alone, ids) for case in report.cases]
+    wrong = [case for case in report.cases if case.status != "VERIFIED"]
+    drawn = {id(case) for case in [*wrong, *report.cases][:DRAWN]}
+    cases = [_case(case, verbose, alone, id(case) in drawn, ids) for case in report.cases]
     title = f"{report.cases[0].name}: {report.cases[0].headline}" if alone else "Lanecheck"
     surprises = [surprise(name, how) for name, how in report.surprises.items()]
     failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
+    if len(report.cases) > DRAWN:
+        failed.append(f"{DRAWN} of these subjects are drawn here; `python -m verify.show NAME` draws each.")
     head = element(
         "header", element("h1", "Lanecheck"), element("p", summary(report)), *_paragraphs(surprises + failed)
     )
     return document(title, head, element("main", *cases, id="main"))
 
 
-def _case(case: Case, verbose: bool, alone: bool, ids: Counter[str]) -> Element:
+def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]) -> Element:
     head = element("h2", _status(case.status, case.headline), element("bdi", case.name))
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED else ""
@@ -49,14 +54,19 @@ def _case(case: Case, verbose: bool, alone: bool, ids: Counter[str]) -> Element:
     made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
     if alone or case.status != "VERIFIED":
         made.set("open", "")
-    picture = case.picture()
-    if picture is not None and picture.cells <= MOST:
-        made.append(figure(picture, CELLS, f"{where}/"))
-    elif picture is not None:
-        shown = element("code", f"python -m verify.show {shlex.quote(case.name)}")
-        made.append(element("p", f"Its {picture.cells} elements are too many for this page: ", shown, " draws them."))
+    if drawn:
+        made.extend(_picture(case, where))
     made.extend(_operands(case, verbose, ids))
     return made
+
+
+def _picture(case: Case, where: str) -> Iterator[Element]:
+    picture = case.picture()
+    if picture is not None and picture.cells <= MOST:
+        yield figure(picture, CELLS, f"{where}/")
+    elif picture is not None:
+        shown = element("code", f"python -m verify.show {shlex.quote(case.name)}")
+        yield element("p", f"Its {picture.cells} elements are too many for this page: ", shown, " draws them.")
 
 
 def _operands(case: Case, verbose: bool, ids: Counter[str]) -> Iterator[Element]:

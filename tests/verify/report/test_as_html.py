@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
+from verify import verify_atom
 from verify.atom import command as atom
+from verify.report import Report, as_html
 
 VOID = {"meta"}  # HTML closes it by itself
 HOSTILE = """["<script>alert(1)</script>"]
@@ -114,3 +117,11 @@ def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
     table = next(number for number, line in enumerate(lines, 1) if line.startswith('["1: '))
     own = next(number for number, line in enumerate(lines, 1) if number > table and line.startswith("B "))
     assert f"{museum}:{table}:" in words and f"{museum}:{own}:" in words
+
+
+def test_of_many_subjects_those_that_are_not_verified_are_drawn_first() -> None:
+    drawn: list[str] = []
+    found = verify_atom("SM61_DP4A", allow_unchecked=True).cases[0], verify_atom("SM61_DP2A").cases[0]
+    cases = [replace(found[i == 60], name=f"{i}", picture=lambda i=i: drawn.append(f"{i}")) for i in range(61)]
+    as_html.render(Report(tuple(cases)))
+    assert len(drawn) == as_html.DRAWN and set(drawn) == {"60", *map(str, range(as_html.DRAWN - 1))}
