@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the panels that are too large for static elements, from their JSON, and moves the others to make room.
 (function () {
   const NS = "http://www.w3.org/2000/svg", LINE = 9;

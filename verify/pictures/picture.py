@@ -39,7 +39,12 @@ class Cell(NamedTuple):
     @property
     def text(self) -> str:
         """The lines as one."""
-        return ", ".join(self.lines) if self.fault is Fault.SEVERAL else " ".join(self.lines)
+        return (", " if self.several_lines else " ").join(self.lines)
+
+    @property
+    def several_lines(self) -> bool:
+        """Whether each line is an owner: else they are the thread and the value of one, or an offset and its bank."""
+        return any(" " in line for line in self.lines)
 
 
 @dataclass(frozen=True, slots=True)

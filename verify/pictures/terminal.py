@@ -95,7 +95,8 @@ def _lines(cell: Cell, style: Style) -> list[str]:
 
 
 def _owners(cell: Cell) -> tuple[str, ...]:
-    return cell.lines if cell.fault is Fault.SEVERAL else (" ".join(cell.lines),)
+    """Each owner on a line: the lines, unless these are the thread and the value of one."""
+    return cell.lines if cell.several_lines else (cell.text,)
 
 
 def _padded(cell: Cell, lines: list[str], number: int, wide: int, style: Style) -> str:

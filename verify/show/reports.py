@@ -11,6 +11,7 @@ import json
 import re
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from verify.pictures.atoms import of_atom
 from verify.pictures.picture import Picture
 from verify.report.as_json import SCHEMA
 
-TILE = re.compile(r"\b(\d{1,6})x(\d{1,6})\b")
+# of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
+OWNED = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one|\d{1,6}) owners?\b")
 
 
 def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
@@ -71,7 +73,15 @@ def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
 
 def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
     verdicts, status = list(_verdicts(subject)), str(subject["status"])
-    return of_atom(_entry(subject, options) or _alone(subject, verdicts), verdicts, status)
+    entry = _entry(subject, options)
+    if entry is not None:
+        return of_atom(entry, verdicts, status)
+    alone, left = _alone(subject, verdicts)
+    found = of_atom(alone, verdicts, status)
+    return replace(
+        found,
+        notes=(*found.notes[:-1], "the ISA's owners are not in a report: --atoms FILE adds those of an entry", *left),
+    )
 
 
 def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:
@@ -86,17 +96,21 @@ def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:
     return found if {part.name: part.text for part in found.parts} == dict(subject["layouts"]) else None
 
 
-def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> BoundAtom:
-    """The layouts of a subject, each onto the tile of its claims, without an instruction."""
-    parts = []
+def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> tuple[BoundAtom, list[str]]:
+    """The layouts of a subject, each onto the tile of its claims, without an instruction; and what has none."""
+    parts, copies, left = [], {}, []
     for name, text in subject["layouts"].items():
         layout, fault = thread_value(text) if isinstance(text, str) else (None, "no text")
-        found = next((hit for one in verdicts if one.claim.part == name and (hit := TILE.search(one.claim.text))), None)
+        found = next(
+            (hit for one in verdicts if one.claim.part == name and (hit := OWNED.search(one.claim.text))), None
+        )
         if name not in AXES or found is None or layout is None:
+            left.append(f"{name} = {text} is not drawn: its report has no tile of a (thread, value) layout")
             continue
         parts.append(BoundOperand(name, text, layout, fault, (int(found[1]), int(found[2])), ()))
+        copies[name] = 1 if found[3] == "one" else int(found[3])
     threads = max((part.domain[0] for part in parts), default=1)
     operands = {part.name: part.text for part in parts}
     name = str(subject["name"])
-    atom = Atom(name=name, ptx=None, shape=(1, 1, 1), thr=f"{threads}:1", types={}, operands=operands)
-    return BoundAtom(atom, Layout(threads, 1), Layout(1, 0), "", threads, tuple(parts), ())
+    atom = Atom(name=name, ptx=None, shape=(1, 1, 1), thr=f"{threads}:1", types={}, operands=operands, copies=copies)
+    return BoundAtom(atom, Layout(threads, 1), Layout(1, 0), "", threads, tuple(parts), ()), left

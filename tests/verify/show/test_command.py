@@ -154,6 +154,21 @@ def test_a_report_is_drawn_with_its_verdicts(tmp_path: Path, capsys: pytest.Capt
     assert "▶×T0 V4" in alone and "≠T1 V0" not in alone
 
 
+def test_a_report_on_tilings_is_drawn_with_as_many_owners_as_it_claims(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = ["gives each element of 2x1 (m,n) 2 owners", "gives each element of 2x1 (m,n) one owner"]
+    for claim, marked in zip(claims, (False, True), strict=True):
+        verdict = {"part": "C", "property": "ownership", "claim": claim, "status": "PROVED", "counterexample": None}
+        subject = {"name": "x", "status": "", "verdicts": [verdict]}
+        subject["layouts"] = {"C": "((2,2),1):((1,0),0)", "smem A": "swizzled"}
+        path = tmp_path / "report.json"
+        path.write_text(json.dumps({"schema": 2, "exit": 0, "subjects": [subject]}))
+        assert main([str(path)]) == 0
+        out = capsys.readouterr().out
+        assert ("several owners" in out) == marked and "T2 V0" in out and "smem A = swizzled is not drawn" in out
+
+
 @pytest.mark.parametrize("change", ["schema", "verdicts", "counterexample", "exit"])
 def test_a_changed_report_is_an_error(change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdict = {"part": "A", "property": "size", "claim": "", "status": "PROVED", "counterexample": None}
