@@ -19,6 +19,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def _map(table: object, where: str) -> FragmentMap:
     sides = [[AXIS.fullmatch(one) for one in side.split(", ")] for side in str(given.get("map")).split(" -> ")]
     inputs, outputs = ([Axis(one[1], int(one[2])) for one in side if one] for side in (*sides, [], [])[:2])
     written = [key for key in ("layout", "points") if key in given]
-    known = [len(side) for side in sides] == [len(inputs), len(outputs)] and len(inputs) == 2 and outputs
+    known = [len(side) for side in sides] == [len(inputs), len(outputs)] and inputs and outputs
     if not known or len(written) != 1 or set(given) != {"map", *written}:
         raise UsageError(f"{where}: expected map, such as 'thread 32, value 4 -> m 16, n 8', and layout or points")
     try:
@@ -152,17 +153,18 @@ def _map(table: object, where: str) -> FragmentMap:
 
 
 def _of_points(rows: object, inputs: Sequence[Axis], outputs: Sequence[Axis]) -> FragmentMap:
-    first, second = (axis.extent for axis in inputs)
-    if not isinstance(rows, list) or len(rows) != first or first * second > LARGEST:
-        raise MapError(f"expected a list of {first} lines")
+    first, *rest = inputs
+    if not isinstance(rows, list) or len(rows) != first.extent or prod(axis.extent for axis in inputs) > LARGEST:
+        raise MapError(f"expected a list of {first.extent} lines")
+    others = list(grid(rest))
     images: dict[Point, tuple[Point, ...]] = {}
     for number, row in enumerate(rows):
         words = str(row).split(" ")
-        if len(words) != second:
-            raise MapError(f"line {number} has {len(words)} points, not {second}")
+        if len(words) != len(others):
+            raise MapError(f"line {number} has {len(words)} points, not {len(others)}")
         for place, word in enumerate(words):
             if word != "-":
-                images[number, place] = tuple(_point(one, len(outputs)) for one in word.split("|"))
+                images[number, *others[place]] = tuple(_point(one, len(outputs)) for one in word.split("|"))
     return FragmentMap(tuple(inputs), tuple(outputs), images)
 
 

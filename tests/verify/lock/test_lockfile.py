@@ -19,6 +19,10 @@ MAPS = {
     "partial": FragmentMap.tabulate(lambda t, v: (t, v) if t else None, [LANE, VALUE], [M, N]),
     "outside": FragmentMap.tabulate(lambda t, v: (t + 9, -v), [LANE, VALUE], [M, N]),
     "several": FragmentMap.from_pairs([LANE, VALUE], [M, N], [((0, 0), (1, 1)), ((0, 0), (2, 0)), ((3, 1), (0, 0))]),
+    "of a byte": FragmentMap.tabulate(lambda b: (b, 0) if b % 2 else None, [Axis("byte", 4)], [M, N]),
+    "of a place": FragmentMap.tabulate(
+        lambda c, t, v: (t, v), [Axis("cta", 2), Axis("TMEM lane", 4), Axis("TMEM column", 2)], [M, N]
+    ),
     "one axis": FragmentMap.tabulate(lambda t, v: t ^ v, [LANE, VALUE], [M]),
 }
 
