@@ -26,7 +26,7 @@ from verify.pictures.picture import Picture
 from verify.report.as_json import SCHEMA
 
 # of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
-OWNED = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one|\d{1,6}) owners?\b")
+OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one|\d{1,6}) owners?\b")
 
 
 def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
@@ -102,7 +102,7 @@ def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> tuple[BoundAt
     for name, text in subject["layouts"].items():
         layout, fault = thread_value(text) if isinstance(text, str) else (None, "no text")
         found = next(
-            (hit for one in verdicts if one.claim.part == name and (hit := OWNED.search(one.claim.text))), None
+            (hit for one in verdicts if one.claim.part == name and (hit := OWNERS.search(one.claim.text))), None
         )
         if name not in AXES or found is None or layout is None:
             left.append(f"{name} = {text} is not drawn: its report has no tile of a (thread, value) layout")

@@ -72,6 +72,18 @@ def test_a_tile_has_every_thread_and_the_steps_end_at_one_threads_elements(tmp_p
     assert [held[f"C{step}"] for step in range(6)] == [mine] * 6 and len(mine) == 8
 
 
+def test_an_access_that_is_not_aligned_has_no_banks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "movement.toml"
+    path.write_text("""["odd"]
+shared  = "(64,64):(68,1)"
+access  = "((16,2),8):((1,512),64)"
+element = 16
+how     = "ldmatrix"
+""")
+    assert main([str(path)]) == 1
+    assert "the banks are not drawn: lane 1 accesses byte 136" in capsys.readouterr().out
+
+
 def test_a_wrong_map_is_outlined_and_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "maps.toml"
     text = Path("examples/maps.toml").read_text().partition('["A of the same')[0].replace("8*(i/2)", "8*(i%2)")
