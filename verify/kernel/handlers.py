@@ -30,7 +30,7 @@ _CELLS = ("load", "store", "copy", "load_matrix", "store_matrix", "wgmma")
 
 def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
-    machine.run, machine.lanes, machine.control, missing = [], [], [], []
+    machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
     for one in machine.kernel.instructions:
         machine.findings.line = one.line
         found = meaning(one.opcode)
@@ -44,6 +44,8 @@ def bound(machine: Machine) -> list[Finding]:
             continue
         machine.run.append(run)
         machine.lanes.append(found.row.lanes)
+        place = next((at for at, (role, _, _) in enumerate(found.row.operands) if role == "mask"), None)
+        machine.members.append(None if place is None else machine.reader(one.operands[place]))
         wait = found.row.meaning in WAITS
         machine.control.append("wait" if wait else CONTROL.get(found.row.meaning, ""))
     return missing

@@ -45,6 +45,7 @@ class Machine:
         self.steps, self.ran = 0, np.zeros(len(kernel.instructions), bool)
         self.run: list[Run] = []  # by instruction
         self.lanes: list[int] = []  # that must execute it together
+        self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
         self.control: list[str] = []  # branch, exit, barrier or empty
         self.symbols, self.size = self._place_shared()
         self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
@@ -310,14 +311,24 @@ class Machine:
         if self.count % size:
             return False
         there = active.reshape(-1, size)
-        alive = (self.state != DONE).reshape(-1, size)
-        short = np.repeat(there.any(1) & (there != alive).any(1), size) & active
+        short = np.repeat(there.any(1) & (self._expected(pc, there) & ~there).any(1), size) & active
         if not short.any():
             return False
         self.pc[active] = pc
         self.state[short] = GATHERING
         self._gathered()
         return True
+
+    def _expected(self, pc: int, there: Mask) -> Mask:
+        """The threads (groups, lanes) that must come to an instruction: those of its mask that have not ended."""
+        alive: Mask = (self.state != DONE).reshape(there.shape)
+        read = self.members[pc]
+        if read is None:
+            return alive
+        masks = np.broadcast_to(self.numbers(read, None, "the mask of lanes"), self.count).reshape(there.shape)
+        first = np.take_along_axis(masks, there.argmax(1)[:, None], 1)  # that of a lane which is there
+        chosen: Mask = ((first >> np.arange(there.shape[1], dtype=np.uint64)) & np.uint64(1)).astype(bool)
+        return np.asarray(alive & chosen)
 
     def _gathered(self) -> bool:
         """Let those warps go on all of whose threads have come to one instruction."""
@@ -326,8 +337,7 @@ class Machine:
         for pc in np.unique(self.pc[waiting]):
             size = self.lanes[pc]
             here = (waiting & (self.pc == pc)).reshape(-1, size)
-            alive = (self.state != DONE).reshape(-1, size)
-            whole = np.repeat(here.any(1) & (here == alive).all(1), size) & here.ravel()
+            whole = np.repeat(here.any(1) & ~(self._expected(int(pc), here) & ~here).any(1), size) & here.ravel()
             if whole.any():
                 self.state[whole] = RUNNING
                 some = True

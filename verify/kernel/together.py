@@ -11,7 +11,7 @@ from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.ptx import Instruction, Register, Vector
 from verify.kernel.registers import Word, word
-from verify.kernel.values import Mask
+from verify.kernel.values import UNWRITTEN, Mask
 
 
 def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -36,14 +36,15 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         inside = source >= most if mode == "up" else source <= most
         source = np.where(inside, source, lane)
         other = machine.everyone - lane + source
-        if mask is not None and not mask[other[mask]].all():
-            machine.findings.add("shuffle from an idle lane", Severity.RACE, "a lane that does not take part is read")
+        idle = mask is not None and not mask[other[mask]].all()
         bits = found.bits if len(found.bits) == 1 else found.bits[other]
-        if found.labels is None:
+        if found.labels is None and not idle:
             put(Word(bits), mask)
         else:
-            labels = found.wide(4)
-            put(word(bits, labels if len(labels) == 1 else labels[other]), mask)
+            labels = np.broadcast_to(found.wide(4), (machine.count, 4))[other]
+            if mask is not None and idle:
+                labels[~mask[other]] = UNWRITTEN << 3  # a lane that does not take part gives nothing
+            put(word(bits, labels), mask)
         if pair and also is not None:
             also(Word(np.broadcast_to(inside, machine.count).astype(np.uint64)), mask)
 

@@ -385,10 +385,14 @@ class Values:
         self.flush()
         unique, place = np.unique(ids, return_inverse=True)
         if len(unique) < 16 and not self.growth[DEGREE, unique].any() and not self.marks[:, unique].any():
-            numbers = [Fraction(float(self.sample[one])) for one in unique]
-            if all(numbers):
-                made = [self.number(1 / one, kind) for one in numbers]
-                return np.array(made, np.uint32)[place.reshape(ids.shape)]
+            if self.residues[:, unique].all():
+                made = self.new(len(unique), CODE[kind])
+                for at, one in enumerate(unique):
+                    for row, p in zip(self.residues, self.primes, strict=True):
+                        row[made + at] = pow(int(row[one]), -1, int(p))
+                    self.sample[made + at] = 1 / self.sample[one]
+                    self.growth[[NORM, DENOMINATOR], made + at] = self.growth[:, one].sum()
+                return (made + place.reshape(ids.shape)).astype(np.uint32)
         return self.apply("rcp", [ids], kind, FREE)
 
     def chance(self, ids: Ids) -> float:

@@ -353,3 +353,24 @@ def test_a_claim_that_hides_a_kind_of_error_is_noted() -> None:
 
     notes = " ".join(case(one(PRODUCT), "", False, "").notes)
     assert "one CTA" in notes and "A and B have the same strides" in notes
+
+
+def test_a_shuffle_of_half_a_warp_waits_for_that_half_alone() -> None:
+    """The lower lanes of each warp exchange their values while the upper ones are elsewhere."""
+    body = """and.b32 %r2, %r1, 31; setp.lt.u32 %p1, %r2, 16; mov.f32 %f3, %f1; mov.b32 %r9, %f1;
+@!%p1 bra $E;
+shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;
+$E: add.f32 %f3, %f3, %f2;"""
+    found = added(body)
+    assert "stuck threads" not in {each.kind for each in found.findings}
+    assert (found.output["C"][16:32] == found.expected["C"][16:32]).all() and found.status == "REFUTED"
+    back = "shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; mov.b32 %f3, %r9;"
+    assert added(body.replace(back, f"shfl.sync.bfly.b32 %r9, %r9, 1, 31, 0xffff; {back}")).status == "VERIFIED"
+    idle = body.replace("bfly.b32 %r9, %r9, 1,", "bfly.b32 %r9, %r9, 16,")
+    assert "value from nowhere" in {each.kind for each in added(idle).findings}
+
+
+def test_the_inverse_of_a_number_is_a_number() -> None:
+    text = "mov.f32 %f4, 0f40400000; rcp.rn.f32 %f5, %f4; rcp.rn.f32 %f6, %f5; div.rn.f32 %f7, %f1, %f6; "
+    assert added(text + "fma.rn.f32 %f3, %f7, %f6, %f2;").status == "VERIFIED"
+    assert added("mov.f32 %f4, 0f40400000; div.rn.f32 %f3, %f1, %f4;", "C[i] = A[i] / 3").status == "VERIFIED"
