@@ -42,6 +42,7 @@ pre { white-space: pre-wrap; background: var(--box); padding: .6rem; margin: .4r
 .permalink { text-decoration: none; padding: 0 .3rem; }
 .permalink:hover, .permalink:focus { text-decoration: underline; }
 .wide, .lc-scroll { overflow-x: auto; }
+@media (min-width: 60rem) { .lc-scroll svg:not([data-box]) { max-width: 100%; height: auto; } }
 figure { margin: .6rem 0; }
 figcaption { color: var(--dim); font-size: .85rem; }
 math { font-size: 1.05rem; display: block; width: max-content; margin: 0; }
