@@ -7,7 +7,9 @@ CTAs have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -30,7 +32,8 @@ class Placed(Group):
         return self.table, (self.table >= 0).all(axis=(1, 2))
 
 
-def groups(tile: tuple[int, int]) -> list[Group]:
+@lru_cache(maxsize=4)
+def groups(tile: tuple[int, int]) -> Sequence[Group]:
     """The maps of all operands in tensor memory with so many rows and columns."""
     formulas: dict[Any, tuple[isa_tables.Operand, dict[Any, dict[str, None]]]] = {}
     for mnemonic in isa_tables.mnemonics("tcgen05.*"):

@@ -81,7 +81,7 @@ def test_a_map_of_tensor_memory_is_its_operands(capsys: pytest.CaptureFixture[st
     code, text = run(capsys, *words[:3], "row ^ (col == 5)", *words[4:])
     assert code == 1
     assert "8064 of 8192 points agree; TMEM lane 0, TMEM column 5: map (m=1, n=5), ISA (m=0, n=5)" in text
-    assert run(capsys, *words[:7], "100x64")[0] == 1
+    assert run(capsys, *words[:7], "9x64")[0] == 1
     assert "--as: a map of tensor memory has no other form" in run(capsys, *words, "--as", "c")[1]
 
 

