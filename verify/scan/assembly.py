@@ -93,7 +93,7 @@ class Function:
         """
         if len(self.asms) != 1:
             return None
-        outputs = [NAME.findall(text)[-1] for constraint, text in self.asms[0].operands if constraint[:1] in "=+"]
+        outputs = [(NAME.findall(text) or [""])[-1] for sign, text in self.asms[0].operands if sign[:1] in ("=", "+")]
         if not outputs or all(name in self.params for name in outputs):
             return None
         after = self.header.code[self.asms[0].at : self.body[1]]

@@ -15,6 +15,7 @@ from layouts.atoms.reading import ReadAtom
 from layouts.int_tuple import leaves, unflatten
 from layouts.text import parse_shape_stride
 from verify.atom.checker import AtomChecker
+from verify.binding.atom import look_up
 from verify.core.verdict import (
     Check,
     Claim,
@@ -29,13 +30,15 @@ from verify.core.verdict import (
 )  # fmt: skip
 from verify.report import Case
 from verify.scan import cplusplus
-from verify.scan.assembly import Function, faults, line_of
+from verify.scan.assembly import Function, faults, function, line_of
+from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.traits import Definition, Instance
 from verify.scan.values import Named, Needs, Unread, shown
 
 READABLE = Property("readable", Scope.ATOM, says={"mma": "it can be read", "copy": "it can be read"})
 REGISTERS = Property("asm_registers", Scope.INSTRUCTION, words="registers of the assembly")
+MNEMONIC = Property("mnemonic", Scope.INSTRUCTION, required=frozenset({Check.ISA}))
 IN_REGISTERS = "UNCHECKED: no operand is in registers"
 
 
@@ -80,6 +83,24 @@ class Scanner:
         return replace(
             case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place
         )
+
+    def alone(self, struct: Item) -> Iterator[Case]:
+        """The case of an operation that no definition has traits of, where it has inline assembly."""
+        found = function(struct, lambda _: None)
+        if found is None or not (issued := found.issued):
+            return
+        place = found.header.place(line_of(found, issued[0][0]))
+        verdicts = self._assembly(struct.name, found, issued)
+        for mnemonic in dict.fromkeys(one for names in issued for one in names):
+            named = look_up(mnemonic)
+            wrong = Counterexample({}, named.rejected, replay=self._replay(struct.name)) if named.rejected else None
+            evidence = (
+                unchecked(Check.ISA, named.unknown) if named.unknown else finding(Check.ISA, wrong, "looked up", 1)
+            )
+            claim = Claim(struct.name, "", MNEMONIC, f"{mnemonic} is an instruction of the ISA")
+            verdicts.append(join(claim, [evidence])._replace(place=place))
+        unknown = [one.reason for one in verdicts if one.reason]
+        yield Case(struct.name, tuple(verdicts), expect=f"UNCHECKED: {unknown[0]}" if unknown else "", place=place)
 
     def _function(self, operation: Named) -> tuple[Function | None, list[list[str]]]:
         if operation not in self._functions:

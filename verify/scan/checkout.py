@@ -10,8 +10,10 @@ from pathlib import Path, PurePath
 
 from verify.core.errors import UsageError
 from verify.core.verdict import Place
+from verify.scan.declarations import Item
 from verify.scan.program import Program
 from verify.scan.text import LARGEST, Header, ReadError
+from verify.scan.traits import TRAITS as TRAITS_OF
 from verify.scan.traits import Definition, Reader
 
 ENDINGS = (".hpp", ".h", ".cuh", ".cu", ".inl")
@@ -27,6 +29,7 @@ class Checkout:
     reader: Reader
     definitions: list[Definition]
     problems: list[tuple[Place, str]] = field(default_factory=list)  # of headers that cannot be read
+    operations: list[Item] = field(default_factory=list)  # structs of the headers that no definition has traits of
 
 
 def checkout(paths: Sequence[str]) -> Checkout:
@@ -82,7 +85,15 @@ def _read(files: Iterable[tuple[str, bytes]], chosen: set[str], what: str) -> Ch
     found = [one for one in reader.definitions() if one.item.header.path in chosen]
     if not found and not problems:
         raise UsageError(f"{what}: no definition of MMA_Traits or Copy_Traits is there")
-    return Checkout(reader, found, problems)
+    used = {instance.operation.struct for one in found for instance in one.instances}
+    names = {(one.name, program.spaces.get(one)) for one in used if one is not None}
+    others = [
+        item
+        for item, space in program.spaces.items()
+        if item.kind == "struct" and item.name not in TRAITS_OF and (item.name, space) not in names
+        if item.header.path in chosen
+    ]
+    return Checkout(reader, found, problems, others)
 
 
 def _below(folder: Path) -> list[Path]:

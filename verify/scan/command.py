@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -37,6 +38,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
     parser.add_argument("--checks", default="isa", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    parser.add_argument(
+        "--compiler", metavar="CMD", help="compare each layout with what a compiler prints, as `g++ -I DIR`"
+    )
     parser.add_argument("--diff", nargs=2, metavar=("OLD", "NEW"), help="show only the maps that changed, and stop")
     parser.add_argument(
         "--since", metavar="TAG", help="show only the maps that changed since a commit of PATH, and stop"
@@ -56,6 +60,8 @@ def _main(argv: Sequence[str] | None) -> int:
     with ending.uncollected():
         read = checkout(options.paths)
         found = output.allowing(_report(read, options), options)
+    if options.compiler and (code := _compared(read, options.compiler)):
+        return code
     if options.format != "text":
         return output.report(found, options)
     from verify.scan.report import render
@@ -63,6 +69,25 @@ def _main(argv: Sequence[str] | None) -> int:
     text = render(found, read, options.quiet, options.verbose)
     output.write(text if options.quiet else output.fitted(text, options.output), options.output)
     return found.exit()
+
+
+def _compared(read: Checkout, command: str) -> Exit:
+    """Compare with a compiler; CONTRADICTION where it prints another layout, UNDECIDED where it compiles not all."""
+    from verify.scan.compiler import compared
+
+    found = compared(read, command)
+    for one in found.different:
+        ending.complain(
+            f"{one.name} {one.part} is read as {one.read}, the compiler prints {one.printed}", Exit.CONTRADICTION
+        )
+    for error in found.errors:
+        ending.complain(f"not compiled: {error}", Exit.UNDECIDED)
+    same = len(found.layouts) - len(found.different)
+    print(
+        f"{command.split(maxsplit=1)[0]}: {same} of {len(found.layouts)} layouts are printed as they are read",
+        file=sys.stderr,
+    )
+    return Exit.CONTRADICTION if found.different else Exit.UNDECIDED if found.errors else Exit.OK
 
 
 def _changes(options: argparse.Namespace) -> int:
@@ -107,6 +132,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     results, missing = check_each(chosen, cases, "definitions", options.quiet)
     found = [unread(place.file, place, problem) for place, problem in read.problems if not options.only]
     found += [case for one in results if not isinstance(one, Failure) for case in one]
+    found += [case for item in read.operations if not options.only for case in scanner.alone(item)]
     failures = tuple(one for one in results if isinstance(one, Failure))
     if options.only and not found:
         raise UsageError(f"no operation is named {', '.join(options.only)}", Exit.EMPTY)

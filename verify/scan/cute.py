@@ -33,6 +33,8 @@ def _tuple(*values: Any) -> tuple[Any, ...]:
 
 
 def _last(*values: Any) -> Any:
+    if not values:
+        raise Unread("a number without a value")
     return values[-1]
 
 
@@ -63,6 +65,7 @@ TEMPLATES: Known = {
     **{(name, 2): _same for name in ("is_same", "is_same_v")},
     **{(name, 1): _last for name in ("remove_cvref_t", "remove_const_t", "static_cast")},
 }
+OWN = frozenset(name for name, _ in TEMPLATES)  # declared in namespace cute, they are CuTe's
 CALLS: Known = {
     **{(name, 1): number for name in ("int", "int32_t", "uint32_t", "bool", "size_t", "static_cast")},
     ("size", 1): _size,

@@ -175,6 +175,8 @@ class Evaluator:
         """The value of declarations of a namespace."""
         declared, space = found
         first = declared[0]
+        if space.path[-1:] == ("cute",) and (name in cute.OWN or STATIC.fullmatch(name)):
+            return self.builtin(name, given, frame)
         if first.kind == "struct":
             arguments = self.arguments(given, frame)
             return Named(name, self.defaulted(declared, space, arguments), first)

@@ -49,6 +49,7 @@ class Param:
     typed: bool  # whether it is a type
     default: str  # empty: none
     pack: bool
+    type: str = ""  # of a number: its type
 
 
 class Program:
@@ -121,8 +122,8 @@ class Program:
 def parameters(text: str) -> tuple[Param, ...]:
     """The parameters of a template.
 
-    >>> parameters("class A, int N = 8, class... Args")[1:]
-    (Param(name='N', typed=False, default='8', pack=False), Param(name='Args', typed=True, default='', pack=True))
+    >>> [(one.name, one.type, one.default, one.pack) for one in parameters("class A, int N = 8, class... Args")]
+    [('A', '', '', False), ('N', 'int', '8', False), ('Args', '', '', True)]
     """
     return tuple(_parameter(one) for one in split(text) if one.strip())
 
@@ -137,6 +138,7 @@ def _parameter(text: str) -> Param:
         names[0] in ("class", "typename") if names else False,
         default.strip(),
         "..." in words,
+        "" if names and names[0] in ("class", "typename") else names[0] if named else "",
     )
 
 

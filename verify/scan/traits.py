@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from verify.core.verdict import Place
@@ -35,7 +35,18 @@ TYPES = ("ValTypeD", "ValTypeA", "ValTypeB", "ValTypeC", "ValTypeSF", "ValTypeSF
 EXTENTS = (1, 2, 4, *range(8, 513, 8))  # values that are tried for a number
 UNLIMITED = (128, 256)  # values of a number that no assertion limits
 FEW = 4  # values that are all taken
-WIDTHS = ("half_t", "tfloat32_t", "float_e4m3_t", "float_e2m1_t", "int8_t", "float", "float_ue8m0_t", "uint128_t")
+WIDTHS = (
+    "half_t",
+    "tfloat32_t",
+    "float_e4m3_t",
+    "float_e2m1_t",
+    "int8_t",
+    "float",
+    "float_ue8m0_t",
+    "uint128_t",
+    "int32_t",
+)
+TRIED = 4096  # choices of types
 MOST = 64  # instances of one definition
 
 
@@ -160,6 +171,17 @@ class Reader:
             yield from self._completed(
                 item, space, {name: one if value == symbol else value for name, value in values.items()}
             )
+
+    def filled(self, item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of an instance, with types that its assertions allow for the parameters that are left."""
+        found = {**symbols(item), **values}
+        space = self.program.spaces[item]
+        left = [name for name, one in found.items() if isinstance(one, Symbol) and one.typed and not one.pack]
+        for types in islice(product(map(Named, WIDTHS), repeat=len(left)), TRIED) if left else ():
+            tried = {**found, **dict(zip(left, types, strict=True))}
+            if self._allowed(item, space, tried, left[0]):
+                return tried
+        return found
 
     def _allowed(self, item: Item, space: Space, values: Mapping[str, Any], name: str) -> bool:
         """Whether no static assertion of the definition, or of its operation, is false with the value of a name."""

@@ -144,7 +144,7 @@ def bits(value: Any) -> int:
     if isinstance(value, Named):
         if value.name == "complex" and value.arguments:
             return 2 * bits(value.arguments[0])
-        if value.name in ("uint_bit_t", "int_bit_t", "uint_bit", "int_bit") and isinstance(value.arguments[0], int):
+        if value.name in ("uint_bit_t", "int_bit_t") and value.arguments and isinstance(value.arguments[0], int):
             return value.arguments[0]
         if value.name in BITS:
             return BITS[value.name]

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -265,3 +268,66 @@ def test_eight_mebibytes_of_hostile_text_get_a_line(
     assert main([str(path)]) in (2, 4)
     captured = capsys.readouterr()
     assert "Traceback" not in captured.err and len(captured.out) + len(captured.err) < 4000
+
+
+SEEDS = [path.read_text() for path in sorted(HEADERS.glob("a*/*.hpp"))] + [BASE + OPERATION + TEMPLATE, ONE]
+WORDS = (
+    "template <", "struct ", "using ", "{", "}", "<", ">", "(", ")", ",", ";", "::", "...", "typename ", "decltype(",
+    "Layout<", "Shape<", "Stride<", "Int<", "_0", "_4", "/ 0", "% 3", "&&", "?", ":", "#if 0\n", "#else\n", "#endif\n",
+    "/*", '"', "'", "\\", "\0", "\ufffd", "namespace {", "asm volatile(", "%1", "sizeof_bits<", "MMA_Traits<", " = ",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_ten_thousand_mangled_headers_end_in_an_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dice = random.Random(16)
+    path = tmp_path / "mma_traits.hpp"
+    codes = Counter[int]()
+    for _ in range(10_000):
+        text = "\n".join(dice.sample(SEEDS, dice.randrange(1, 4)))
+        for _ in range(dice.randrange(1, 8)):
+            at, to = sorted(dice.choices(range(len(text)), k=2))
+            to = min(to, at + dice.randrange(40))
+            text = text[:at] + dice.choice((dice.choice(WORDS), text[at:to] * 2, "")) + text[to:]
+        path.write_text(text)
+        code = main([str(path), "-q"])
+        codes[code] += 1
+        assert "internal error" not in capsys.readouterr().err
+    assert codes.keys() <= {0, 1, 2, 4} and all(codes[code] > 100 for code in (0, 1, 4))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
+def test_a_compiler_that_prints_another_layout_contradicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = tmp_path / "include" / "copy_traits_own.hpp"
+    header.parent.mkdir()
+    small = """#include <cstdio>
+namespace cute {
+template <int N> struct Int {}; using _2 = Int<2>; using _4 = Int<4>;
+template <class... T> struct Shape {}; template <class... T> struct Stride {};
+template <class S, class D> struct Layout {};
+template <int A, int B, int C, int D> void print(Layout<Shape<Int<A>, Int<B>>, Stride<Int<C>, Int<D>>>) {
+  std::printf("(_%d,_%d):(_%d,_%d)", A, B, C, D);
+}
+template <class Op> struct Copy_Traits;
+struct OP { static void copy(int const& a, int& b) { b = a; } };
+template <> struct Copy_Traits<OP> {
+  using ThrID = Layout<Shape<_2, Int<1>>, Stride<Int<1>, _2>>;
+  using SrcLayout = Layout<Shape<_2, _4>, Stride<_4, Int<1>>>;
+  using DstLayout = SrcLayout;
+  using RefLayout = SrcLayout;
+};
+}
+"""
+    header.write_text(small)
+    assert main([str(header), "-q", "--compiler", "g++"]) == 0
+    assert "g++: 3 of 3 layouts are printed as they are read" in capsys.readouterr().err
+    header.write_text(small.replace('_%d)", A, B, C, D', '_%d)", A, B, D, C'))  # as if we had read another stride
+    assert main([str(header), "-q", "--compiler", "g++"]) == 3
+    assert "OP Src is read as (2,4):(4,1), the compiler prints (2,4):(1,4)" in capsys.readouterr().err
+    header.write_text(small.replace("void print", "no print"))
+    assert main([str(header), "-q", "--compiler", "g++"]) == 4
+    assert "not compiled: " in capsys.readouterr().err
+    assert main([str(header), "-q", "--compiler", "no-such-compiler"]) == 2

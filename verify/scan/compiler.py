@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a C++ compiler prints for each layout that was read: a second reading, by other code than ours.
+
+One program per header includes it, and prints the layouts of its definitions by CuTe's own `print`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verify.core.errors import UsageError
+from verify.scan.checkout import Checkout
+from verify.scan.cplusplus import ALIASES
+from verify.scan.program import Param, parameters
+from verify.scan.traits import Definition, Instance, Reader
+from verify.scan.values import Named
+
+LIMIT = 900  # seconds of one compilation
+WHOLE = ("cute/tensor.hpp", "cute/atom/mma_atom.hpp", "cute/atom/copy_atom.hpp")  # some headers need them first
+NAMESPACES = ("cute", "cute::SM90", "cute::SM100", "cutlass")
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """One layout, as it was read and as the compiler prints it."""
+
+    name: str  # of the operation
+    part: str  # of the operand
+    read: str  # by us
+    printed: str  # by the compiler; empty where its program cannot be compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All layouts that were compared, and what could not be compiled."""
+
+    layouts: tuple[Printed, ...]
+    errors: tuple[str, ...]  # the first line of each failed compilation
+
+    @property
+    def different(self) -> list[Printed]:
+        """The layouts that the compiler prints differently."""
+        return [one for one in self.layouts if one.printed != one.read]
+
+
+def compared(read: Checkout, command: str) -> Comparison:
+    """Every layout as the compiler prints it. Raises UsageError for a compiler that cannot be run."""
+    found: list[Printed] = []
+    errors: list[str] = []
+    files = dict.fromkeys(one.place.file for one in read.definitions)
+    with tempfile.TemporaryDirectory() as folder:
+        for file in files:
+            definitions = [one for one in read.definitions if one.place.file == file and one.instances]
+            wanted = [(one, instance) for one in definitions for instance in one.instances]
+            printed, error = _printed(file, wanted, read.reader, command, Path(folder))
+            errors += [f"{file}: {error}"] if error else []
+            for _, instance in wanted:
+                for part, operand in instance.operands.items():
+                    said = next(printed, "") if not error else ""
+                    if not error:
+                        found.append(Printed(instance.name, part, str(operand.layout), said))
+    return Comparison(tuple(found), tuple(errors))
+
+
+def _printed(
+    file: str, wanted: Sequence[tuple[Definition, Instance]], reader: Reader, command: str, folder: Path
+) -> tuple[Iterator[str], str]:
+    """What the program of one header prints, a layout a line; or the first error."""
+    header = Path(file).resolve()
+    include = next((parent for parent in header.parents if parent.name == "include"), header.parent)
+    source, program = folder / "layouts.cpp", folder / "layouts"
+    source.write_text(_source(header, wanted, reader), encoding="utf-8")
+    words = [*shlex.split(command), "-std=c++17", "-w", "-I", str(include), str(source), "-o", str(program)]
+    done = _run(words)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["failed"]
+        return iter(()), lines[0]
+    said = _run([str(program)]).stdout
+    return (re.sub(r"_(?=\d)", "", line) for line in said.splitlines()), ""
+
+
+def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"--compiler {words[0]}: {error}") from error
+
+
+def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader: Reader) -> str:
+    """A program that prints the layouts of some instances."""
+    first = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in WHOLE]
+    lines = [*first, f'#include "{header}"', "#include <cstdio>"]
+    for name in NAMESPACES:
+        parts = name.split("::")
+        lines.append(" { ".join(f"namespace {one}" for one in parts) + " {" + " }" * len(parts))
+    lines += [f"using namespace {name};" for name in NAMESPACES]
+    lines += ['template <class L> void show() { print(L{}); std::printf("\\n"); }', "int main() {"]
+    for definition, instance in wanted:
+        text = _type(definition, instance, reader)
+        lines += [f"  show<typename {text}::{ALIASES[part]}>();" for part in instance.operands]
+    return "\n".join([*lines, "}", ""])
+
+
+def _type(definition: Definition, instance: Instance, reader: Reader) -> str:
+    """The type of an instance, with values for the parameters that its layouts do not need."""
+    item = definition.item
+    listed = parameters(item.params or "")
+    values = reader.filled(item, instance.values)
+    texts = {one.name: _text(one, values.get(one.name)) for one in listed}
+    arguments = re.sub(r",?\s*\b(\w+)\s*\.\.\.", lambda one: "" if one[1] in texts else one[0], item.arguments or "")
+    spelled = re.sub(r"[A-Za-z_]\w*", lambda one: texts.get(one[0], one[0]), arguments)
+    return f"{item.name}<{' '.join(spelled.split())}>"
+
+
+def _text(param: Param, value: object) -> str:
+    """A value as a template argument: of an enumeration its first enumerator."""
+    if param.typed:
+        return f"Int<{value}>" if isinstance(value, int) else str(value) if isinstance(value, Named) else "float"
+    if isinstance(value, int):
+        return str(value)
+    return f"{param.type}(0)"
