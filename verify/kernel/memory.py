@@ -134,7 +134,7 @@ class Shared:
             f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
         )
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
-        self.findings.add(f"race: {kind}", severity, text)
+        self.findings.add(f"race: {kind}", severity, text, "8")
 
     def claim_write(self, cells: Ints, who: Ints) -> None:
         """Report what a write, or the start of a copy, is not ordered after."""

@@ -46,7 +46,8 @@ def _evidence(
         method = f"every thread interpreted on unknowns; a wrong element unnoticed: below {outcome.bound:.0e}"
     certain = [one for one in found if one.severity is not Severity.UNKNOWN]
     if key == "letter" and certain and not strict:
-        return Evidence(Check.ISA, Status.UNCHECKED, "", reason="; ".join(map(said, certain[:2])), applies=False)
+        places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
         rest = tuple(said(one) for one in certain[1:LISTED])
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
