@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lanecheck_console.command import Help, Version, add_execution, width
 from verify.cli import arguments, ending, output
-from verify.core.errors import UsageError
+from verify.core.errors import Exit
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
@@ -41,7 +41,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
     shown = subjects.shown(options)
     if not shown.pictures and not shown.code:
-        raise UsageError("nothing to draw")
+        return ending.complain("nothing to draw", Exit.EMPTY)
     text = _written(shown, options)
     output.write(text, None if options.output == "-" else options.output)
     return shown.code

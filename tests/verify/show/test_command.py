@@ -72,6 +72,13 @@ def test_a_tile_has_every_thread_and_the_steps_end_at_one_threads_elements(tmp_p
     assert [held[f"C{step}"] for step in range(6)] == [mine] * 6 and len(mine) == 8
 
 
+def test_nothing_to_draw_has_a_code_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "empty.toml"
+    path.write_text("")
+    assert main([str(path)]) == 5
+    assert capsys.readouterr().err == "nothing to draw\n"
+
+
 def test_an_access_that_is_not_aligned_has_no_banks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "movement.toml"
     path.write_text("""["odd"]
