@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.verify.atom.test_command import ENTRY, user_file
 from tests.verify.report.sarif_schema import official_schema
 from verify.__main__ import main as lanecheck
 
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
 ROOT = Path(__file__).parents[3]
 WRONG_B = "((4,8),(2,2)):((16,1),(8,32))"
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
