@@ -8,7 +8,7 @@ from typing import Any
 
 from layouts.atoms.entry import Entry
 from layouts.atoms.reading import ReadAtom, read_atom
-from verify.scan.assembly import Function, function
+from verify.scan.assembly import ASM, Function, function
 from verify.scan.evaluation import Evaluator, Frame
 from verify.scan.program import COMMON
 from verify.scan.traits import Instance
@@ -80,6 +80,8 @@ class Operations:
         found = self.of(operation, depth)
         if found is None:
             return []
+        if not found.asms and ASM.search(found.header.code, *found.body):
+            raise Unread("the conditions of its operation leave out every asm statement")
         if not found.asms and (builtin := VENDOR.search(found.header.code, *found.body)):
             raise Unread(f"its operation calls {builtin[0]}, which is no PTX")
         called: list[list[str]] = []

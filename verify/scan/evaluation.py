@@ -28,7 +28,6 @@ from verify.scan.values import Named, Needs, Symbol, Unread, bits, number, shown
 DEEPEST = 40  # templates in templates
 STATIC = re.compile(r"_(\d+)")
 OPERATORS = {
-    "||": lambda a, b: int(bool(a) or bool(b)), "&&": lambda a, b: int(bool(a) and bool(b)),
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
     "+": operator.add, "-": operator.sub, "*": operator.mul,
 }  # fmt: skip
@@ -87,7 +86,26 @@ class Evaluator:
         value = number(self.tree(tree[2], frame))
         return {"!": int(not value), "-": -value, "+": value, "~": ~value}[tree[1]]
 
+    def _logical(self, tree: Tree, frame: Frame) -> int:
+        """`&&` and `||`, and `&` and `|` of conditions, which either operand may decide alone."""
+        deciding = int(tree[1][0] == "|")
+        needed: Needs | None = None
+        for part in tree[2:]:
+            try:
+                value = number(self.tree(part, frame))
+                if len(tree[1]) == 1 and value not in (0, 1):
+                    raise Unread(f"a bitwise {tree[1]} of numbers")
+                if bool(value) == deciding:
+                    return deciding
+            except Needs as need:
+                needed = needed or need
+        if needed is not None:
+            raise needed
+        return 1 - deciding
+
     def _binary(self, tree: Tree, frame: Frame) -> int:
+        if tree[1] in ("&&", "||", "&", "|"):
+            return self._logical(tree, frame)
         sign, (one, other) = tree[1], (self.tree(part, frame) for part in tree[2:])
         if sign in ("==", "!=") and not isinstance(one, int | Symbol) and not isinstance(other, int | Symbol):
             return int((one == other) is (sign == "=="))

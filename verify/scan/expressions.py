@@ -22,7 +22,7 @@ NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 NAME = re.compile(r"[A-Za-z_]\w*")
 MOST = 4096  # tokens
 DEEPEST = 48
-LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
+LEVELS = (("||",), ("&&",), ("|",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 SKIPPED = ("typename", "const", "template", "constexpr", "class")
 
 
