@@ -12,7 +12,6 @@ from lanecheck_console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.index import spec
-from verify.maps.called import FUNCTION
 
 if TYPE_CHECKING:
     from verify.identify.query import Query
@@ -81,7 +80,7 @@ def _query(options: argparse.Namespace) -> Query:
     given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
     known = spec.options()
     values = {name: known[name].read(value) for name, value in given.items()}
-    called = options.map is not None and FUNCTION.fullmatch(options.map) is not None
+    called = options.map is not None and spec.FUNCTION.fullmatch(options.map) is not None
     if options.map is not None:
         if other := next((name for name in given if not called or name not in ("values", "python")), ""):
             raise UsageError(f"--{other}: {options.map:.60} is a map already; give one or the other")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from layouts.atoms.entry import Entry
 
 REPLAY = ("python", "-m", "verify.index")
+FUNCTION = re.compile(r"(?P<file>.+\.py)::(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 OPERAND = re.compile(r"[A-Z][A-Z0-9]{0,7}")
 FORMS: tuple[tuple[str, ...], ...] = (
     ("row", "col"),
@@ -70,9 +71,8 @@ def text(value: object) -> str:
 
 def called(value: object) -> str:
     """The value, a text FILE.py::function; raises ValueError for anything else."""
-    from verify.maps.called import named
-
-    named(text(value))
+    if FUNCTION.fullmatch(text(value)) is None:
+        raise ValueError(f"expected FILE.py::function, found {value!r:.60}")
     return str(value)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -19,21 +18,8 @@ from verify.maps import isolation
 from verify.maps.answers import MissingMap, read
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin
 
-FUNCTION = re.compile(r"(?P<file>.+\.py)::(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 ADAPTER = Path(__file__).with_name("function_adapter.py")
 SECONDS, START = 20.0, 120.0  # of all calls, and of the imports before them
-
-
-def named(text: str) -> tuple[str, str]:
-    """The file and the function that a text names; raises ValueError for another text.
-
-    >>> named("kernels/stores.py::row_and_col")
-    ('kernels/stores.py', 'row_and_col')
-    """
-    found = FUNCTION.fullmatch(text)
-    if found is None:
-        raise ValueError(f"expected FILE.py::function, found {text!r:.60}")
-    return found["file"], found["function"]
 
 
 def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], folder: Path, python: str) -> FragmentMap:
@@ -42,7 +28,7 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
     The function is called with the inputs, and returns the outputs. Raises MapError with one line for a function that
     is not there, raises, hangs, ends its process or returns something else.
     """
-    file, function = named(text)
+    file, _, function = text.rpartition("::")
     path = (folder / file).resolve()
     if not path.is_file():
         raise MapError(f"{file}: there is no such file")

@@ -155,6 +155,11 @@ def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.Captur
             "--table: cannot be read: No such file",
         ),
         (["--ptx", MMA, "--operand", "C", "--bases", "{lane = []}"], "--bases: no bases: expected register and lane"),
+        (
+            ["--ptx", MMA, "--operand", "C", "--function", "mine.py:c"],
+            "--function: expected FILE.py::function, found 'm",
+        ),
+        (["--ptx", MMA, "--operand", "C", "--inverse", "mine.py::c()"], "--inverse: expected FILE.py::function"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
         (["--only", "x", "--ptx", MMA], "--only chooses among the maps of a FILE"),
         (["x.toml", "--ptx", MMA], "--ptx: a FILE has whole entries"),

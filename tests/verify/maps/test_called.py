@@ -127,9 +127,6 @@ def test_what_is_not_there_is_one_line(folder: Path) -> None:
         of("mine.py::c", folder, "no/python")
     with pytest.raises(MapError, match=r"mine\.py::c: its process answered nothing"):
         of("mine.py::c", folder, "true")
-    for text in ("mine.py", "mine.py:c", "mine::c", "mine.py::c()", "cute::Layout<_4>"):
-        with pytest.raises(ValueError, match="expected FILE"):
-            called.named(text)
 
 
 def test_nothing_is_left_running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
