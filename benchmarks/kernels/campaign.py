@@ -2,8 +2,8 @@
 """The mutation campaign: edits of right kernels, what the check says of each, and why those that it accepts are right.
 
 An edit that is accepted is equivalent where ptxas makes the same machine code of both texts, without effect where no
-thread executes the edited line at these sizes, or computes the same where a GPU returns the same memory for both. All
-others are listed: each is either a wrong kernel that was accepted, or one whose reason nobody has found.
+thread executes the edited line at these sizes, nothing reads its result, any other result is accepted too, or it writes
+the same numbers. All others are listed: each is a wrong kernel that was accepted, or one without a reason so far.
 """
 
 from __future__ import annotations
@@ -13,14 +13,25 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
 
 from benchmarks.kernels.edits import Edit, body, drawn, planted
+from verify.core.errors import UsageError
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+from verify.kernel.machine import Machine
+from verify.kernel.registers import Word
+from verify.kernel.values import Mask
 
 CORPUS = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
 MOST = 12  # planted edits of each class that a kernel gets, spread over its lines
@@ -35,7 +46,7 @@ class Fate:
     edit: Edit
     status: str  # VERIFIED, REFUTED, UNKNOWN, or rejected: the text is no PTX any more
     finding: str  # the first, in words
-    reason: str = ""  # of an accepted one: same machine code, never ran, same output; empty where none is known
+    reason: str = ""  # of an accepted one, empty where none is known
 
     @property
     def open(self) -> bool:
@@ -54,21 +65,15 @@ def edits_of(text: str, random: int, seed: int) -> list[Edit]:
 
 def fate(kernel: str, text: str, claim: str, edit: Edit) -> Fate:
     """Check one edited kernel."""
-    import tomllib
-
-    from verify.core.errors import UsageError
-    from verify.kernel.check import check
-    from verify.kernel.claim import claim_of
-
     try:
-        outcomes = check(edit.on(text), claim_of(tomllib.loads(claim)))
+        outcomes = _checked(edit.on(text), claim)
     except UsageError as error:
         return Fate(kernel, edit, "rejected", str(error))
     worst = next((one for one in outcomes if one.status != ACCEPTED), outcomes[0])
     finding = f"line {worst.findings[0].line}: {worst.findings[0].text}" if worst.findings else ""
     reason = ""
     if worst.status == ACCEPTED:
-        reason = reason_of(text, claim, edit)
+        reason = "a warning" if worst.findings else reason_of(text, claim, edit)
     return Fate(kernel, edit, worst.status, finding, reason)
 
 
@@ -79,7 +84,51 @@ def reason_of(text: str, claim: str, edit: Edit) -> str:
         return "never ran"
     if all(edit.line not in used for _, used in idle) and destinations(edit.new) <= destinations(edit.old):
         return "never read"
-    return "same machine code" if same_code(text, edit.on(text)) else ""
+    if same_code(text, edit.on(text)):
+        return "same machine code"
+    if edit.new and written(text, claim, edit.line) == written(edit.on(text), claim, edit.line):
+        return "same numbers"
+    return "result without effect" if _any_result(text, claim, edit) else ""
+
+
+def written(text: str, claim: str, line: int) -> str:
+    """A digest of all that the interpretation writes to registers at one line, in order."""
+    found = sha256()
+    put = Machine.put
+
+    def noted(machine: Machine, index: int, word: Word, mask: Mask | None) -> None:
+        if machine.findings.line == line:
+            rows = np.arange(machine.count) if mask is None else np.flatnonzero(mask)
+            found.update(np.broadcast_to(word.bits, machine.count)[rows].tobytes())
+            if word.labels is not None:
+                labels = np.broadcast_to(word.labels, (machine.count, word.labels.shape[1]))
+                found.update(labels[rows].tobytes())
+        put(machine, index, word, mask)
+
+    with patch.object(Machine, "put", noted):
+        _checked(text, claim, seed=1)
+    return found.hexdigest()
+
+
+_ANYTHING = {"%r": "mov.b32 {}, 0x40E12345;", "%f": "mov.f32 {}, 0f40E12345;", "%rs": "mov.b16 {}, 0x4321;",
+             "%rd": "mov.b64 {}, 0x40E1234567890ABC;", "%fd": "mov.f64 {}, 0d40E1234567890ABC;"}  # fmt: skip
+
+
+def _any_result(text: str, claim: str, edit: Edit) -> bool:
+    """Whether the kernel is accepted with a number that means nothing in place of the line's result."""
+    registers = destinations(edit.old)
+    if len(registers) != 1 or not destinations(edit.new) <= registers:
+        return False
+    (register,) = registers
+    form = _ANYTHING.get(register.rstrip("0123456789"))
+    if form is None:
+        return False
+    anything = Edit(edit.line, edit.sort, edit.old, form.format(register))
+    return all(one.status == ACCEPTED for one in _checked(anything.on(text), claim))
+
+
+def _checked(text: str, claim: str, seed: int | None = None) -> list[Outcome]:
+    return check(text, claim_of(tomllib.loads(claim)), seed=seed)
 
 
 def destinations(line: str) -> frozenset[str]:
@@ -113,12 +162,7 @@ def live(text: str, idle: frozenset[int]) -> frozenset[int]:
 @lru_cache(maxsize=4)
 def never_run(text: str, claim: str) -> tuple[tuple[int, ...], ...]:
     """By launch, the lines of the right kernel that no thread executes."""
-    import tomllib
-
-    from verify.kernel.check import check
-    from verify.kernel.claim import claim_of
-
-    return tuple(one.never_ran for one in check(text, claim_of(tomllib.loads(claim))))
+    return tuple(one.never_ran for one in _checked(text, claim))
 
 
 def same_code(one: str, other: str) -> bool:

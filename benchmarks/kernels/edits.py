@@ -17,6 +17,7 @@ _NUMBER = re.compile(r"(?<![\w%.\[+])(-?\d+)(?![\w.])")
 _OFFSET = re.compile(r"\[([%\w$]+)(?:\+(-?\d+))?\]")
 _REGISTER = re.compile(r"%(rd|rs|r|fd|f|p|h|b)(\d+)\b")
 _LISTS = re.compile(r"\{[^{}]*\}")
+_COMMUTES = re.compile(r"\b(add|mul|and|or|xor|min|max)\.|\bsetp\.(eq|ne)\.")
 _INSTRUCTION = re.compile(r"^\s*(@!?%\w+\s+)?[a-z][\w.:]*\b[^:]*;\s*(//.*)?$")
 
 
@@ -194,7 +195,7 @@ def _register(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str
 
 def _swapped(line: str, draw: random.Random, kept: dict[str, list[str]]) -> str | None:
     places = [*_REGISTER.finditer(line)][1:]
-    if len(places) < 2:
+    if len(places) < 2 or _COMMUTES.search(line):
         return None
     one, other = sorted(draw.sample(places, 2), key=lambda place: place.start())
     if one[1] != other[1]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from verify.kernel.check import check
 from verify.kernel.claim import claim_of, read_claim
 
 PATHS = sorted(corpus.COMPILED.glob("*.ptx"))
+TWINS = [path for path in PATHS if os.environ.get("EVERY_TWIN") or path.stem in ("mma_relu", "pipeline_trans")]
 QUICK = {"mma_relu", "triton_ragged"}
 # What is right and has no meaning yet: a line with the reason for each.
 UNCLEAR = {
@@ -87,15 +89,19 @@ def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
 def test_no_wrong_twin_is_verified(path: Path) -> None:
     """Those that are accepted are no twins: ptxas makes the same of them, or their line never runs at these sizes.
 
-    A number may also change without effect: a mask of bits that are 0, or a trip more whose loads are masked.
+    One of each class of two kernels, or all of all where the variable EVERY_TWIN is set. A number may also change
+    without effect: a mask of bits that are 0, or a trip more whose loads are masked.
     """
     text, claim = path.read_text(), path.with_suffix(".toml").read_text()
-    fates = [fate(path.stem, text, claim, edit) for edit in edits_of(text, 0, 1)]
-    assert sum(one.status == "REFUTED" for one in fates) > 10
+    edits = edits_of(text, 0, 1)
+    if not os.environ.get("EVERY_TWIN"):
+        edits = [next(edit for edit in edits if edit.sort == sort) for sort in {edit.sort for edit in edits}]
+    fates = [fate(path.stem, text, claim, edit) for edit in edits]
+    assert sum(one.status == "REFUTED" for one in fates) >= len(edits) // 2
     accepted = [one for one in fates if one.open]
     assert [str(one.edit) for one in accepted if one.edit.sort not in WITHOUT_EFFECT] == []
-    assert len(accepted) <= len(fates) // 10
+    assert len(accepted) <= max(1, len(fates) // 10)
