@@ -68,12 +68,18 @@ def _mutate(chosen: Sequence[Path], options: argparse.Namespace) -> int:
 
 
 def _others(options: argparse.Namespace) -> int:
+    from verify.core.errors import UsageError
     from verify.kernel.check import check
     from verify.kernel.claim import read_claim
 
     refuted = 0
     for ptx, warns in others.kernels(options.folder, options.kernel[0] if options.kernel else ""):
-        for one in check(ptx.read_text(), read_claim(ptx.with_suffix(".toml"))):
+        try:
+            outcomes = check(ptx.read_text(), read_claim(ptx.with_suffix(".toml")))
+        except UsageError as error:
+            print(f"{ptx.stem:<24} cannot be read: {error}", flush=True)
+            continue
+        for one in outcomes:
             found = [finding for finding in one.findings if finding.severity not in warns]
             print(f"{ptx.stem:<24} {one.status}  {len(one.findings)} findings, {one.steps} instructions", flush=True)
             for finding in found[:4]:
