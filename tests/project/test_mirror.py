@@ -14,7 +14,6 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/index": {"hostile"},
-    "verify/kernel": {"opcodes"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},
