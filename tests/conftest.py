@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,6 +23,9 @@ settings.register_profile(
 settings.register_profile("nightly", settings.get_profile("ci"), max_examples=5000, derandomize=False)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 settings.register_profile("gate", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=15)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background; its processes would too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GPU_MISSING = pytest.StashKey[str | None]()
 
