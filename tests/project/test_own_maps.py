@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/own-maps.md and the repository examples/guest: each command of the page, each gate with its broken variant."""
+"""docs/own-maps and the repository examples/guest: each command of the pages, each gate with its broken variant."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from verify.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 GUEST = ROOT / "examples" / "guest"
-TEXT = (ROOT / "docs" / "own-maps.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^python -m verify\.(.+)$", TEXT, re.MULTILINE)
+FORMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "own-maps").glob("*.md"))}
+STORES = "foreign examples/guest/layouts/stores.py --python venv/bin/python"  # of docs/foreign.md
+COMMANDS = [*re.findall(r"^python -m verify\.(.+)$", "".join(FORMS.values()), re.MULTILINE), STORES]
 TRITON = os.environ.get("TRITON_PYTHON", sys.executable)
 GATES = {
     "atoms.toml": ["atom", "--atoms", "layouts/atoms.toml"],
@@ -61,16 +62,18 @@ def test_a_command_of_the_page_verifies(
     assert capsys.readouterr().out.endswith("exit 0\n")
 
 
-def test_the_page_has_a_command_for_each_form() -> None:
-    sections = re.findall(r"^## (.+)\n((?:(?!^## ).*\n)*)", TEXT, re.MULTILINE)
-    assert [name for name, body in sections if "```" in body] == [name for name, _ in sections[:-1]]
-    assert len(COMMANDS) == 9 and len(sections) == 7
+def test_each_form_has_a_page_with_a_command() -> None:
+    overview = (ROOT / "docs" / "own-maps.md").read_text(encoding="utf-8")
+    assert [form for form, text in FORMS.items() if "\npython -m verify." not in text] == []
+    assert [form for form in FORMS if f"(own-maps/{form}.md)" not in overview] == []
+    assert len(FORMS) == 5 and len(COMMANDS) == 14
+    assert STORES in (ROOT / "docs" / "foreign.md").read_text(encoding="utf-8")
 
 
 def test_the_python_of_the_page_runs() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", FORMS["functions"], re.DOTALL)
     names: dict[str, object] = {}
-    exec(compile(code, "own-maps.md", "exec"), names)
+    exec(compile(code, "functions.md", "exec"), names)
     assert "report" in names
 
 

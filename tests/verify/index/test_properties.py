@@ -24,7 +24,7 @@ def test_a_command_of_the_page_verifies(
 ) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("CI", raising=False)
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 9
     assert main(shlex.split(words)) == 0
     assert capsys.readouterr().out.endswith("exit 0\n")
 
@@ -41,7 +41,8 @@ def test_the_refutation_of_the_page_is_printed(capsys: pytest.CaptureFixture[str
 def test_the_message_of_the_page_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     assert main(["index", "--ptx", mma, "--operand", "C", "--row", "lane//4", "--col", "i % 4"]) == 2
-    message = next(line for line in TEXT.splitlines() if line.startswith("    lanecheck: "))
+    page = (ROOT / "docs" / "own-maps" / "index-arithmetic.md").read_text(encoding="utf-8")
+    message = next(line for line in page.splitlines() if line.startswith("    lanecheck: "))
     assert capsys.readouterr().err == f"{message.strip()}\n"
 
 
