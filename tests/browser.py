@@ -7,6 +7,7 @@ import base64
 import importlib.util
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -69,6 +70,15 @@ class Browser:
     def js(self, expression: str) -> Any:
         """The value of an expression of JavaScript in the page."""
         return self.driver.execute_script(f"return {expression}")
+
+    def becomes(self, expression: str, value: Any) -> bool:
+        """Whether an expression has a value within half a minute: what a script draws comes after the page."""
+        end = time.monotonic() + 30
+        while self.js(expression) != value:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
     def press(self, *keys: str) -> None:
         """Press keys, one after the other, where the focus is."""

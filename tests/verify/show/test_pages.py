@@ -42,7 +42,7 @@ def test_a_script_draws_every_cell_of_a_large_tile(option: str, shown: Browser, 
     path = tmp_path / f"tile.{option[2:]}"
     assert main([*TILE, option, "-o", str(path)]) == 0
     shown.open(address(path))
-    assert shown.js("document.querySelectorAll('[data-at]').length") == 128 * 128
+    assert shown.becomes("document.querySelectorAll('[data-at]').length", 128 * 128)
     last = shown.js(
         "[...document.querySelectorAll('[data-at=\"127 127\"] text')].map(one => one.textContent).join(' ')"
     )
