@@ -41,8 +41,8 @@ class Checkout:
         """(notes, output): the commands that one run of make executed, and what it printed."""
         self.notes.write_text("")
         command = ["make", f"PYTHON={self.python}", *words]
-        environment = {**os.environ, "NOTES": str(self.notes), **variables}
-        environment = {key: value for key, value in environment.items() if not key.startswith("MAKE")}
+        outside = {key: value for key, value in os.environ.items() if not key.startswith("MAKE") and key != "ARGS"}
+        environment = {**outside, "NOTES": str(self.notes), **variables}
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stdout + done.stderr
         return self.notes.read_text().splitlines(), done.stdout + done.stderr
