@@ -8,6 +8,7 @@ that the static assertions allow: all if they are few, else the smallest and the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice, product
@@ -188,10 +189,8 @@ class Reader:
         frames = [Frame(values, space, item.header, item)]
         pattern = self._pattern(item, space, values)
         if pattern and isinstance(pattern[0], Named) and pattern[0].struct is not None:
-            try:
+            with suppress(Needs, Unread):  # what cannot be made has no assertion that is false
                 frames.append(self.evaluator.instantiated(pattern[0]))
-            except (Needs, Unread):
-                pass
         chosen = values[name]
         return all(self._true(text, frame, chosen) for frame in frames for text in self._asserted(frame.struct))
 
