@@ -31,10 +31,6 @@ POINTERS = {
 LEADING = (("a", "K", 1), ("b", "N", 1), ("c", "N", 2))  # the strides of matmul.toml.in
 
 
-class NoCompiler(Exception):
-    """nvcc or Triton is not at hand."""
-
-
 @dataclass(frozen=True)
 class Row:
     """One kernel to compile."""
@@ -65,7 +61,7 @@ def _rows(family: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def compiled(chosen: Sequence[Row], sources: Path = SOURCES) -> Iterator[tuple[str, str]]:
-    """The PTX and the claim of each row, in order. NoCompiler where one is missing."""
+    """The PTX and the claim of each row, in order, where nothing is `missing`."""
     triton = [row for row in chosen if row.source.endswith(".py")]
     made = dict(zip((row.name for row in triton), _by_triton(triton, sources), strict=True)) if triton else {}
     for row in chosen:
@@ -81,9 +77,16 @@ def readable(ptx: str) -> str:
     return re.sub(r'(\.file\s+\d+\s+")[^"]*/', r"\1", text)
 
 
-def _by_nvcc(row: Row, sources: Path) -> str:
+def missing() -> str:
+    """Why not every kernel can be compiled here; "" where nvcc and Triton are at hand."""
     if shutil.which("nvcc") is None:
-        raise NoCompiler("nvcc is not on the PATH")
+        return "nvcc is not on the PATH"
+    if subprocess.run([TRITON, "-c", "import triton"], capture_output=True, check=False).returncode:
+        return f"{TRITON} has no triton; the variable TRITON_PYTHON names another interpreter"
+    return ""
+
+
+def _by_nvcc(row: Row, sources: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         to = Path(folder) / "kernel.ptx"
         command = ["nvcc", "-ptx", "-std=c++17", f"-arch={row.target}", *row.options, "-o", str(to)]
@@ -93,8 +96,6 @@ def _by_nvcc(row: Row, sources: Path) -> str:
 
 def _by_triton(chosen: Sequence[Row], sources: Path) -> list[tuple[str, dict[str, Any]]]:
     """Compile in the interpreter that has Triton, all rows in one child process."""
-    if subprocess.run([TRITON, "-c", "import triton"], capture_output=True, check=False).returncode:
-        raise NoCompiler(f"{TRITON} has no triton; the variable TRITON_PYTHON names another interpreter")
     asked = [{"source": str(sources / row.source), "target": row.target, **row.names} for row in chosen]
     command = [TRITON, str(Path(__file__).resolve()), "--triton"]
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=False)
@@ -136,6 +137,8 @@ def _triton_child() -> None:
 
 def main() -> None:
     """Write every kept kernel, or with `--all FOLDER` every kernel there."""
+    if reason := missing():
+        sys.exit(reason)
     everything = sys.argv[1:2] == ["--all"]
     folder = Path(sys.argv[2]) if everything else COMPILED
     folder.mkdir(parents=True, exist_ok=True)

@@ -71,6 +71,8 @@ def said(one: Finding) -> str:
 def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     """What a verdict speaks of, and what it does not."""
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
+    if outcome.compared:
+        notes.insert(1, f"chance   that a wrong element went unnoticed: below {outcome.bound:.0e}")
     if outcome.never_ran:
         first = ", ".join(map(str, outcome.never_ran[:6])) + (", …" if len(outcome.never_ran) > 6 else "")
         notes.append(f"not run  {len(outcome.never_ran)} instructions, lines {first}")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.verify.atom.test_command import ENTRY, user_file
-from tests.verify.report.sarif_schema import official_schema
+from tests.verify.report.sarif_schema import needs_schema, official_schema
 from verify.__main__ import main as lanecheck
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
@@ -119,6 +119,7 @@ def test_a_line_that_is_none_is_rejected(words: list[str], why: str, capsys: pyt
     assert why in result["message"]["text"] and result["ruleId"] == "readable"
 
 
+@needs_schema
 @pytest.mark.slow
 def test_every_log_is_what_the_official_schema_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validator = jsonschema.Draft7Validator(official_schema(), format_checker=jsonschema.FormatChecker())
