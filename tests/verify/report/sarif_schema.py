@@ -17,8 +17,6 @@ SHA256 = "c3b4bb2d6093897483348925aaa73af03b3e3f4bd4ca38cef26dcb4212a2682e"
 KEPT = Path(sys.prefix, "share", "sarif-schema-2.1.0.json")
 MISSING = f"the schema is missing: curl --create-dirs -o {KEPT} {URL}"
 needs_schema = pytest.mark.skipif(not KEPT.is_file(), reason=MISSING)
-    not KEPT.is_file(), reason=f"the schema is missing: curl --create-dirs -o {KEPT} {URL}"
-)
 
 
 def official_schema() -> Any:
