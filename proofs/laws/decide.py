@@ -7,6 +7,7 @@ unchanged: what counts as proved is decided by the caller.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -16,12 +17,14 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 
 from proofs.laws import solve
 from proofs.laws.law import Law, catalogue
 from proofs.laws.problem import nonvacuity, obligations
-from proofs.laws.solve import Answer, Model
-from proofs.smt.engine import Solver
+from proofs.laws.solve import NOTHING, Answer, Model, Values
+
+INDEX = Path(__file__).with_name("certificates") / "index.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,13 @@ class LawResult:
         return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
 
 
-def decide_law(law: Law, engines: Sequence[str] = ("z3",), seeds: int = 1) -> LawResult:
-    """Prove a law, and find a model of its hypotheses and a counterexample to each of its mutants."""
+def decide_law(
+    law: Law, engines: Sequence[str] = ("z3",), seeds: int = 1, kept: Mapping[str, Values] = NOTHING
+) -> LawResult:
+    """Prove a law, and find a model of its hypotheses and a counterexample to each of its mutants.
+
+    ``kept`` are models found before, by what they satisfy: z3 searches where they do not hold in plain Python.
+    """
     if law.why_open:
         return LawResult(law, (), None, ())
     tried = []
@@ -69,9 +77,9 @@ def decide_law(law: Law, engines: Sequence[str] = ("z3",), seeds: int = 1) -> La
         problem = obligation.smt()
         run = {"z3": solve.z3, "cvc5": solve.cvc5}
         tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
-    solver = Solver()
-    found = solve.example(nonvacuity(law), solver)  # by a new solver: one that was used before may find another model
-    return LawResult(law, tuple(tried), found, solve.counterexamples(law, solver))
+    hypotheses = nonvacuity(law)
+    found = solve.recalled(hypotheses, kept) or solve.example(hypotheses)
+    return LawResult(law, tuple(tried), found, solve.counterexamples(law, kept))
 
 
 def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[LawResult]:
@@ -133,7 +141,19 @@ def _interruption_ignored() -> Iterator[None]:
 
 
 def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:
-    return decide_law(shipped()[name], engines, seeds)
+    return decide_law(shipped()[name], engines, seeds, kept_models().get(name, NOTHING))
+
+
+@lru_cache(maxsize=1)
+def kept_models() -> Mapping[str, Mapping[str, Values]]:
+    """The models that the certificates keep, by law and by what they satisfy; none where there is no such file.
+
+    They save the search and need not be trusted: each is confirmed before it is used.
+    """
+    try:
+        return {name: law["models"] for name, law in json.loads(INDEX.read_text(encoding="utf-8"))["laws"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 @lru_cache(maxsize=1)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
 
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
@@ -16,6 +18,10 @@ from proofs.smt.recheck import Status, installed, name, read
 Z3_BUDGET = 8_000_000
 CVC5_BUDGET = 400_000
 WISH_BUDGET = 600_000
+
+Values: TypeAlias = Mapping[str, int]
+"""The values of a model, by name."""
+NOTHING: Mapping[str, Values] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +124,38 @@ def counterexample(query: Query, solver: Solver | None = None) -> Model:
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 
-def counterexamples(law: Law, solver: Solver) -> tuple[Model, ...]:
-    """A counterexample to each mutant of a law: from one incremental problem near 0, else as `counterexample`.
+def recalled(query: Query, kept: Mapping[str, Values]) -> Model | None:
+    """The model of a query among those kept, by the query's words; None where it does not hold in plain Python."""
+    values = kept.get(query.why, {})
+    if not isinstance(values, dict) or values.keys() != set(query.names()):
+        return None
+    model = Model("sat", query, values)
+    return model if all(type(value) is int for value in values.values()) and model.confirmed else None
+
+
+def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Model, ...]:
+    """A counterexample to each mutant: one that is kept, or from one incremental problem near 0, or `counterexample`.
 
     All mutants of a law share its declarations and the bounds near 0, which are read once.
     """
-    queries = tuple(mutants(law))
+    found = [(query, recalled(query, kept)) for query in mutants(law)]
+    searched = [query for query, model in found if model is None]
+    if not searched:
+        return tuple(model for _, model in found if model)
+    solver = Solver()
     bounds = Query(law, "near 0", tuple(near(law, NEAR[0])))
-    session = Session(_seeded(bounds.smt(), 0), WISH_BUDGET * len(queries), solver)
-    found = []
-    for query in queries:
-        sat = session.check_with(query.body()).status == "sat"
-        found.append(Model("sat", query, session.values(query.names())) if sat else None)
+    session = Session(_seeded(bounds.smt(), 0), WISH_BUDGET * len(searched), solver)
+    small = {}
+    for query in searched:
+        if session.check_with(query.body()).status == "sat":
+            small[query.why] = Model("sat", query, session.values(query.names()))
         session.forget()
-    return tuple(model or counterexample(query, solver) for query, model in zip(queries, found, strict=True))
+    return tuple(model or small.get(query.why) or counterexample(query, solver) for query, model in found)
 
 
-def example(query: Query, solver: Solver | None = None) -> Model:
+def example(query: Query) -> Model:
     """A model of the hypotheses of a law, as readable as possible (see `interesting`)."""
-    return satisfy(query, [interesting(query.law, level) for level in range(4)], solver)
+    return satisfy(query, [interesting(query.law, level) for level in range(4)])
 
 
 def _seeded(problem: str, seed: int) -> str:

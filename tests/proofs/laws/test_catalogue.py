@@ -7,16 +7,17 @@ import json
 import shutil
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proofs.errors import ProblemError
 from proofs.laws import certificates, solve
-from proofs.laws.decide import decide_law, shipped
+from proofs.laws.decide import decide_law, shipped, kept_models
 from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
-from proofs.smt.engine import Solver
+from proofs.laws.solve import Model
 from tests.cases import each
 
 LAWS = [name for name, law in shipped().items() if not law.why_open]
@@ -101,7 +102,7 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
     laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))
     query = next(q for q in mutants(laws["ONE"]) if q.why.startswith("without"))
     assert solve.counterexample(query).status == "unsat"
-    together = {model.query.why: model.status for model in solve.counterexamples(laws["ONE"], Solver())}
+    together = {model.query.why: model.status for model in solve.counterexamples(laws["ONE"])}
     assert together[query.why] == "unsat", "a mutant that is true has no counterexample among the others either"
     assert together["w"] == "sat"
 
@@ -109,9 +110,28 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["MONO", "MRAD", "SWIZZLE_KEEPS"])
 def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
     queries = list(mutants(shipped()[name]))
-    found = solve.counterexamples(shipped()[name], Solver())
+    found = solve.counterexamples(shipped()[name])
     assert [model.query.why for model in found] == [query.why for query in queries]
     assert all(model.confirmed and solve.counterexample(model.query).confirmed for model in found)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"a": 9}, {"a": True}, {"a": "1"}, {"b": None}, {"z": 1}, 3])
+def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
+    law = shipped()["MONO"]
+    kept: dict[str, Any] = {why: dict(values) for why, values in kept_models()["MONO"].items()}
+    assert decide_law(law, kept=kept).mutants == tuple(Model("sat", q, kept[q.why]) for q in mutants(law))
+    for why, values in kept.items():
+        planted = kept | {why: {**values, **wrong} if isinstance(wrong, dict) and wrong else wrong}
+        found = decide_law(law, kept=planted)
+        models = {model.query.why: model for model in (*found.mutants, found.example) if model}
+        assert models.keys() == kept.keys() and all(model.confirmed for model in models.values())
+        assert all(type(value) is int for value in models[why].values.values())
+
+
+def test_a_kept_model_does_not_hide_a_mutant_that_is_true(tmp_path: Path) -> None:
+    law = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))["ONE"]
+    found = {model.query.why: model for model in decide_law(law, kept={"without x > 7": {"x": 3}}).mutants}
+    assert found["without x > 7"].status == "unsat"
 
 
 def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
@@ -156,14 +176,14 @@ def test_a_stale_certificate_is_reported(tmp_path: Path) -> None:
     index = json.loads((tmp_path / "kept" / "index.json").read_text())
     index["laws"]["DM"]["obligations"]["DM"]["cvc5"]["status"] = ["unknown"]
     del index["laws"]["U"]
-    index["laws"]["NOCARRY"] |= {"obligations": {}, "mutants": {}}
+    index["laws"]["NOCARRY"] |= {"obligations": {}, "models": {}}
     (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
     faults = "\n".join(certificates.faults(tmp_path / "kept"))
     assert "MONO: the law has changed" in faults
     assert "DM: the answer of cvc5 is unknown, not unsat" in faults
     assert "U: no certificate" in faults
     assert "NOCARRY: no certificate" in faults
-    assert "NOCARRY: no certificate for the mutant: " in faults
+    assert "NOCARRY: no model in the certificate: hypotheses" in faults
 
 
 @pytest.mark.parametrize(
@@ -180,8 +200,10 @@ def test_a_stale_certificate_is_reported(tmp_path: Path) -> None:
             ["hyp.99"],
             "DIGITS3: lists unused assumptions that it does not have: hyp.99",
         ),
-        (("laws", "MONO", "mutants", "made up"), "sat, replayed", "MONO: no such mutant: made up"),
-        (("laws", "MONO", "mutants", "strict"), "unknown", "MONO: no counterexample to the mutant: strict"),
+        (("laws", "MONO", "models", "made up"), {"a": 1}, "MONO: a model of nothing: made up"),
+        (("laws", "MONO", "models", "strict"), "unknown", "MONO: not a model: strict: unknown"),
+        (("laws", "MONO", "models", "strict", "a"), 9, "MONO: not a model: strict: {'a': 9, "),
+        (("laws", "MONO", "models", "hypotheses", "a"), 9, "MONO: not a model: hypotheses: {'a': 9, "),
     ],
 )
 def test_an_edited_certificate_is_reported(
@@ -211,7 +233,7 @@ def test_certificates_that_are_made_again_are_compared(tmp_path: Path, monkeypat
     index = {"engines": [solve.version("z3"), solve.version("cvc5")], "laws": laws}
     (tmp_path / "index.json").write_text(json.dumps(index))
     assert list(certificates.unproved(tmp_path)) == []
-    laws["U"]["model"] = "S=1"
+    laws["U"]["models"]["hypotheses"] = {"S": 1}
     index["engines"] = ["z3 1.2.3", index["engines"][1]]
     (tmp_path / "index.json").write_text(json.dumps(index))
     versions, changed = certificates.unproved(tmp_path)
