@@ -1,34 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.kernels times | mutate | others`: time and memory, wrong kernels, other people's kernels."""
+"""`python -m benchmarks.kernels WHAT`: time and memory of the check, wrong kernels, other people's kernels.
+
+`mutate` checks edited kernels, `survivors` compares accepted ones by ptxas and on a GPU, `score` prints the table.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchmarks.kernels import campaign, others, times
+from benchmarks.kernels import campaign, fates, others, silicon, times
+from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
+from gpu_checks import Unavailable, device_info
 from gpu_checks.command import guarded
 from lanecheck_console import command
+from lanecheck_console.progress import Progress
+
+THOROUGH = ("mma_f16", "triton_f16", "tma_3")
+CODE = (SAME_CODE, NOT_ASSEMBLED)
+FINAL = (*CODE, "never ran", "never read")  # reasons for which ptxas is not needed
+EDITS = Path("build/kernels/edits.jsonl")
+WORKERS = 4  # processes with the GPU
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one of the three; 0 all targets met, 1 one missed, 2 usage, 130 interrupted."""
+    """Run one of them; 0 all targets met, 1 one missed, 2 usage, 130 interrupted."""
     parser = command.parser("benchmarks.kernels", __doc__, "times simt*")
-    parser.add_argument("what", choices=("times", "mutate", "others"))
+    parser.add_argument("what", choices=("times", "mutate", "survivors", "score", "others"))
     parser.add_argument("kernel", nargs="*", metavar="KERNEL", help="a name or a glob; all when none is given")
     parser.add_argument("--corpus", type=Path, default=campaign.CORPUS, metavar="DIR", help="of NAME.ptx and NAME.toml")
     parser.add_argument("--baseline", default="", metavar="COMMAND", help="times: with {ptx}, {claim} and {name}")
     parser.add_argument("--target", type=float, default=60.0, metavar="RATIO", help="times: the largest ratio")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="times: pairs of each kernel")
-    parser.add_argument("--random", type=int, default=30, metavar="N", help="mutate: random edits of each kernel")
+    parser.add_argument("--thorough", nargs="*", default=THOROUGH, metavar="KERNEL", help="mutate: with more edits")
+    parser.add_argument("--many", type=int, default=200, metavar="N", help="mutate: random edits of a thorough kernel")
+    parser.add_argument("--random", type=int, default=30, metavar="N", help="mutate: random edits of each other kernel")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="mutate: of the random edits")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N", help="mutate: at once")
+    parser.add_argument("--seconds", type=float, metavar="S", help="mutate, survivors: begin nothing after this time")
+    parser.add_argument("--data", type=int, default=4, metavar="N", help="survivors: random arrays for each launch")
+    parser.add_argument("--times", type=int, default=8, metavar="N", help="survivors: runs on each; times: pairs")
+    said = "mutate, survivors, score: every edit as a line of JSON; what is in it is not done again"
+    parser.add_argument("-o", "--output", type=Path, default=EDITS, metavar="FILE", help=said)
+    parser.add_argument("--page", type=Path, metavar="FILE", help="score: the page whose tables are written")
     parser.add_argument("--folder", type=Path, default=Path("build/kernels"), metavar="DIR", help="others: their home")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="mutate: every edit as a line of JSON")
     return guarded("benchmarks.kernels", lambda: _run(parser.parse_args(argv)))
 
 
@@ -42,29 +61,85 @@ def _run(options: argparse.Namespace) -> int:
     ]
     if not chosen:
         raise ValueError(f"no kernel of {options.corpus} has a name like {', '.join(options.kernel)}")
-    return _times(chosen, options) if options.what == "times" else _mutate(chosen, options)
+    run = {"times": _times, "mutate": _mutate, "survivors": _survivors, "score": _score}[options.what]
+    return run(chosen, options)
 
 
 def _times(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     missed = 0
-    for figure in times.figures(chosen, options.baseline, options.target, options.rounds):
+    for figure in times.figures(chosen, options.baseline, options.target, options.times):
         print(figure, flush=True)
         missed += not figure.met
     return int(missed > 0)
 
 
 def _mutate(chosen: Sequence[Path], options: argparse.Namespace) -> int:
-    fates = []
-    for one in campaign.campaign(chosen, options.random, options.seed, options.processes):
-        fates.append(one)
-        if one.open:
-            print(f"open: {one.kernel} {one.edit}", flush=True)
-    print("\n".join(campaign.summary(fates)))
-    if options.output:
-        campaign.record(fates, options.output)
-    left = sum(one.open for one in fates)
-    print(f"{len(fates)} edits of {len(chosen)} kernels; {left} accepted without a reason")
-    return int(left > len(fates) // 100)
+    """Check every edit that the file does not have."""
+    unlike = dict(campaign.unverified(chosen))
+    for path, status in unlike.items():
+        print(f"{path.stem} is {status} as it is: its edits are left out", flush=True)
+    paths = {path.stem: path for path in chosen if path not in unlike}
+    plan = campaign.planned(list(paths.values()), options.thorough, (options.many, options.random), options.seed)
+    done = fates.kept(options.output)
+    tasks = [(paths[key[0]], key[2]) for key in plan if key not in done]
+    _appended(campaign.campaign(campaign.fate, tasks, options.processes, options.seconds), len(tasks), options)
+    return _left([one for key, one in fates.kept(options.output).items() if key in set(plan)], len(plan))
+
+
+def _survivors(chosen: Sequence[Path], options: argparse.Namespace) -> int:
+    """Compare the accepted edits of the file with the right kernels, by ptxas and on the GPU, whichever is there."""
+    tasks = list(_accepted(chosen, options, lambda one: one.reason not in FINAL))
+    if shutil.which("ptxas"):
+        _appended(campaign.campaign(campaign.recoded, tasks, options.processes, options.seconds), len(tasks), options)
+    here = device_info()
+    if isinstance(here, Unavailable):
+        print(f"no GPU: {here.reason}")
+    else:
+        waiting = _accepted(chosen, options, lambda one: one.reason not in CODE and not one.gpu)
+        tasks = list(silicon.runnable(list(waiting), here))
+        found = silicon.answered(tasks, options.data, options.times, WORKERS, options.seconds)
+        _appended(found, len(tasks), options)
+    every = list(fates.kept(options.output).values())
+    return _left(every, len(every))
+
+
+def _accepted(
+    chosen: Sequence[Path], options: argparse.Namespace, wanted: Callable[[fates.Fate], bool]
+) -> Iterator[tuple[Path, fates.Fate]]:
+    """The accepted edits of the file that are wanted, with their kernels, as far as these are what they were."""
+    paths = {(path.stem, fates.digest(*campaign.texts(path))): path for path in chosen}
+    for one in fates.kept(options.output).values():
+        if one.accepted and wanted(one) and (one.kernel, one.digest) in paths:
+            yield paths[one.kernel, one.digest], one
+
+
+def _appended(found: Iterator[fates.Fate], total: int, options: argparse.Namespace) -> None:
+    """Write each fate to the file as soon as it is known."""
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    with Progress(total, "edits") as shown:
+        for one in found:
+            fates.append(options.output, one)
+            shown.step(one.kernel)
+
+
+def _left(found: Sequence[fates.Fate], planned: int) -> int:
+    """Print the summary; 0 where every planned edit is done and at most 1 % are left without a reason."""
+    print("\n".join(fates.summary(found)))
+    left = [one for one in found if one.open or one.status == "crashed"]
+    for one in left:
+        print(f"left: {one.kernel} {one.edit} {one.finding or one.gpu}".rstrip())
+    print(f"{len(found)} of {planned} edits done; {len(left)} accepted without a reason")
+    return int(len(left) > len(found) // 100 or len(found) < planned)
+
+
+def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
+    """Print the tables, or write them to the page."""
+    lines = list(fates.page(fates.kept(options.output).values()))
+    if options.page:
+        fates.written(options.page, lines)
+    else:
+        print("\n".join(lines))
+    return 0
 
 
 def _others(options: argparse.Namespace) -> int:

@@ -3,16 +3,25 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
-from benchmarks.kernels import others
-from benchmarks.kernels.campaign import Fate as KernelFate
-from benchmarks.kernels.campaign import destinations, live, summary
+from benchmarks.kernels import fates, others, silicon
+from benchmarks.kernels.__main__ import main
+from benchmarks.kernels.campaign import CORPUS, planned
 from benchmarks.kernels.edits import Edit, body, drawn, planted
+from benchmarks.kernels.fates import Fate, summary
+from benchmarks.kernels.reasons import destinations, live
+from gpu_checks.model import DeviceInfo
+from gpu_checks.record import Bench
 from verify.kernel.claim import claim_of
 
+INFO = DeviceInfo("Fake", "sm_90a", "0", "0.0", "0.0")
 TEXT = """.entry k()
 {
  add.s32 %r1, %r2, 4;
@@ -61,11 +70,107 @@ def test_the_registers_that_an_instruction_writes(line: str, registers: set[str]
 
 def test_the_summary_counts_what_has_no_reason() -> None:
     edit = Edit(1, "waits", "a", "")
-    fates = [KernelFate("k", edit, "VERIFIED", ""), KernelFate("k", edit, "VERIFIED", "", "never ran")]
-    assert [one.open for one in fates] == [True, False]
-    assert summary([*fates, KernelFate("k", edit, "REFUTED", "x")]) == [
-        "waits            3 edits: 1 open, 1 never ran, 1 REFUTED"
+    found = [Fate("k", "", edit, "VERIFIED"), Fate("k", "", edit, "VERIFIED", "", "never ran")]
+    assert [one.open for one in found] == [True, False]
+    assert summary([*found, Fate("k", "", edit, "REFUTED", "x")]) == [
+        "waits                3 edits: 1 rest, 1 never ran, 1 refuted"
     ]
+
+
+def test_a_gpu_gives_a_reason_or_takes_one_away() -> None:
+    edit = Edit(1, "waits", "a", "")
+    same = Fate("k", "", edit, "VERIFIED", gpu="same output in 32 runs")
+    assert not same.open and same.column == "same output"
+    assert Fate("k", "", edit, "VERIFIED", reason="never ran", gpu="differs in 1 of 32 runs").column == "open"
+    assert not Fate("k", "", edit, "REFUTED", gpu="differs").open
+
+
+def test_a_file_of_edits_is_read_again_without_its_torn_line(tmp_path: Path) -> None:
+    path, edit = tmp_path / "edits.jsonl", Edit(1, "waits", "a", "")
+    first, other = Fate("k", "d", edit, "VERIFIED"), Fate("k", "e", edit, "REFUTED", "x")
+    for one in (first, other, replace(first, reason="never ran")):
+        fates.append(path, one)
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:40])
+    assert list(fates.kept(path).values()) == [replace(first, reason="never ran"), other]
+    assert path.read_bytes() == whole and fates.kept(tmp_path / "none") == {}
+
+
+def test_what_is_in_the_file_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["mutate", "simt_tn", "--thorough", "simt_tn", "--many", "3", "-o", str(tmp_path / "edits.jsonl")]
+    plan = planned([CORPUS / "simt_tn.ptx"], ["simt_tn"], (3, 0), 1)
+    for kernel, name, edit in plan:
+        fates.append(tmp_path / "edits.jsonl", Fate(kernel, name, edit, "REFUTED", "x"))
+    monkeypatch.setattr("benchmarks.kernels.campaign.unverified", lambda paths: [])
+    monkeypatch.setattr("benchmarks.kernels.campaign.fate", None)  # must not be called
+    assert main(words) == 0
+    fates.append(tmp_path / "edits.jsonl", Fate(*plan[0][:2], plan[0][2], "VERIFIED"))
+    assert main(words) == 1
+
+
+def test_the_page_has_a_row_for_each_kernel_and_lists_what_is_left(tmp_path: Path) -> None:
+    edit = Edit(7, "waits", " wait 1;", "")
+    found = [Fate("a", "", edit, "REFUTED", "x"), Fate("b", "", edit, "VERIFIED"), Fate("b", "", edit, "UNKNOWN")]
+    lines = list(fates.page(found))
+    assert lines[1:6] == [
+        "| kernel | edits | refuted | unknown | rest |",
+        "|---|---:|---:|---:|---:|",
+        "| a | 1 | 1 |  |  |",
+        "| b | 2 |  | 1 | 1 |",
+        "| all | 3 | 1 | 1 | 1 |",
+    ]
+    assert lines[-2:] == ["", "- `b.ptx:7` waits: `wait 1;` > `(nothing)`"]
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- score -->\nold\n<!-- end of score -->\nafter\n")
+    fates.written(page, ["new"])
+    assert page.read_text() == "before\n<!-- score -->\nnew\n\n<!-- end of score -->\nafter\n"
+
+
+@dataclass(frozen=True)
+class FakeRun:
+    """A job that ends in the way that it names."""
+
+    how: str
+    right: tuple[int, ...] = (1, 2)
+    signature: None = None
+
+    def on(self, bench: Bench) -> int:
+        if self.how == "dies":
+            os._exit(7)
+        if self.how == "hangs":
+            time.sleep(60)
+        return {"same": 0, "differs": 3, "no code": -1}[self.how]
+
+
+@dataclass(frozen=True)
+class FakeGpu:
+    """A machine on which the jobs above run."""
+
+    info: DeviceInfo = INFO
+
+    def open(self) -> None:
+        """Nothing is opened."""
+
+    def prepare(self, signatures: object) -> None:
+        """Nothing is compiled."""
+
+
+@pytest.mark.slow
+def test_a_hang_or_a_death_on_the_gpu_is_of_one_edit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = ["same", "hangs", "differs", "dies", "no code", "same"]
+    monkeypatch.setattr(silicon, "both", lambda path, one, seeds, times: FakeRun(one.edit.old))
+    monkeypatch.setattr(silicon, "SECONDS", 3.0)
+    tasks = [
+        (CORPUS / "none.ptx", Fate("k", "", Edit(at, "waits", how, ""), "VERIFIED")) for at, how in enumerate(ways)
+    ]
+    found = list(silicon.answered(tasks, 2, 4, 2, factory=f"{__name__}:FakeGpu"))
+    said = {one.edit.line: one.gpu for one in found}
+    assert said[0] == said[5] == "same output in 8 runs" and said[2] == "differs in 3 of 8 runs"
+    assert said[1].startswith("differs: no answer within 3 s") and said[3].startswith("differs: ")
+    assert said[4] == "not assembled"
+    kernels = [CORPUS / "tma_3.ptx", CORPUS / "simt_tn.ptx"]
+    older = list(silicon.runnable([(path, found[0]) for path in kernels], replace(INFO, sm="sm_100a")))
+    assert [path.stem for path, _ in older] == ["simt_tn"]
 
 
 def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:

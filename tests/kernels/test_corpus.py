@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.kernels.campaign import machine_code
+from benchmarks.kernels.reasons import machine_code
 from tests.kernels import compile as corpus
 
 ROWS = corpus.rows()

@@ -15,86 +15,19 @@ import numpy as np
 import pytest
 
 import gpu_checks
+from benchmarks.kernels.silicon import BITS, drawn, job, packed, rounded, unpacked
 from gpu_checks import Unavailable
-from gpu_checks.compiled import Pointer, RunCompiled, TensorMap, check_target, run_all
+from gpu_checks.compiled import RunCompiled, check_target, run_all
 from gpu_checks.kernels.packing import encode
 from gpu_checks.model import Unsupported
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
-from verify.kernel.claim import Array, Launch, read_claim
+from verify.kernel.claim import Array, read_claim
 from verify.kernel.parse import read
-from verify.kernel.ptx import Kernel
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 KERNELS = sorted(FOLDER.glob("*.ptx"))
 QUICK = [corpus.COMPILED / "mma_split.ptx", corpus.COMPILED / "simt_tn.ptx"]
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "s32": 32, "e4m3": 8, "e5m2": 8}
-POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
-
-
-def packed(array: Array, values: np.ndarray) -> np.ndarray:
-    """The bytes of an array, poison where it has no element."""
-    width = BITS[array.kind] // 8
-    memory = np.full((int(array.places.max()) + 1) * width, POISON, np.uint8).view(f"u{width}")
-    memory[array.places] = encode(array.kind, values.astype(np.int64).ravel())
-    return memory.view(np.uint8)
-
-
-def unpacked(array: Array, memory: np.ndarray) -> np.ndarray:
-    """The elements of an array as numbers."""
-    found = memory.view(f"u{BITS[array.kind] // 8}")[array.places].reshape(array.shape)
-    if array.kind == "bf16":
-        return (found.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
-    return found.view(kinds[array.kind]).astype(np.float64)
-
-
-def rounded(array: Array, values: np.ndarray) -> np.ndarray:
-    """Exact numbers as the output's type has them, rounded once to nearest even."""
-    if array.kind == "bf16":
-        bits = values.astype(np.float32).view(np.uint32)
-        return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32).astype(np.float64)
-    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
-    return values.astype(kinds[array.kind]).astype(np.float64)
-
-
-def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]) -> RunCompiled:
-    """The launch of the claim, on the samples."""
-    numbers = {array.name: number for number, array in enumerate(launch.arrays)}
-
-    def parameter(number: int, size: int) -> bytes | Pointer | TensorMap:
-        given: Any = launch.params[number]
-        if isinstance(given, str) and given in numbers:
-            return Pointer(numbers[given], launch.array(given).offset * BITS[launch.array(given).kind] // 8)
-        found = launch.parameter(number, size, {})
-        if found is None:
-            return bytes(size)
-        if isinstance(found, bytes):
-            return found
-        array = launch.array(found.array)
-        width, inner = BITS[array.kind] // 8, array.strides.index(1)
-        extents = (array.shape[inner], array.shape[1 - inner])
-        strides = (array.strides[1 - inner] * width,)
-        return TensorMap(
-            numbers[found.array], array.offset * width, array.kind, extents, strides, found.box, found.swizzle
-        )
-
-    parameters = sorted(kernel.parameters.values(), key=lambda one: one.number)
-    return RunCompiled(
-        ptx=ptx,
-        entry=kernel.name,
-        grid=launch.grid,
-        block=launch.block,
-        shared=launch.smem,
-        memory=tuple(packed(array, samples[array.name]) for array in launch.arrays),
-        parameters=tuple(parameter(one.number, one.size) for one in parameters),
-    )
-
-
-def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
-    """Random integers so small that every sum is exact."""
-    source = np.random.default_rng(seed)
-    return {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
 
 
 def prepared(path: Path) -> tuple[RunCompiled, int, Array, np.ndarray]:

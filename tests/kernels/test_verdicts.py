@@ -71,9 +71,8 @@ def test_the_twins_are_of_every_class() -> None:
 )
 def test_a_wrong_twin_of_a_quick_kernel_is_refuted(name: str, sort: str) -> None:
     path = corpus.COMPILED / f"{name}.ptx"
-    text, claim = path.read_text(), path.with_suffix(".toml").read_text()
-    edit = [edit for edit in planted(text) if edit.sort == sort][-1]
-    found = fate(path.stem, text, claim, edit)
+    edit = [edit for edit in planted(path.read_text()) if edit.sort == sort][-1]
+    found = fate(path, edit)
     assert found.status == "REFUTED" and found.finding
 
 
@@ -85,10 +84,10 @@ def cleared(text: str) -> list[Edit]:
 
 def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
     """The accumulator of one register is not cleared: what nobody wrote goes through all products of the loop."""
-    text = (corpus.COMPILED / "mma_relu.ptx").read_text()
-    copies = cleared(text)
+    path = corpus.COMPILED / "mma_relu.ptx"
+    copies = cleared(path.read_text())
     assert len(copies) > 20
-    found = fate("mma_relu", text, (corpus.COMPILED / "mma_relu.toml").read_text(), copies[3])
+    found = fate(path, copies[3])
     assert found.status == "REFUTED" and "never written" in found.finding
 
 
@@ -100,11 +99,10 @@ def test_no_wrong_twin_is_verified(path: Path) -> None:
     One of each class, or all where the variable EVERY_TWIN is set. A number may also change
     without effect: a mask of bits that are 0, or a trip more whose loads are masked.
     """
-    text, claim = path.read_text(), path.with_suffix(".toml").read_text()
-    edits = edits_of(text, 0, 1)
+    edits = edits_of(path.read_text(), 0, 1)
     if not os.environ.get("EVERY_TWIN"):
         edits = [next(edit for edit in edits if edit.sort == sort) for sort in {edit.sort for edit in edits}]
-    fates = [fate(path.stem, text, claim, edit) for edit in edits]
+    fates = [fate(path, edit) for edit in edits]
     assert sum(one.status == "REFUTED" for one in fates) >= len(edits) // 2
     accepted = [one for one in fates if one.open and one.edit.line not in NOT_NEEDED.get(path.stem, ())]
     assert [str(one.edit) for one in accepted if one.edit.sort not in WITHOUT_EFFECT] == []

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of each edit of each kernel, kept as lines of JSON: appended one by one, read again, and as a table.
+
+A later line on an edit replaces an earlier one; a last line that was cut off is dropped, and its edit runs again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+from benchmarks.kernels.edits import Edit
+from benchmarks.kernels.reasons import ACCEPTED, NOT_ASSEMBLED, SAME_CODE
+
+Key: TypeAlias = tuple[str, str, Edit]
+SAME_OUTPUT = "same output"
+DIFFERS = "differs"
+MARKS = ("<!-- score -->", "<!-- end of score -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one edit of one kernel."""
+
+    kernel: str
+    digest: str  # of the kernel and its claim
+    edit: Edit
+    status: str  # VERIFIED, REFUTED, UNKNOWN; rejected: no PTX any more; crashed: the check has a defect
+    finding: str = ""  # the first, in words
+    reason: str = ""  # of an accepted one, empty where none is known
+    gpu: str = ""  # what a GPU made of an accepted one: "same output …", "differs …", or why it did not run
+
+    @property
+    def key(self) -> Key:
+        """What a later line on the same edit has too."""
+        return self.kernel, self.digest, self.edit
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the check accepts the edited kernel."""
+        return self.status == ACCEPTED
+
+    @property
+    def open(self) -> bool:
+        """Whether it was accepted and nothing shows that it may be, or a GPU shows that it may not."""
+        silent = not self.reason and not self.gpu.startswith((SAME_OUTPUT, NOT_ASSEMBLED))
+        return self.accepted and (silent or self.gpu.startswith(DIFFERS))
+
+    @property
+    def column(self) -> str:
+        """The column of the table that counts it."""
+        if self.open:
+            return "open"
+        if not self.accepted:
+            return self.status
+        return self.reason or (SAME_OUTPUT if self.gpu.startswith(SAME_OUTPUT) else NOT_ASSEMBLED)
+
+
+COLUMNS: Mapping[str, str] = {
+    "REFUTED": "refuted",
+    "UNKNOWN": "unknown",
+    "rejected": "no PTX",
+    "crashed": "crashed",
+    NOT_ASSEMBLED: "not assembled",
+    SAME_CODE: "same SASS",
+    "never ran": "never ran",
+    "never read": "never read",
+    "same numbers": "same numbers",
+    "result without effect": "any result",
+    "a warning": "warning only",
+    SAME_OUTPUT: "same output",
+    "open": "rest",
+}
+
+
+def digest(text: str, claim: str) -> str:
+    """A name for a kernel's text with its claim."""
+    return sha256(f"{text}\0{claim}".encode()).hexdigest()[:12]
+
+
+def append(path: Path, one: Fate) -> None:
+    """Write a fate behind the others, at once."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(one)) + "\n")
+
+
+def kept(path: Path) -> dict[Key, Fate]:
+    """The fates of a file, which loses a last line that was cut off; none where there is no file."""
+    if not path.exists():
+        return {}
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if whole != data:
+        path.write_bytes(whole)
+    found = {}
+    for line in whole.decode().splitlines():
+        row = json.loads(line)
+        one = Fate(**{**row, "edit": Edit(**row["edit"])})
+        found[one.key] = one
+    return found
+
+
+def summary(fates: Iterable[Fate], by: str = "class") -> list[str]:
+    """A line for each class, or for each kernel: how many were refuted, not understood, accepted, and left."""
+    counts: dict[str, Counter[str]] = {}
+    for one in fates:
+        counts.setdefault(one.edit.sort if by == "class" else one.kernel, Counter())[one.column] += 1
+    lines = []
+    for name, found in sorted(counts.items()):
+        said = ", ".join(f"{count} {COLUMNS[column]}" for column, count in found.most_common())
+        lines.append(f"{name:<16} {found.total():>5} edits: {said}")
+    return lines
+
+
+def page(fates: Iterable[Fate]) -> Iterator[str]:
+    """The tables of the page, by kernel and by class, and every edit that is left."""
+    every = sorted(fates, key=lambda one: (one.kernel, one.edit.line))
+    used = [column for column in COLUMNS if column == "open" or any(one.column == column for one in every)]
+    for title, name_of in (("kernel", lambda one: one.kernel), ("class", lambda one: one.edit.sort)):
+        yield from ("", f"| {title} | edits | " + " | ".join(COLUMNS[column] for column in used) + " |")
+        yield "|---|" + "---:|" * (len(used) + 1)
+        for name in sorted({name_of(one) for one in every}):
+            yield _row(name, [one for one in every if name_of(one) == name], used)
+        yield _row("all", every, used)
+    left = [one for one in every if one.open]
+    share = f"{100 * len(left) / max(len(every), 1):.2f} %"
+    yield from ("", f"{len(left)} of {len(every)} edits are left, {share}{':' if left else '.'}", "")
+    for one in left:
+        old, new = one.edit.old.strip(), one.edit.new.strip() or "(nothing)"
+        yield f"- `{one.kernel}.ptx:{one.edit.line}` {one.edit.sort}: `{old}` > `{new}` {one.gpu}".rstrip()
+
+
+def _row(name: str, fates: list[Fate], used: list[str]) -> str:
+    counts = Counter(one.column for one in fates)
+    return f"| {name} | {len(fates)} | " + " | ".join(str(counts[column] or "") for column in used) + " |"
+
+
+def written(path: Path, lines: Iterable[str]) -> None:
+    """Put lines between the marks of a page; ValueError where it has none."""
+    text = path.read_text(encoding="utf-8")
+    if not all(mark in text for mark in MARKS):
+        raise ValueError(f"{path} has no lines {MARKS[0]} and {MARKS[1]}")
+    before, _, rest = text.partition(MARKS[0])
+    path.write_text(f"{before}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}")

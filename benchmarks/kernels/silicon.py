@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of the corpus on a GPU: their launches as jobs, and whether an edited one writes what the right one does."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.kernels.campaign import texts
+from benchmarks.kernels.fates import DIFFERS, SAME_OUTPUT, Fate
+from benchmarks.kernels.reasons import NOT_ASSEMBLED
+from gpu_checks import Unavailable
+from gpu_checks.compiled import Pointer, RunCompiled, TensorMap, check_target
+from gpu_checks.device.cuda import Array as Bytes
+from gpu_checks.device.cuda import Loaded, load
+from gpu_checks.kernels.packing import encode
+from gpu_checks.model import DeviceFault, DeviceInfo, Unsupported
+from gpu_checks.record import Bench
+from gpu_checks.tilings.runner import FACTORY
+from gpu_checks.worker import Worker
+from verify.kernel.claim import Array, Launch, read_claim
+from verify.kernel.parse import read
+from verify.kernel.ptx import Kernel
+
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "s32": 32, "e4m3": 8, "e5m2": 8}
+POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
+SECONDS = 30.0  # of the runs of one edited kernel
+
+
+def packed(array: Array, values: np.ndarray) -> np.ndarray:
+    """The bytes of an array, poison where it has no element."""
+    width = BITS[array.kind] // 8
+    memory = np.full((int(array.places.max()) + 1) * width, POISON, np.uint8).view(f"u{width}")
+    memory[array.places] = encode(array.kind, values.astype(np.int64).ravel())
+    return memory.view(np.uint8)
+
+
+def unpacked(array: Array, memory: np.ndarray) -> np.ndarray:
+    """The elements of an array as numbers."""
+    found = memory.view(f"u{BITS[array.kind] // 8}")[array.places].reshape(array.shape)
+    if array.kind == "bf16":
+        return (found.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+    return found.view(kinds[array.kind]).astype(np.float64)
+
+
+def rounded(array: Array, values: np.ndarray) -> np.ndarray:
+    """Exact numbers as the output's type has them, rounded once to nearest even."""
+    if array.kind == "bf16":
+        bits = values.astype(np.float32).view(np.uint32)
+        return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32).astype(np.float64)
+    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+    return values.astype(kinds[array.kind]).astype(np.float64)
+
+
+def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]) -> RunCompiled:
+    """The launch of the claim, on the samples."""
+    numbers = {array.name: number for number, array in enumerate(launch.arrays)}
+
+    def parameter(number: int, size: int) -> bytes | Pointer | TensorMap:
+        given: Any = launch.params[number]
+        if isinstance(given, str) and given in numbers:
+            return Pointer(numbers[given], launch.array(given).offset * BITS[launch.array(given).kind] // 8)
+        found = launch.parameter(number, size, {})
+        if found is None:
+            return bytes(size)
+        if isinstance(found, bytes):
+            return found
+        array = launch.array(found.array)
+        width, inner = BITS[array.kind] // 8, array.strides.index(1)
+        extents = (array.shape[inner], array.shape[1 - inner])
+        strides = (array.strides[1 - inner] * width,)
+        return TensorMap(
+            numbers[found.array], array.offset * width, array.kind, extents, strides, found.box, found.swizzle
+        )
+
+    parameters = sorted(kernel.parameters.values(), key=lambda one: one.number)
+    return RunCompiled(
+        ptx=ptx,
+        entry=kernel.name,
+        grid=launch.grid,
+        block=launch.block,
+        shared=launch.smem,
+        memory=tuple(packed(array, samples[array.name]) for array in launch.arrays),
+        parameters=tuple(parameter(one.number, one.size) for one in parameters),
+    )
+
+
+def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
+    """Random integers so small that every sum is exact."""
+    source = np.random.default_rng(seed)
+    return {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
+
+
+# ---- edited kernels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunBoth:
+    """The launches of a right kernel and the text of an edited one, as a job for a worker process."""
+
+    right: tuple[RunCompiled, ...]  # the same kernel on different data
+    edited: str
+    times: int  # that the edited one runs on each
+
+    @property
+    def signature(self) -> None:
+        """None: the kernels are compiled already."""
+        return
+
+    def on(self, bench: Bench) -> int:
+        """How many of the edited kernel's runs leave another byte in any array than the right kernel leaves.
+
+        -1 where the driver does not assemble it.
+        """
+        wrong = 0
+        good = _loaded(self.right[0].ptx)
+        try:
+            other = load(self.edited.encode() + b"\0")
+        except DeviceFault:
+            return -1
+        for one in self.right:
+            wanted = _after(good, one)
+            wrong += sum(_after(other, one) != wanted for _ in range(self.times))
+        return wrong
+
+
+@lru_cache(maxsize=2)
+def _loaded(text: str) -> Loaded:
+    return load(text.encode() + b"\0")
+
+
+def _after(module: Loaded, one: RunCompiled) -> list[bytes]:
+    """The bytes of every array after one launch."""
+    found: Sequence[Bytes] = module.call(one.entry, (one.grid, one.block, one.shared), one.memory, one.bytes_of)
+    return [array.tobytes() for array in found]
+
+
+def both(path: Path, one: Fate, seeds: int, times: int) -> RunBoth:
+    """The job of an edit: every launch of the claim, on data of several seeds."""
+    text, _ = texts(path)
+    claim = read_claim(path.with_suffix(".toml"))
+    kernel = read(text, claim.kernel)
+    jobs = [job(kernel, text, launch, drawn(launch, seed)) for launch in claim.launches for seed in range(seeds)]
+    return RunBoth(tuple(jobs), one.edit.on(text), times)
+
+
+def answered(
+    tasks: Sequence[tuple[Path, Fate]], seeds: int, times: int, workers: int, seconds: float | None = None,
+    factory: str = FACTORY,
+) -> Iterator[Fate]:  # fmt: skip
+    """Each fate with what a GPU made of its edit, as soon as it is known; those after `seconds` are left out.
+
+    A fault or a hang ends its own process.
+    """
+    end = time.monotonic() + (seconds or float("inf"))
+    waiting: queue.SimpleQueue[tuple[Path, Fate] | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Fate | BaseException] = queue.SimpleQueue()
+    for task in [*tasks, *[None] * workers]:
+        waiting.put(task)
+
+    def serve() -> None:
+        try:
+            with Worker(factory, timeout=SECONDS) as worker:
+                while (task := waiting.get()) is not None:
+                    path, one = task
+                    made = both(path, one, seeds, times)
+                    ((_, found),) = worker.run([made])
+                    if isinstance(worker.device, Unavailable):
+                        raise ValueError(worker.device.reason)
+                    done.put(replace(one, gpu=_words(found, len(made.right) * times)))
+        except BaseException as error:
+            done.put(error)
+
+    for _ in range(workers):
+        threading.Thread(target=serve, daemon=True).start()
+    for _ in tasks:
+        try:
+            found = done.get(timeout=None if seconds is None else max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            return
+        if isinstance(found, BaseException):
+            raise found
+        yield found
+
+
+def _words(found: int | Unavailable, runs: int) -> str:
+    if isinstance(found, Unavailable):
+        return f"{DIFFERS}: {found.reason}"
+    if found < 0:
+        return NOT_ASSEMBLED
+    return f"{DIFFERS} in {found} of {runs} runs" if found else f"{SAME_OUTPUT} in {runs} runs"
+
+
+def runnable(tasks: Sequence[tuple[Path, Fate]], here: DeviceInfo) -> Iterator[tuple[Path, Fate]]:
+    """The edits of kernels that are for this GPU."""
+    for path, one in tasks:
+        with suppress(Unsupported):
+            check_target(texts(path)[0], here.sm, here.gpu)
+            yield path, one
