@@ -68,7 +68,7 @@ def _changed(line: str, pattern: str, change: Callable[[re.Match[str]], str]) ->
 
 
 def _fragments(line: str) -> Iterator[str | None]:
-    if "mma.sync" in line:
+    if re.search(r"\bmma\.sync", line):
         yield _exchange(line, 1, 0, 1)  # A
         yield _exchange(line, 2, 0, 1)  # B
     if "ldmatrix" in line:

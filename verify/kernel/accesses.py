@@ -165,9 +165,13 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 Access = tuple[str, Bits, Ints]
 
 
-def _spaces(machine: Machine, space: str, bits: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
+def _spread(machine: Machine, bits: Bits, threads: Ints) -> Bits:
+    """The address of each of these threads."""
+    return np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
+
+
+def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
     """(space, addresses, threads, their rows) of accesses; generic addresses are split by their window."""
-    spread = np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
     rows = np.arange(len(threads))
     if space:
         name = "shared" if space.startswith("shared") else "local" if space == "param" else space
@@ -180,11 +184,11 @@ def _spaces(machine: Machine, space: str, bits: Bits, threads: Ints) -> list[tup
     return found
 
 
-def fetch(machine: Machine, space: str, bits: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
-    """The labels and bytes (threads, count) at some addresses."""
+def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
+    """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
     labels = np.zeros((len(threads), count), np.uint32)
     plain = np.zeros((len(threads), count), np.uint8)
-    for name, addresses, who, rows in _spaces(machine, space, bits, threads):
+    for name, addresses, who, rows in _spaces(space, spread, threads):
         if name == "global":
             labels[rows], plain[rows] = machine.memory.read(addresses, who, count)
         elif name == "shared":
@@ -207,7 +211,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        labels, plain = fetch(machine, space, address(mask), threads, count)
+        labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count)
         whole = len(threads) == machine.count
         for place, put in enumerate(puts):
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
@@ -235,7 +239,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         found = [read() for read in reads]
         labels = np.concatenate([_rows(each.wide(size), threads) for each in found], 1)
         plain = np.concatenate([_rows(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
-        deposit(machine, space, address(mask), threads, labels, plain)
+        deposit(machine, space, _spread(machine, address(mask), threads), threads, labels, plain)
 
     return run
 
@@ -244,9 +248,9 @@ def _rows(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
     return np.broadcast_to(part, (len(threads), part.shape[1])) if len(part) == 1 else part[threads]
 
 
-def deposit(machine: Machine, space: str, bits: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
-    """Write labels and bytes (threads, count) at some addresses."""
-    for name, addresses, who, rows in _spaces(machine, space, bits, threads):
+def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
+    """Write labels and bytes (threads, count) at an address of each thread."""
+    for name, addresses, who, rows in _spaces(space, spread, threads):
         if name == "global":
             machine.memory.write(addresses, who, labels[rows], plain[rows])
         elif name == "shared":

@@ -185,7 +185,7 @@ class _Watched:
         """The lane and register of a place in a tile, or that it is in shared memory."""
         fragment = product.fragments.get(name)
         if fragment is None:
-            return f"shared memory, {name}[{row},{column}] of the instruction,"
+            return f"{product.elsewhere}, {name}[{row},{column}] of the instruction,"
         lane, value = divmod(int(fragment_map(fragment).slot[row, column]), fragment.values)
         per = max(32 // fragment.bits, 1)
         part = {1: "", 2: (" low half", " high half")[value % 2]}.get(per, f" byte {value % per}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa_tables.semantics import Meaning, meaning
-from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, together
+from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, together, wmma
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.machine import Bind, Machine
 from verify.kernel.ptx import WIDTHS, Instruction, Kernel
@@ -20,12 +20,13 @@ BINDS: Mapping[str, Bind] = {
     **comparisons.BINDS,
     **accesses.BINDS,
     **matrices.BINDS,
+    **wmma.BINDS,
     **together.BINDS,
     **asynchronous.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
 WAITS = frozenset({"wait"})  # classes that stay where they are while their threads wait
-_CELLS = ("load", "store", "copy", "load_matrix", "store_matrix", "wgmma")
+_CELLS = ("load", "store", "copy", "load_matrix", "store_matrix", "wgmma", "fragment_load", "fragment_store")
 
 
 def bound(machine: Machine) -> list[Finding]:
@@ -65,8 +66,12 @@ def cell(kernel: Kernel) -> int:
         found = meaning(one.opcode)
         if found is None or found.row.meaning not in _CELLS:
             continue
-        kind = found.types.get("d") or found.types.get("b")
-        if found.row.meaning in ("load", "store") and kind and not found.words.get("space", "").startswith("global"):
+        kind = found.types.get("d") or found.types.get("b") or found.types.get("R")
+        if (
+            kind
+            and found.row.meaning in ("load", "store", "fragment_load", "fragment_store")
+            and not found.words.get("space", "").startswith("global")
+        ):
             narrowest = min(narrowest, WIDTHS[kind] // 8)
         elif found.row.meaning in ("copy", "wgmma"):
             narrowest = min(narrowest, 4)

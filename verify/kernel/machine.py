@@ -58,6 +58,8 @@ class Machine:
         self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
         self.local_symbols, self.local_size = self._place_local()
         self.ticked: Callable[[int], None] = lambda steps: None
+        self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
+        self.arrangement = 0  # which of all arrangements those have
 
     def _place_shared(self) -> tuple[dict[str, int], int]:
         """Where the variables of shared memory lie, and where it ends."""

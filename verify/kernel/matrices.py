@@ -38,6 +38,7 @@ class Product:
     a: Ids  # (warps, m, k)
     b: Ids  # (warps, k, n)
     fragments: dict[str, Fragment]  # of the operands in registers
+    elsewhere: str = "shared memory"  # where the other operands are
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_
     return found, {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
 
 
-def _ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Ints) -> Ids:
+def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Ints) -> Ids:
     """The ids (warps, lanes * values) that registers hold as a fragment."""
     kind = fragment.type
     if kind not in SIZE or not kind:
@@ -97,34 +98,40 @@ def _ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Int
     return out.reshape(len(warps), -1)
 
 
-def _tile(machine: Machine, reads: Sequence[Read], map_: Map, warps: Ints) -> Ids:
+def tile_of(machine: Machine, reads: Sequence[Read], map_: Map, warps: Ints) -> Ids:
     """The matrices (warps, rows, columns) of ids that registers hold."""
-    found: Ids = _ids(machine, reads, map_.fragment, warps)[:, map_.slot]
+    found: Ids = fragment_ids(machine, reads, map_.fragment, warps)[:, map_.slot]
     return found
 
 
-def _deposit(
+def deposit_tile(
     machine: Machine, registers: Sequence[Operand], map_: Map, tile: Ids, warps: Ints, mask: Mask | None
 ) -> None:
     """Write matrices of ids into registers."""
-    kind, lanes = map_.fragment.type, map_.fragment.lanes
-    held = tile[:, map_.row, map_.col]  # (warps, lanes, values)
-    per = max(4, SIZE[kind]) // SIZE[kind]
+    deposit_values(machine, registers, map_.fragment.type, tile[:, map_.row, map_.col], warps, mask)
+
+
+def deposit_values(
+    machine: Machine, registers: Sequence[Operand], kind: str, ids: Ids, warps: Ints, mask: Mask | None
+) -> None:
+    """Write the ids (warps, lanes, values) of a fragment into registers."""
+    lanes, per = ids.shape[1], max(4, SIZE[kind]) // SIZE[kind]
     for number, register in enumerate(registers):
-        part = held[:, :, number * per : (number + 1) * per].reshape(-1, per)
+        part = ids[:, :, number * per : (number + 1) * per].reshape(-1, per)
         if len(warps) * lanes != machine.count:
             spread = np.zeros((machine.count, per), np.uint32)
-            spread[_threads(warps, lanes)] = part
+            spread[threads_of(warps, lanes)] = part
             part = spread
         machine.writer(register)(Word.of(np.ascontiguousarray(part), kind), mask)
 
 
-def _threads(warps: Ints, lanes: int) -> Ints:
+def threads_of(warps: Ints, lanes: int) -> Ints:
+    """The threads of warps (warpgroups)."""
     found: Ints = (warps[:, None] * lanes + np.arange(lanes)).ravel()
     return found
 
 
-def _warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
+def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
     """The numbers of the warps (warpgroups) that execute an instruction, all their threads together."""
     if machine.threads % lanes:
         raise Unclear(machine.findings.line, f"a CTA of {machine.threads} threads has no whole groups of {lanes}")
@@ -143,27 +150,27 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     o = found.operands
     if set(o) != {"A", "B", "C", "D"} or found.signature.products != 1:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse, scaled and divided products have none here")
-    parts = dict(zip("DABC", map(_registers, one.operands), strict=False))
+    parts = dict(zip("DABC", map(registers_of, one.operands), strict=False))
     for name in "DABC":
-        _count(one, parts[name], maps[name])
+        check_count(one, parts[name], maps[name])
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
     kind = o["D"].type
     narrows = kind if kind in ("f16", "bf16") else ""
     values, lanes = machine.values, o["D"].lanes
 
     def run(mask: Mask | None) -> None:
-        warps = _warps(machine, mask, lanes)
+        warps = whole_warps(machine, mask, lanes)
         if not len(warps):
             return
-        a, b, c = (_tile(machine, reads[name], maps[name], warps) for name in "ABC")
+        a, b, c = (tile_of(machine, reads[name], maps[name], warps) for name in "ABC")
         if machine.watch is not None:
             machine.watch(Product(one.line, one.words[0], warps * lanes, a, b, {"A": o["A"], "B": o["B"]}))
-        _deposit(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
+        deposit_tile(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
 
     return run
 
 
-def _count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
+def check_count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
     """Unclear unless an operand has as many registers as the ISA tables say."""
     per = max(4, SIZE.get(map_.fragment.type, 4)) * 8 // map_.fragment.bits
     if len(registers) * per != map_.fragment.values:
@@ -172,7 +179,8 @@ def _count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
         )
 
 
-def _registers(operand: Operand) -> tuple[Operand, ...]:
+def registers_of(operand: Operand) -> tuple[Operand, ...]:
+    """The registers in braces, or the one operand."""
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
@@ -182,13 +190,13 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
         raise Unclear(one.line, f"no meaning for {one.opcode}")
-    registers, address = _registers(one.operands[0]), machine.address(one.operands[1])
-    _count(one, registers, map_)
+    registers, address = registers_of(one.operands[0]), machine.address(one.operands[1])
+    check_count(one, registers, map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
     per, width = 4 // size, fragment.extent[1] * size
 
     def run(mask: Mask | None) -> None:
-        warps = _warps(machine, mask, 32)
+        warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
@@ -201,7 +209,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             here = slice(number * per * size, (number + 1) * per * size)
             bits, mine = joined(octet[:, here].astype(np.uint64)), label[:, here]
             if len(warps) * 32 != machine.count:
-                threads = _threads(warps, 32)
+                threads = threads_of(warps, 32)
                 wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, 4), np.uint32)
                 wide_bits[threads], wide[threads] = bits, mine
                 bits, mine = wide_bits, wide
@@ -217,13 +225,13 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if fragment.bits not in (8, 16):
         raise Unclear(one.line, f"no meaning for {one.opcode}")
     address = machine.address(one.operands[0])
-    reads = [machine.reader(register) for register in _registers(one.operands[1])]
-    _count(one, _registers(one.operands[1]), map_)
+    reads = [machine.reader(register) for register in registers_of(one.operands[1])]
+    check_count(one, registers_of(one.operands[1]), map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
 
     def run(mask: Mask | None) -> None:
-        warps = _warps(machine, mask, 32)
-        threads = _threads(warps, 32)
+        warps = whole_warps(machine, mask, 32)
+        threads = threads_of(warps, 32)
         parts: list[tuple[Ids, Octets]] = []
         for read in reads:
             found = read()
@@ -300,14 +308,14 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wgmma.mma_async: D = A * B + D by a warpgroup, B and perhaps A from shared memory."""
     in_registers = isinstance(one.operands[1], Vector)
     found, maps = instruction(one, A_space="reg" if in_registers else "smem")
-    o, registers = found.operands, _registers(one.operands[0])
+    o, registers = found.operands, registers_of(one.operands[0])
     if set(o) != {"A", "B", "D"}:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse products have none here")
     sums = [machine.reader(register) for register in registers]
-    _count(one, registers, maps["D"])
+    check_count(one, registers, maps["D"])
     if in_registers:
-        _count(one, _registers(one.operands[1]), maps["A"])
-    lefts = [machine.reader(register) for register in _registers(one.operands[1])]
+        check_count(one, registers_of(one.operands[1]), maps["A"])
+    lefts = [machine.reader(register) for register in registers_of(one.operands[1])]
     right, scale = machine.reader(one.operands[2]), machine.reader(one.operands[3])
     flags = [each.bits if isinstance(each, Immediate) else None for each in one.operands[4:]]
     if None in flags or any(flag != 1 for flag in flags[:2]):
@@ -318,14 +326,14 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     mine = {register.index for register in registers if isinstance(register, Register)}
 
     def run(mask: Mask | None) -> None:
-        groups = _warps(machine, mask, 128)
+        groups = whole_warps(machine, mask, 128)
         if not len(groups):
             return
         spans: list[Ints] = []
         b = _described(machine, right, o["B"], major_b, groups, spans, mask)
         if in_registers:
             _check_fence(machine, one.operands[1])
-            a = _tile(machine, lefts, maps["A"], groups)
+            a = tile_of(machine, lefts, maps["A"], groups)
         else:
             a = _described(machine, lefts[0], o["A"], major_a, groups, spans, mask)
         flight, machine.flight = machine.flight, {key: held for key, held in machine.flight.items() if key not in mine}
@@ -336,12 +344,12 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         zero = machine.values.constant(0, kind)
         c = np.full((len(groups), *o["D"].extent), zero, np.uint32)
         if chosen.any():
-            c[chosen] = _tile(machine, sums, maps["D"], groups)[chosen]
+            c[chosen] = tile_of(machine, sums, maps["D"], groups)[chosen]
         if machine.watch is not None:
             held = {"A": o["A"]} if in_registers else {}
             machine.watch(Product(one.line, one.words[0], groups * 128, a, b, held))
         narrows = kind if kind == "f16" else ""
-        _deposit(machine, registers, maps["D"], machine.values.product(a, b, c, kind, narrows), groups, mask)
+        deposit_tile(machine, registers, maps["D"], machine.values.product(a, b, c, kind, narrows), groups, mask)
         machine.flight.update(dict.fromkeys(mine, ("wgmma", one.line)))
         for index in mine:
             machine.written.pop(index, None)
@@ -370,7 +378,7 @@ def _described(
 
 def _check_fence(machine: Machine, operand: Operand) -> None:
     """Report registers that were written since the last wgmma.fence."""
-    for register in _registers(operand):
+    for register in registers_of(operand):
         if isinstance(register, Register) and machine.written.get(register.index, 0) > machine.fenced:
             text = f"{register.name} was written after the last wgmma.fence, and this instruction reads it"
             machine.findings.add("no wgmma.fence", Severity.LETTER, text, "9.7.15.7.1")

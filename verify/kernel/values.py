@@ -39,6 +39,11 @@ MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "
 LEAST, MOST = 1 << 30, 1 << 31  # of a prime
 PRIMES_THERE = 50_000_000  # fewer than there are primes in that range
 CAUSE, ABSORBED, NARROWED, OPAQUE = range(4)  # rows of `marks`
+SLOT, LAST = (
+    4,
+    5,
+)  # and for kernels with wmma: the place in a fragment, and END less it, which differ if two places meet
+END = 0xFFFF
 EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
 DEGREE, NORM, DENOMINATOR = range(3)  # rows of `growth`
 _ADDED = np.array([[0.0], [1.0], [0.0]], np.float32)
@@ -156,6 +161,7 @@ class Values:
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64))
         self.line = 0  # of the instruction that is executed
+        self.copies: list[tuple[int, Ids]] = []  # of `placed`: the first id that it made, and of which
 
     # ---- numbers of values
 
@@ -290,7 +296,7 @@ class Values:
             if batch.event:
                 marks[ABSORBED] = np.maximum(marks[ABSORBED], marks[NARROWED])
         elif not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
-            marks = np.zeros((4, batch.count), np.uint16)
+            marks = np.zeros((len(self.marks), batch.count), np.uint16)
         elif isinstance(batch.key[0][0], int):
             marks = self.merged([self.marks[:, one] for one in operands])
         else:
@@ -321,11 +327,12 @@ class Values:
         """The marks of matrix products: those of their row of A, of their column of B, of C."""
         (rows, depth), (_, columns), _ = shape
         if not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
-            return np.zeros((4, operands[2].size), np.uint16)
-        a = self.marks[:, operands[0]].reshape(4, -1, rows, depth).max(3)[..., None]
-        b = self.marks[:, operands[1]].reshape(4, -1, depth, columns).max(2)[:, :, None]
-        c = self.marks[:, operands[2]].reshape(4, -1, rows, columns)
-        return self.merged([np.maximum(np.maximum(a, b), c).reshape(4, -1)])
+            return np.zeros((len(self.marks), operands[2].size), np.uint16)
+        kinds = len(self.marks)
+        a = self.marks[:, operands[0]].reshape(kinds, -1, rows, depth).max(3)[..., None]
+        b = self.marks[:, operands[1]].reshape(kinds, -1, depth, columns).max(2)[:, :, None]
+        c = self.marks[:, operands[2]].reshape(kinds, -1, rows, columns)
+        return self.merged([np.maximum(np.maximum(a, b), c).reshape(kinds, -1)])
 
     def exact(self, ids: Ids) -> Exact:
         """Residues, samples and growth of ids."""
