@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +18,9 @@ from verify.core.errors import UsageError
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from verify.binding.atom import BoundAtom
-    from verify.core.verdict import Check
+    from verify.core.verdict import Check, Verdict
     from verify.maps.fragment_map import FragmentMap
+    from verify.pictures.picture import Picture
     from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
@@ -114,7 +117,20 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     ):
         if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
-    return Report((Case(text, tuple(verdicts)),))
+    drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", "x".join(map(str, extent))])
+    return Report((Case(text, tuple(verdicts), picture=lambda: _drawn(subject, verdicts), drawn_by=drawn_by),))
+
+
+def _drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of a layout on its tile: it is no C of an instruction, and is compared with none."""
+    from dataclasses import replace
+
+    from verify.pictures import atoms
+
+    found = atoms.of_atom(subject, [one._replace(claim=one.claim._replace(part="C")) for one in verdicts])
+    panels = (replace(one, heading=one.heading.removeprefix("C "), captions=()) for one in found.panels)
+    notes = (note.removeprefix("C ") for note in found.notes[:-1])
+    return replace(found, panels=tuple(panels), notes=tuple(notes))
 
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
@@ -169,7 +185,20 @@ def compare(text: str, other: str) -> Report:
             raise UsageError(str(error)) from error
         wrong = findings.equals(mine, theirs, other)
         evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), "plain integers")
-    return Report((Case(text, (join(claim, [evidence]),)),))
+    drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
+    picture = partial(_compared, text, other)
+    return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
+
+
+def _compared(text: str, other: str) -> Picture:
+    """The picture of what a layout gives each point, and what another gives it where that differs."""
+    from verify.pictures import maps
+    from verify.pictures.picture import Picture
+
+    first, second = parsed(text), parsed(other)
+    outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
+    mine, theirs = (points_of(each, **outputs) for each in (first, second))
+    return Picture(text, (maps.table("", mine, text, wanted=theirs),), shades="thread")
 
 
 def plain(layout: Layout | ComposedLayout) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,7 @@ from verify.maps.relabelling import written
 from verify.report import Case
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
-
-MOST_DRAWN = 1 << 22  # points of an atom: a picture takes about five seconds for a million
+    from verify.pictures.picture import Panel, Picture
 
 
 @dataclass
@@ -79,7 +77,8 @@ class AtomChecker(Run):
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             formulas=lambda: cited(prepared(atom)),
-            picture=lambda: fitting(prepared(atom), verdicts),
+            picture=lambda: drawn(prepared(atom), verdicts),
+            drawn_by=command(atom, "", "show"),
         )
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
@@ -107,28 +106,25 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def fitting(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture | None:
-    """The picture of an atom; None where it has too many points to be drawn in a few seconds."""
-    points = sum(threads * values for threads, values in (part.domain for part in subject.parts))
-    return drawn(subject, verdicts) if points <= MOST_DRAWN else None
-
-
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
     """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
-    from verify.pictures import maps
     from verify.pictures.atoms import of_atom
 
     found = of_atom(subject, verdicts)
+    return replace(found, panels=(*found.panels, *permutations(subject, verdicts)))
+
+
+def permutations(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Panel]:
+    """The relabelling that the verdicts found, or else the declared one: a panel for each axis."""
+    from verify.pictures import maps
+
     numbers: relabelling.Numbers | None = None
     if any(one.status is Status.RELABELLED for one in verdicts):
         numbers = relabelling.found(subject)
     elif not is_copy(subject) and subject.mma.relabel:
         numbers = {axis: one for axis, one in relabelling.declared(subject).items() if one}
-    panels = (
-        maps.permutation(axis, one, written(one), (4 + number, 0))
-        for number, (axis, one) in enumerate((numbers or {}).items())
-    )
-    return replace(found, panels=(*found.panels, *panels))
+    for number, (axis, one) in enumerate((numbers or {}).items()):
+        yield maps.permutation(axis, one, written(one), (4 + number, 0))
 
 
 def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:
@@ -215,9 +211,9 @@ def adapter(atom: AnyAtom) -> str:
     return atom.adapter.name if isinstance(atom, CopyAtom) and atom.adapter is not None else ""
 
 
-def command(atom: AnyAtom, options: str) -> str:
-    """The command that verifies an atom again, by the same recordings or GPU."""
+def command(atom: AnyAtom, options: str, name: str = "atom") -> str:
+    """The command that verifies an atom again, by the same recordings or GPU; or another that is given it."""
     shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""
-    return f"python -m verify.atom {source}{options}{dashes}{shlex.quote(atom.name)}"
+    return f"python -m verify.{name} {source}{options}{dashes}{shlex.quote(atom.name)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from verify.core.errors import SpecError
 from verify.core.verdict import (
@@ -25,12 +26,15 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.index import bind
-from verify.index.properties import EQUALS, operand_verdicts
+from verify.index.properties import EQUALS, drawn, operand_verdicts
 from verify.index.repair import right
 from verify.maps import findings
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.fragment_map import FragmentMap, grid
 from verify.report import Case
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 OWN_INVERSE = Property(
     "own_inverse",
@@ -50,7 +54,10 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     layouts = ((found.operand or "map", str(found.map.origin)),)
     refuted = any(one.status is Status.REFUTED for one in verdicts)
     expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
-    return Case(name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect)
+    return Case(
+        name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect,
+        picture=lambda: _drawn(name, found, verdicts), drawn_by=f"{replay} --format html",
+    )  # fmt: skip
 
 
 def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
@@ -63,11 +70,27 @@ def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
     if not found.ptx:
         return [_missing(name, found.operand, found.note or "the project names no instruction")]
     try:
-        subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
+        subject = _bound(name, found)
     except SpecError as error:
         return [_missing(name, found.operand, error.problem)]
-    subject = replace(subject, spec=replace(subject.spec, name=name))
     return [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+
+
+def _bound(name: str, found: ForeignMap) -> bind.BoundIndex:
+    """The map beside that of its instruction. Raises SpecError."""
+    subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
+    return replace(subject, spec=replace(subject.spec, name=name))
+
+
+def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of a map beside the ISA's, or alone where it has no instruction."""
+    from verify.pictures import maps
+    from verify.pictures.picture import Picture
+
+    try:
+        return drawn(_bound(name, found), verdicts)
+    except SpecError:
+        return Picture(name, (maps.tile(found.operand or "map", found.map),), shades="thread")
 
 
 def _missing(name: str, part: str, why: str) -> Verdict:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from verify.core.verdict import (
     Check,
@@ -29,7 +30,10 @@ from verify.core.wording import owners
 from verify.index.bind import BoundIndex, IndexOperand
 from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, Point
-from verify.report import Case
+from verify.report import Case, drawing_command
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 Finding = Callable[[], "Counterexample | None"]
 MAP = "map"  # the sort of subject
@@ -42,7 +46,20 @@ def case(subject: BoundIndex) -> Case:
         from verify.index import whole
 
         verdicts = whole.with_whole(subject, verdicts)
-    return Case(subject.name, tuple(verdicts), layouts=tuple((part.name, part.text) for part in subject.parts))
+    return Case(
+        subject.name,
+        tuple(verdicts),
+        layouts=tuple((part.name, part.text) for part in subject.parts),
+        picture=lambda: drawn(subject, verdicts),
+        drawn_by=drawing_command(subject.spec.replay),
+    )
+
+
+def drawn(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of an entry with what the verdicts found wrong."""
+    from verify.index.drawing import of_index
+
+    return of_index(subject, verdicts)
 
 
 def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import proofs
 from verify.core.verdict import Property, Scope, Statement, Status, Verdict, replayed
@@ -20,7 +20,10 @@ from verify.movement import register_handover as registers
 from verify.movement.bind import Movement
 from verify.movement.register_handover import HandOver
 from verify.movement.smem_access import WRITES, SmemAccess
-from verify.report import Case
+from verify.report import Case, drawing_command
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 MOVEMENT = "movement"
 COUNTED = 1 << 12  # points up to which the solver counts counterexamples: the ISA check counts them at base 0
@@ -163,4 +166,15 @@ class MovementChecker(Run):
     def case(self, movement: Movement) -> Case:
         """A movement with the verdicts on it."""
         found = self.verdicts(PROPERTIES, movement)
-        return Case(movement.name, tuple(replayed(verdict, lambda: movement.replay) for verdict in found))
+        return Case(
+            movement.name,
+            tuple(replayed(verdict, lambda: movement.replay) for verdict in found),
+            picture=lambda: _drawn(movement, found),
+            drawn_by=drawing_command(movement.replay),
+        )
+
+
+def _drawn(movement: Movement, verdicts: Sequence[Verdict]) -> Picture:
+    from verify.movement.drawing import of_movement
+
+    return of_movement(movement, verdicts)

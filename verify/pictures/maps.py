@@ -62,11 +62,15 @@ def table(
     found: FragmentMap,
     heading: str = "",
     *,
+    wanted: FragmentMap | None = None,
     cell: Callable[[Point], Cell] | None = None,
     window: Window | None = None,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
-    """The image of each point: the first input is down, the others across; coloured by the first input."""
+    """The image of each point, and that of another map where it differs: the first input down, the others across.
+
+    It is coloured by the first input.
+    """
     down, across = found.inputs[0], found.inputs[1:]
     width = prod(axis.extent for axis in across)
 
@@ -75,10 +79,11 @@ def table(
         images = found.at(*point)
         if cell is not None and len(images) == 1:
             return cell(images[0])
-        words = tuple(",".join(map(str, image)) for image in images)
+        words = tuple(_words([image]) for image in images)
         fault = Fault.MISSING if not images else Fault.SEVERAL if len(images) > 1 else Fault.NONE
         about = f"{found.show_input(point)}: {' and '.join(map(found.show, images)) or 'no image'}"
-        return Cell(words, row % 8 if images else -1, fault, about=(about,))
+        other = "" if wanted is None or (theirs := wanted.at(*point)) == images else _words(theirs) or "none"
+        return Cell(words, row % 8 if images else -1, fault, other, about=(about,))
 
     names = down.name, ",".join(axis.name for axis in across)
     captions = [found.origin.text] if found.origin.text else []
@@ -133,6 +138,10 @@ def _halves(found: FragmentMap) -> tuple[tuple[str, int], tuple[str, int]]:
     if len(found.outputs) != 2:
         raise MapError(f"{found.origin}: a map to {len(found.outputs)} coordinates has no tile")
     return found.outputs[0], found.outputs[1]
+
+
+def _words(images: Collection[Point]) -> str:
+    return "; ".join(",".join(map(str, image)) for image in images)
 
 
 def _point(found: FragmentMap, row: int, column: int) -> Point:

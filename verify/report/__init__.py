@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
     from verify.pictures.picture import Picture
 
-__all__ = ["Case", "Failure", "Report", "cut_short", "failure_of", "surprise", "tally"]
+__all__ = ["Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class Case:
     place: Place | None = None  # where it is written
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
-    picture: Callable[[], Picture | None] = field(default=lambda: None, compare=False, repr=False)  # as of `formulas`
+    # its picture, made where it is shown; None for what is no map, such as a law
+    picture: Callable[[], Picture] | None = field(default=None, compare=False, repr=False)
+    drawn_by: str = ""  # the command that draws it
 
     @cached_property
     def contradiction(self) -> bool:
@@ -246,6 +249,19 @@ def cut_short(missing: int, what: str = "subject") -> str:
     'interrupted: 2 subjects not verified'
     """
     return f"interrupted: {missing} {what}{'s' * (missing != 1)} not verified"
+
+
+def drawing_command(replay: str) -> str:
+    """The command that draws what a command verifies: `verify.show` an entry of a file, the command itself the rest.
+
+    >>> drawing_command("python -m verify.movement mine.toml --only=one")
+    'python -m verify.show mine.toml --only=one'
+    >>> drawing_command("python -m verify.movement --descriptor 64:1")
+    'python -m verify.movement --descriptor 64:1 --format html'
+    """
+    if " --only" in replay:
+        return re.sub(r"verify\.\w+", "verify.show", replay, count=1)
+    return f"{replay} --format html"
 
 
 def surprise(name: str, how: str) -> str:

@@ -7,21 +7,23 @@ counterexample and a link to it. What is not verified is unfolded.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from urllib.parse import quote
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, tostring
 
 from verify.core.html import document, element, formula
 from verify.core.verdict import Counterexample, Status, Verdict
 from verify.pictures.html import figure
+from verify.pictures.picture import Picture
+from verify.pictures.svg import first
 from verify.report import Case, Report, surprise
 from verify.report.as_text import describe, summary
 
 CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
 DRAWN = 32  # subjects of a page that are drawn, what is not verified first: a picture takes up to some seconds
-MOST = 28_000  # cells of a picture on a page, which keeps it below 1 MB
+MOST = 850_000  # bytes of a picture, which keeps the page of a subject below 1 MB
 
 
 def render(report: Report, verbose: bool = False) -> str:
@@ -34,8 +36,6 @@ def render(report: Report, verbose: bool = False) -> str:
     title = f"{report.cases[0].name}: {report.cases[0].headline}" if alone else "Lanecheck"
     surprises = [surprise(name, how) for name, how in report.surprises.items()]
     failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
-    if len(report.cases) > DRAWN:
-        failed.append(f"{DRAWN} of these subjects are drawn here; `python -m verify.show NAME` draws each.")
     head = element(
         "header", element("h1", "Lanecheck"), element("p", summary(report)), *_paragraphs(surprises + failed)
     )
@@ -54,19 +54,35 @@ def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]
     made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
     if alone or case.status != "VERIFIED":
         made.set("open", "")
-    if drawn:
-        made.extend(_picture(case, where))
+    made.extend(list(_picture(case, where, drawn)))
     made.extend(_operands(case, verbose, ids))
     return made
 
 
-def _picture(case: Case, where: str) -> Iterator[Element]:
-    picture = case.picture()
-    if picture is not None and picture.cells <= MOST:
-        yield figure(picture, CELLS, f"{where}/")
-    elif picture is not None:
-        shown = element("code", f"python -m verify.show {shlex.quote(case.name)}")
-        yield element("p", f"Its {picture.cells} elements are too many for this page: ", shown, " draws them.")
+def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
+    """The picture of a subject, or parts of a large one; without a picture, why, and which command draws it."""
+    if case.picture is None:
+        return
+    command = element("code", case.drawn_by)
+    if not drawn:
+        yield element("p", f"Not drawn: a page draws {DRAWN} subjects; ", command, " draws it.")
+        return
+    try:
+        picture = case.picture()
+    except ValueError as error:  # such as a layout that has no such points
+        picture = Picture(case.name, (), notes=(str(error),))
+    if not picture.panels:
+        yield element("p", f"Not drawn: {'; '.join(picture.notes) or 'it has no elements'}")
+        return
+    made, cells, panels = figure(picture, CELLS, f"{where}/"), picture.cells, picture.panels
+    while len(tostring(made)) > MOST:
+        cells //= 2
+        parts = tuple(first(panel, cells // len(panels)) for panel in panels)
+        made = figure(replace(picture, panels=parts), CELLS, f"{where}/")
+    if cells < picture.cells:
+        yield element("p", f"Its {picture.cells} elements are too many for this page: parts of it follow; ", command,
+                      " draws the whole.")  # fmt: skip
+    yield made
 
 
 def _operands(case: Case, verbose: bool, ids: Counter[str]) -> Iterator[Element]:

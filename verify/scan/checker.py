@@ -81,8 +81,9 @@ class Scanner:
         verdicts = tuple(self._placed(verdict, instance, entry, found, place) for verdict in case.verdicts)
         known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         return replace(
-            case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place
-        )
+            case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place,
+            drawn_by=f"{self._replay(name)} --format html",
+        )  # fmt: skip
 
     def alone(self, struct: Item) -> Iterator[Case]:
         """The case of an operation that no definition has traits of, where it has inline assembly."""

@@ -17,6 +17,8 @@ from verify.pictures.picture import Panel, Picture
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.binding.atom import BoundAtom
+    from verify.report import Case
+    from verify.tiling.spec import TilingSpec
 
 LAYOUT = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
 INSTRUCTION = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
@@ -102,43 +104,57 @@ def _of_tilings(path: Path, options: Namespace) -> Shown:
     from layouts.atoms import registry
     from verify.atom import selection
     from verify.cli import inputs
-    from verify.report import Report
-    from verify.show.tilings import of_tiling
+    from verify.core.verdict import Check
     from verify.tiling import spec
+    from verify.tiling.proof import Prover
+    from verify.tiling.properties import case
 
-    pool = selection.pool(options.atoms, options) if options.atoms else {}
+    own = selection.pool(options.atoms, options) if options.atoms else {}
+    pool = ChainMap(dict(own), registry())  # type: ignore[arg-type]
     found = Shown()
     for one in inputs.in_files(Namespace(files=[str(path)], only=options.only), spec.read, "tiling"):
-        picture, case = of_tiling(one, ChainMap(dict(pool), registry()), options.thread)  # type: ignore[arg-type]
-        found += Shown((picture,), Report((case,)).exit() if case is not None else Exit.OK)
+        if options.thread is None:
+            found += of_case(case(one, pool, Prover(frozenset({Check.ISA}))))
+        else:
+            found += Shown((_of_thread(one, pool, options.thread),))
     return found
+
+
+def _of_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> Picture:
+    """The steps to the part of a thread of a tiling; UsageError where there are none."""
+    from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
+    from verify.tiling.drawing import of_thread
+
+    try:
+        return of_thread(prepare(one, find(one, pool)), thread)
+    except IllFormed as error:
+        raise UsageError(f"{one.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+    except OutOfTile as error:
+        raise UsageError(f"{one.name}: {error}") from error
 
 
 def _of_movements(path: Path, options: Namespace) -> Shown:
     from verify.cli import inputs
+    from verify.core.verdict import Check
     from verify.movement import bind
-    from verify.report import Report
-    from verify.show.movements import of_movement
+    from verify.movement.properties import MovementChecker
 
-    found = Shown()
+    found, checker = Shown(), MovementChecker(frozenset({Check.ISA}))
     for movement in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "movement"):
-        picture, case = of_movement(movement)
-        found += Shown((picture,), Report((case,)).exit())
+        found += of_case(checker.case(movement))
     return found
 
 
 def _of_indices(path: Path, options: Namespace) -> Shown:
     from verify.cli import arguments, inputs
     from verify.index import bind
-    from verify.report import Report
-    from verify.show.indices import of_index
+    from verify.index.properties import case
 
     found = Shown()
     for entry in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "map"):
         if entry.spec.runs_code:
             arguments.check_execution(options.allow_exec)
-        picture, case = of_index(entry)
-        found += Shown((picture,), Report((case,)).exit())
+        found += of_case(case(entry))
     return found
 
 
@@ -162,15 +178,22 @@ def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) ->
 
 def of_atom(entry: AnyAtom, table: bool = False) -> Shown:
     """The picture of an atom after the check `isa`, or the element of each (thread, value); the check's exit code."""
-    from verify.atom.checker import AtomChecker, drawn, prepared
+    from verify.atom.checker import AtomChecker, prepared
     from verify.core.verdict import Check
+
+    found = of_case(AtomChecker(frozenset({Check.ISA})).case(entry))
+    if table:
+        (picture,) = found.pictures
+        found = replace(found, pictures=(replace(picture, panels=tuple(_tables(prepared(entry)))),))
+    return found
+
+
+def of_case(case: Case) -> Shown:
+    """The picture of a case with its verdict by the check `isa`, and its exit code."""
     from verify.report import Report
 
-    case = AtomChecker(frozenset({Check.ISA})).case(entry)
-    picture = replace(drawn(prepared(entry), case.verdicts), status=f"{case.headline} (isa)")
-    if table:
-        picture = replace(picture, panels=tuple(_tables(prepared(entry))))
-    return Shown((picture,), Report((case,)).exit())
+    picture = case.picture() if case.picture is not None else Picture(case.name, (), notes=(case.headline,))
+    return Shown((replace(picture, status=f"{case.headline} (isa)"),), Report((case,)).exit())
 
 
 def _tables(subject: BoundAtom) -> Iterator[Panel]:
@@ -190,28 +213,18 @@ def _of_layout(text: str, options: Namespace) -> Shown:
     """The picture of a layout: onto a tile, as a table of its points, or of its offsets."""
     import verify.layout as command
     from verify.core.verdict import Check
-    from verify.pictures import atoms, layouts, maps
+    from verify.pictures import layouts, maps
 
     if options.onto is not None:
         extent = command.tile_of(options.onto)
-        report = command.onto_tile(text, extent, {Check.ISA})
-        (case,) = report.cases
-        verdicts = [one._replace(claim=one.claim._replace(part="C")) for one in case.verdicts]
-        subject, _ = command.bound(text, extent)
-        picture = atoms.of_atom(subject, verdicts, f"{case.status} (isa)")
-        return Shown((_renamed(replace(picture, notes=picture.notes[:-1])),), report.exit())
+        (case,) = command.onto_tile(text, extent, {Check.ISA}).cases
+        return of_case(case)
     layout = command.parsed(text)
     if options.table or layouts.has_coordinates(layout):
         axes = command.axes_of(layout)
         outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
         return Shown((Picture(text, (maps.table("", command.points_of(layout, **outputs), text),), shades="thread"),))
     return Shown((layouts.of_layout(text, layout, options.banks or 0, _window(options)),))
-
-
-def _renamed(picture: Picture) -> Picture:
-    """The picture of a layout alone: it is no C of an instruction."""
-    panels = [replace(one, heading=one.heading.removeprefix("C "), captions=()) for one in picture.panels]
-    return replace(picture, panels=tuple(panels), notes=tuple(note.removeprefix("C ") for note in picture.notes))
 
 
 def _window(options: Namespace) -> Window | None:

@@ -13,19 +13,21 @@ and coordinates of all atoms in plain integers. The solver encodes the spec itse
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from layouts import Layout, LayoutError, batched, cosize, size
 from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.atom import properties as atoms
+from verify.atom.checker import drawn
 from verify.atom.properties import at_points, by_solver
 from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import digits, walk, written_out
 from verify.core.verdict import (
     Check,
@@ -45,12 +47,15 @@ from verify.core.verdict import (
 from verify.core.wording import owners
 from verify.evidence import isa, proof
 from verify.evidence.run import first, verified
-from verify.report import Case
+from verify.report import Case, drawing_command
 from verify.tiling import cost, gemm, instruction, reference, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
 from verify.tiling.gpu import recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
@@ -62,10 +67,15 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         tiling = prepare(spec, atom)
     except IllFormed as error:
         verdict = ill_formed(spec.name, error.part, error.text, str(error))
-        return Case(spec.name, (verdict,), _defect(atom))
+        drawing = partial(drawn, prepare_atom(atom), (verdict,))
+        return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
-        verdicts = tuple(_outside(spec, error.subject, part, prover) for part in error.parts)
-        return Case(spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts))
+        subject = error.subject
+        verdicts = tuple(_outside(spec, subject, part, prover) for part in error.parts)
+        return Case(
+            spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
+            picture=lambda: drawn(subject, verdicts), drawn_by=drawing_command(_command(spec)),
+        )  # fmt: skip
     texts = {tiled.name: tiled.claimed or str(tiled.layout_tv()) for tiled in tiling.operands}
     texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
     verdicts = tuple(verify(tiling, prover))
@@ -73,7 +83,16 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     # why the atom is known not to be comparable with its instruction
     defect = atom.known_defect or ""
     expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
-    return Case(spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "")
+    return Case(
+        spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
+        picture=lambda: _drawn(tiling, verdicts), drawn_by=drawing_command(_command(spec)),
+    )  # fmt: skip
+
+
+def _drawn(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
+    from verify.tiling.drawing import of_tiling
+
+    return of_tiling(tiling, verdicts)
 
 
 def _defect(atom: Atom) -> str:
@@ -287,7 +306,7 @@ def _law(tiling: Tiling, _: None) -> Statement:
 
 def _command(spec: TilingSpec) -> str:
     """The command that verifies a tiling again."""
-    return f"python -m verify.tiling {shlex.join(arguments(spec))}"
+    return shlex.join(["python", "-m", "verify.tiling", *arguments(spec)])
 
 
 def _owners(tiled: TiledOperand) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,6 +13,7 @@ import pytest
 
 from verify import verify_atom
 from verify.atom import command as atom
+from verify.pictures.picture import Picture
 from verify.report import Report, as_html
 
 VOID = {"meta"}  # HTML closes it by itself
@@ -103,11 +105,12 @@ def test_a_name_is_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_picture_that_is_too_large_for_a_page_is_named(tmp_path: Path) -> None:
-    made = page(tmp_path, "SM90::GMMA::SPARSE::GMMA_64x248x64_F32E4M3E4M3_SS_TN", "--checks", "isa")
-    text = "".join(made.words)
-    assert "svg" not in made.tags and "Its 39936 elements are too many for this page: python -m verify.show" in text
-    assert "svg" in page(tmp_path, "SM80_16x8x8_F32F16F16F32_TN", "--checks", "isa").tags
+def test_of_a_picture_that_is_too_large_for_a_page_a_window_is_drawn_that_says_so(tmp_path: Path) -> None:
+    name = "SM90::GMMA::SPARSE::GMMA_64x248x64_F32E4M3E4M3_SS_TN"
+    made = page(tmp_path, name, "--checks", "isa")
+    words, raw = "".join(made.words), (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"Its 39936 elements are too many for this page: parts of it follow; python -m verify.show {name}" in words
+    assert "svg" in made.tags and "shown: n 0..69 of 0..247" in raw and len(raw) < 1_000_000
 
 
 def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
@@ -119,9 +122,27 @@ def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
     assert f"{museum}:{table}:" in words and f"{museum}:{own}:" in words
 
 
-def test_of_many_subjects_those_that_are_not_verified_are_drawn_first() -> None:
+def test_of_many_subjects_those_that_are_not_verified_are_drawn_and_each_other_names_its_command() -> None:
     drawn: list[str] = []
     found = verify_atom("SM61_DP4A", allow_unchecked=True).cases[0], verify_atom("SM61_DP2A").cases[0]
-    cases = [replace(found[i == 60], name=f"{i}", picture=lambda i=i: drawn.append(f"{i}")) for i in range(61)]
-    as_html.render(Report(tuple(cases)))
+
+    def picture(name: str) -> Picture:
+        drawn.append(name)
+        return Picture(name, (), notes=(f"nothing of {name}",))
+
+    cases = [
+        replace(found[i == 60], name=f"{i}", picture=partial(picture, f"{i}"), drawn_by=f"show {i}") for i in range(61)
+    ]
+    text = "".join(Page(as_html.render(Report(tuple(cases)))).words)
     assert len(drawn) == as_html.DRAWN and set(drawn) == {"60", *map(str, range(as_html.DRAWN - 1))}
+    assert all(f"Not drawn: nothing of {name}" in text for name in drawn)
+    assert all(f"subjects; show {i} draws it." in text for i in range(as_html.DRAWN - 1, 60))
+
+
+def test_a_picture_that_cannot_be_made_leaves_the_verdicts() -> None:
+    def fails() -> Picture:
+        raise ValueError("no such layout")
+
+    (case,) = verify_atom("SM80_16x8x8_F32F16F16F32_TN").cases
+    text = "".join(Page(as_html.render(Report((replace(case, picture=fails),)))).words)
+    assert "Not drawn: no such layout" in text and text.count("PROVED") > 10

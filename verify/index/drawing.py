@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from verify.atom.checker import permutations
+from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex, IndexOperand
-from verify.index.properties import operand_verdicts
+from verify.index.whole import bound, maps_of
 from verify.maps.fragment_map import MapError
 from verify.pictures import maps
 from verify.pictures.atoms import PLACES
 from verify.pictures.picture import Panel, Picture
-from verify.report import Case
 
 
-def of_index(subject: BoundIndex) -> tuple[Picture, Case]:
-    """The picture of an entry after the check `isa` of each operand, and the case of that."""
-    verdicts = [one for part in subject.parts for one in operand_verdicts(subject, part)]
-    case = Case(subject.name, tuple(verdicts))
+def of_index(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of an entry with what the verdicts found wrong."""
     panels: list[Panel] = []
     notes: list[str] = []
     for part in subject.parts:
@@ -28,7 +27,9 @@ def of_index(subject: BoundIndex) -> tuple[Picture, Case]:
             panels.append(_panel(part, texts[0][1].inputs if texts else {}))
         except MapError as error:
             notes.append(f"{part.name} is not drawn: {error}")
-    return Picture(subject.name, tuple(panels), f"{case.status} (isa)", tuple(notes), "thread"), case
+    if len(subject.parts) > 2 and (whole := maps_of(subject)):
+        panels += permutations(bound(subject, whole), verdicts)
+    return Picture(subject.name, tuple(panels), notes=tuple(notes), shades="thread")
 
 
 def _panel(part: IndexOperand, wrong: Mapping[str, int]) -> Panel:

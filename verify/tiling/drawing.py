@@ -3,27 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 
 from layouts import Layout
-from layouts.atoms import AnyAtom
 from layouts.tensor import Tensor
 from layouts.tiled import derive
-from verify.atom.checker import drawn
 from verify.core.digits import walks
 from verify.core.errors import UsageError
-from verify.core.verdict import Check, Verdict
+from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
 from verify.pictures import layouts, owners
 from verify.pictures.picture import Cell, Panel, Picture, grid
-from verify.report import Case
-from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
-from verify.tiling.proof import Prover
-from verify.tiling.properties import case
-from verify.tiling.spec import TilingSpec
+from verify.tiling.bind import TiledOperand, Tiling
 
 WARP = 32
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
@@ -66,32 +60,23 @@ class TileOwners:
         return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
 
 
-def of_tiling(spec: TilingSpec, pool: Mapping[str, AnyAtom], thread: int | None) -> tuple[Picture, Case | None]:
-    """The picture of a tiling after the check `isa`, with the case of that, or the steps to a thread's part.
-
-    A tiling whose atom has no layout, or leaves its tile, is the picture of the atom.
-    """
-    try:
-        tiling = prepare(spec, find(spec, pool))
-    except OutOfTile as error:
-        return drawn(error.subject, ()), None
-    except IllFormed as error:
-        raise UsageError(f"{spec.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
-    if thread is not None:
-        if thread >= tiling.mma.size:
-            raise UsageError(f"--thread {thread}: {spec.name} has the threads 0 .. {tiling.mma.size - 1}")
-        return _steps(tiling, thread), None
-    found = case(spec, pool, Prover(frozenset({Check.ISA})))
-    panels = [_tile(tiling, tiled, found.verdicts) for tiled in tiling.operands]
+def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of a tiling with what the verdicts found wrong."""
+    panels = []
     notes = [
         f"{one.claim.part} {one.status}: {one.counterexample.statement}".strip()
-        for one in found.verdicts
+        for one in verdicts
         if one.counterexample is not None
     ]
-    return Picture(spec.name, tuple(panels), f"{found.status} (isa)", tuple(notes), "warp"), found
+    for tiled in tiling.operands:
+        if tiled.read[0] is None:
+            notes.append(f"{tiled.name} = {tiled.claimed} is not drawn: it is not well formed: {tiled.read[1]}")
+        else:
+            panels.append(_tile(tiling, tiled, verdicts))
+    return Picture(tiling.name, tuple(panels), notes=tuple(notes), shades="warp")
 
 
-def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: tuple[Verdict, ...]) -> Panel:
+def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict]) -> Panel:
     """The whole tile of an operand; B, drawn above C, has n across."""
     whole, name = TileOwners(tiling, tiled), tiled.name
     rows, columns = whole.extent
@@ -112,8 +97,13 @@ def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: tuple[Verdict, ...]) ->
                 place=PLACES[name], captions=captions)  # fmt: skip
 
 
-def _steps(tiling: Tiling, thread: int) -> Picture:
-    """The steps of each operand side by side, from row-major memory to the elements of a thread, which are marked."""
+def of_thread(tiling: Tiling, thread: int) -> Picture:
+    """The steps of each operand side by side, from row-major memory to the elements of a thread, which are marked.
+
+    Raises UsageError for a thread that the tiling does not have.
+    """
+    if thread >= tiling.mma.size:
+        raise UsageError(f"--thread {thread}: {tiling.name} has the threads 0 .. {tiling.mma.size - 1}")
     panels: list[Panel] = []
     for number, tiled in enumerate(one for one in tiling.operands if one.name == one.like):
         panels += _of_operand(tiling, tiled, thread, number)

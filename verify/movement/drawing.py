@@ -3,32 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
 from layouts import LayoutError, size
 from layouts.bank_conflicts import Access
 from verify.core.digits import image
-from verify.core.verdict import Check
+from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Axis, FragmentMap, Origin
 from verify.movement.bind import Movement
-from verify.movement.properties import MovementChecker
 from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand
 from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
 from verify.movement.wgmma_descriptor import CHUNK, Descriptor, fit
 from verify.pictures import banks, maps
 from verify.pictures.picture import Cell, Panel, Picture, grid
-from verify.report import Case
 
 
-def of_movement(movement: Movement) -> tuple[Picture, Case]:
-    """The picture of a movement after the check `isa`, and the case of that."""
-    case = MovementChecker(frozenset({Check.ISA})).case(movement)
+def of_movement(movement: Movement, verdicts: Sequence[Verdict]) -> Picture:
+    """The picture of a movement with what the verdicts found wrong."""
     notes = [
         "; ".join(filter(None, (f"{one.status}: {one.counterexample.statement}", *one.counterexample.damage)))
-        for one in case.verdicts
+        for one in verdicts
         if one.counterexample is not None
     ]
     panels: list[Panel] = []
@@ -47,7 +44,7 @@ def of_movement(movement: Movement) -> tuple[Picture, Case]:
         panels += _descriptor(fit(movement.operand))
     shades = "lane" if shared else "16 bytes, mod 8" if movement.operand is not None else "thread"
     several = banks.SEVERAL if shared else "several owners"
-    return Picture(movement.name, tuple(panels), f"{case.status} (isa)", tuple(notes), shades, several), case
+    return Picture(movement.name, tuple(panels), notes=tuple(notes), shades=shades, several=several)
 
 
 def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
