@@ -14,14 +14,15 @@ from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import ReadAtom
 from verify.atom import relabelling
+from verify.atom.cache_keys import is_copy
 from verify.atom.copies import prepare_copy
-from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, not_given
+from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
 from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, replayed
 from verify.evidence import isa
-from verify.evidence.run import Run, Wanted
+from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import written
 from verify.report import Case
 
@@ -40,7 +41,7 @@ class AtomChecker(Run):
     options: str = ""  # those of the command line that replace the shipped recordings, for replays
     table: tuple[Property, ...] = PROPERTIES
 
-    def verify(self, atom: ReadAtom, wanted: Wanted = lambda _: True) -> list[Verdict]:
+    def verify(self, atom: ReadAtom, wanted: Wanted = everything) -> list[Verdict]:
         """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
         A claim that follows from one that is not wanted is not checked.

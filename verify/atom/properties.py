@@ -7,14 +7,15 @@ operand) it is checked, what it needs (`verified`, ...), and what its evidence d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from layouts.atoms import CopyAtom
 from verify.atom import relabelling
+from verify.atom.cache_keys import is_copy, layout_key, observed_key, operand_key, product_key
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.mnemonic import fits
-from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
+from verify.binding.atom import BoundAtom, BoundOperand, Named
 from verify.core.verdict import (
     Check,
     CheckFunction,
@@ -41,11 +42,6 @@ NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
 def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Statement]:
     """What states a claim about an operand that rests on no formula."""
     return lambda atom, operand: Statement(operand.name, words(atom, operand))
-
-
-def is_copy(atom: BoundAtom) -> bool:
-    """Whether the atom is a copy, whose layouts name bits in place of elements."""
-    return isinstance(atom.atom, CopyAtom)
 
 
 def _numbers_lanes(atom: BoundAtom, _: None) -> Statement:
@@ -247,26 +243,6 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     return gpu.relation(atom, run.recordings, run.cache)
 
 
-# Cache keys: the texts of layouts, never values of `Layout.__call__`. Each run has its own, so that planted bugs show.
-
-
-def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
-    where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
-    return (operand.text, operand.map, *where, operand.keys)
-
-
-def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    """The key of a product; None for a live GPU, which makes the product of every atom."""
-    maps = tuple((part.text, part.map, part.extent, part.keys) for part in atom.parts)
-    return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
-
-
-def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    maps = tuple((part.text, part.map, part.extent) for part in atom.parts)
-    own = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else tuple(atom.atom.relabel.items())
-    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, own, mnemonic_of(atom.instruction))
-
-
 # The table
 
 
@@ -276,7 +252,9 @@ def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
 
 
 LAID_OUT = (_laid_out, _shape_fits, _lanes_numbered)
-_of_layout = partial(Property, scope=Scope.OPERAND, applies=_whole_layout, needs=LAID_OUT, reads=_operand_key)
+_of_layout = partial(
+    Property, scope=Scope.OPERAND, applies=_whole_layout, needs=LAID_OUT, reads=operand_key, alike=layout_key
+)
 
 SHAPE = Property(
     "shape",
@@ -308,6 +286,7 @@ WELL_FORMED = Property(
     applies=given,
     isa=lambda run, atom, operand: isa.parsed(operand),
     how=("parsed", "", ""),
+    alike=layout_key,
     form=True,
 )
 SIZE = _of_layout(
@@ -315,7 +294,7 @@ SIZE = _of_layout(
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
     isa=at_points(isa.fragment_size, enumeration.size),
-    reads=lambda *read: (_operand_key(*read), read[-1].name),  # a repair names the operand
+    reads=lambda *read: (operand_key(*read), read[-1].name),  # a repair names the operand
     how=("counted", "", ""),
     form=True,
 )
@@ -401,7 +380,7 @@ PRODUCT = Property(
         _lanes_numbered,
         lambda atom, *_: next((part.no_formula for part in atom.parts if part.no_formula), ""),
     ),
-    reads=_product_key,
+    reads=product_key,
 )
 TILING = Property(
     "tiling",
@@ -428,7 +407,7 @@ RELATION = Property(
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,
-    reads=_observed_key,
+    reads=observed_key,
     required=frozenset({Check.GPU}),
 )
 EQUALS_ABSOLUTE = Property(
@@ -439,7 +418,7 @@ EQUALS_ABSOLUTE = Property(
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,
-    reads=_observed_key,
+    reads=observed_key,
 )
 TAKEN = Property("taken")  # a key that an entry leaves to its instruction: there is nothing to check
 PROPERTIES = (

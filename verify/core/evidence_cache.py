@@ -6,6 +6,9 @@ of the formulas. A cache belongs to one run, which has one budget, one solver an
 results of a GPU and recorded ones are never in the same cache. A GPU's results, before anything is compared with them,
 are kept where they are read (`verify.evidence.gpu_live`, `verify.evidence.gpu.Recorded`).
 
+Most operands of an atlas are those of another atom too: `verify.evidence.run.Run.verdicts` shares all verdicts on such
+an operand at once, by `Property.alike`, whose key has what the claims say in addition.
+
 A key has the text of a layout, not its values. A cache that outlived its run could hide a bug planted in
 `Layout.__call__` later, so no cache does.
 """

@@ -97,6 +97,8 @@ class Property:
     needs: tuple[Need, ...] = ()  # reasons why it cannot be checked at all: the first that is not empty
     gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what else could not be compared
     reads: Callable[[Check, Any, Any], Hashable] = lambda check, subject, operand: None  # a check's cache key
+    # all that its verdicts depend on but the subject's name, if subjects share them; None from it: not this unit's
+    alike: Callable[[Any, Any], Hashable] | None = None
     form: bool = False  # about the form of a subject: checked with the ISA tables whichever checks are requested
     required: frozenset[Check] = frozenset()  # the checks without which a subject is not verified
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from verify.evidence.gpu import Lookup
 
 Wanted = Callable[[Claim], bool]
+
+
+def everything(_: Claim) -> bool:
+    """Whether a claim is wanted, where all are."""
+    return True
 
 
 def first(*checks: CheckFunction) -> CheckFunction:
@@ -61,6 +66,8 @@ class Run:
     # evidence found so far, by what it depends on
     cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
     _made: dict[str, list[Check]] = field(default_factory=dict, init=False)  # the checks of each property
+    # by rows and key, the name of the first subject, and the verdicts on the second
+    _alike: dict[Hashable, tuple[str, tuple[Verdict, ...]]] = field(default_factory=dict, init=False)
 
     @cached_property
     def solver(self) -> proofs.Solver:
@@ -88,21 +95,46 @@ class Run:
         """The name under which evidence is shared: the subject, with the operand if it is about one."""
         return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else str(subject.name)
 
-    def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = lambda _: True) -> list[Verdict]:
+    def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = everything) -> list[Verdict]:
         """The verdict on every wanted claim, in the order of the table: properties of one scope unit by unit."""
         verdicts: list[Verdict] = []
-        for row, operand in self._rows(table, subject):
-            part, text, provenance = row.states(subject, operand)
-            claim = Claim(subject.name, part, row, text, provenance)
-            if wanted(claim):
-                verdicts.append(join(claim, self.evidence(row, subject, operand, verdicts)))
+        for scope, of_scope in groupby(table, key=lambda row: row.scope):
+            groups = [(alike, tuple(rows)) for alike, rows in groupby(of_scope, key=lambda row: row.alike)]
+            for operand in self.units(subject, scope):
+                for alike, rows in groups:
+                    key = alike(subject, operand) if alike is not None and wanted is everything else None
+                    if key is None:
+                        self._add(rows, subject, operand, wanted, verdicts)
+                    else:
+                        self._add_shared((rows, key), subject, operand, verdicts)
         return verdicts
 
-    def _rows(self, table: Sequence[Property], subject: Any) -> Iterator[tuple[Property, Any]]:
-        for scope, group in groupby(table, key=lambda row: row.scope):
-            rows = tuple(group)
-            for operand in self.units(subject, scope):
-                yield from ((row, operand) for row in rows if row.applies(subject, operand))
+    def _add(
+        self, rows: Sequence[Property], subject: Any, operand: Any, wanted: Wanted, verdicts: list[Verdict]
+    ) -> None:
+        """Add the verdict on every wanted claim about one unit to those on the claims before."""
+        for row in rows:
+            if row.applies(subject, operand):
+                part, text, provenance = row.states(subject, operand)
+                claim = Claim(subject.name, part, row, text, provenance)
+                if wanted(claim):
+                    verdicts.append(join(claim, self.evidence(row, subject, operand, verdicts)))
+
+    def _add_shared(
+        self, key: tuple[Sequence[Property], Hashable], subject: Any, operand: Any, verdicts: list[Verdict]
+    ) -> None:
+        """Add the verdicts of rows on a unit: those on an equal one, of another subject, with this one's name.
+
+        The verdicts on the second subject are kept: their evidence names the first one, as that on all later.
+        """
+        name: str = subject.name
+        first, kept = self._alike.get(key, (name, ()))
+        if kept and name != first:
+            verdicts += [Verdict(Claim(name, *verdict.claim[1:]), *verdict[1:]) for verdict in kept]
+            return
+        start = len(verdicts)
+        self._add(key[0], subject, operand, everything, verdicts)
+        self._alike[key] = first, tuple(verdicts[start:]) if name != first else kept
 
     def evidence(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
         """The evidence of every requested check, or why a property cannot be checked."""
@@ -119,7 +151,7 @@ class Run:
         if key is None:
             return function(self, subject, operand)
         name = self.named(subject, operand, row.scope)
-        return self.cache.once((check, row, key), name, lambda: function(self, subject, operand))
+        return self.cache.once((check, row.key, key), name, lambda: function(self, subject, operand))
 
     def made(self, row: Property) -> list[Check]:
         """The checks of a property that this run makes."""

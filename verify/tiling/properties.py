@@ -342,6 +342,7 @@ WELL_FORMED = replace(
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
     how=("parsed", "", ""),
+    alike=None,
 )
 _of_operand = partial(Property, scope=Scope.OPERAND, reads=_cache_key)
 OWNERSHIP = _of_operand(

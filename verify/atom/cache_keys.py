@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cache keys of an atom's properties: all that a check, or the verdicts on an operand, depend on, and no more.
+
+They have the texts of layouts, never values of `Layout.__call__`. Each run has its own cache: planted bugs show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from layouts.atoms import CopyAtom
+from verify.binding.atom import BoundAtom, BoundOperand, mnemonic_of
+from verify.core.verdict import Check
+
+
+def is_copy(atom: BoundAtom) -> bool:
+    """Whether the atom is a copy, whose layouts name bits in place of elements."""
+    return isinstance(atom.atom, CopyAtom)
+
+
+def operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
+    """The key of a check of one operand: its layout, its tile, its owners, the threads and the formulas."""
+    where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
+    return (operand.text, operand.map, *where, operand.keys)
+
+
+def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
+    """All that is claimed and found of a layout: of a sound MMA atom with one instruction the layout and its formulas.
+
+    None for any other: claims and evidence speak of mnemonics there, of other operands, or of what is wrong elsewhere.
+    """
+    if is_copy(atom) or operand.layout is None or operand.map is not None or atom.others or atom.by is None:
+        return None
+    if atom.uncompared or atom.thr_fault or atom.shape_fault:
+        return None
+    cited = tuple((formula.citation, formula.provenance) for formula in operand.formulas)
+    return operand_key(Check.ISA, atom, operand), operand.name, operand.no_formula, cited
+
+
+def product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
+    """The key of a product; None for a live GPU, which makes the product of every atom."""
+    maps = tuple((part.text, part.map, part.extent, part.keys) for part in atom.parts)
+    return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
+
+
+def observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
+    """The key of what a GPU did: the maps, and the instruction, whose recordings they are compared with."""
+    maps = tuple((part.text, part.map, part.extent) for part in atom.parts)
+    own = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else tuple(atom.atom.relabel.items())
+    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, own, mnemonic_of(atom.instruction))
