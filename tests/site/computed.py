@@ -280,7 +280,10 @@ def sm70_report() -> list[Row]:
 def kernel() -> list[Row]:
     kernels = [name for group in tomllib.loads(text("tests/kernels/corpus.toml")).values() for name in group["kernels"]]
     (results,) = {int(str(line["results"])) for line in recorded("order") if "wgmma" in str(line["name"])}
-    return [("has {} compiles of kernels", len(kernels)), ("no wrong result of {} in any probe", f"{results:,}")]
+    return [
+        ("has more than {} compiles of kernels", (len(kernels) - 1) // 10 * 10),
+        ("no wrong result of {} in any probe", f"{results:,}"),
+    ]
 
 
 def c_of_m16n8k16() -> list[Row]:

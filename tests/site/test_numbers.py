@@ -26,7 +26,7 @@ PAGES = [
 
 
 def spans(text: str, row: Row) -> list[range]:
-    """Where the numbers of a row stand in a text, wherever its sentence is; spaces of it are any in the text."""
+    """Where the numbers of a row are in a text, each time that its sentence occurs; a space of it may be a new line."""
     template, *values = row
     assert template.count("{}") == len(values), template
     parts = [re.escape(part).replace(r"\ ", r"\s+") for part in template.split("{}")]
