@@ -31,7 +31,7 @@ from verify.kernel.claim import Array, Launch, read_claim
 from verify.kernel.parse import read
 from verify.kernel.ptx import Kernel
 
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "s32": 32, "e4m3": 8, "e5m2": 8}
+BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "u16": 16, "s32": 32, "e4m3": 8, "e5m2": 8}
 POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
 SECONDS = 30.0  # of the runs of one edited kernel
 
@@ -40,7 +40,9 @@ def packed(array: Array, values: np.ndarray) -> np.ndarray:
     """The bytes of an array, poison where it has no element."""
     width = BITS[array.kind] // 8
     memory = np.full((int(array.places.max()) + 1) * width, POISON, np.uint8).view(f"u{width}")
-    memory[array.places] = encode(array.kind, values.astype(np.int64).ravel())
+    there = array.places >= 0  # all but what a sparse matrix does not store
+    bits = encode(array.kind, values.astype(np.int64).ravel()) if array.content is None else array.content.ravel()
+    memory[array.places[there]] = bits[there]
     return memory.view(np.uint8)
 
 
@@ -98,7 +100,8 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
 def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
     """Random integers so small that every sum is exact."""
     source = np.random.default_rng(seed)
-    return {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
+    found = {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
+    return {name: found[name] * (launch.array(name).places >= 0).reshape(found[name].shape) for name in found}
 
 
 # ---- edited kernels

@@ -138,7 +138,10 @@ def _domain(launch: Launch) -> str:
     sizes = ", ".join(f"{name} = {value}" for name, value in launch.sizes.items())
     grid = "x".join(map(str, launch.grid))
     block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
-    return f"{sizes}; grid {grid} of {block} threads; all data, in exact arithmetic; not rounding, not SASS"
+    sparse = "".join(
+        f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
+    )
+    return f"{sizes}; grid {grid} of {block} threads; all data, in exact arithmetic{sparse}; not rounding, not SASS"
 
 
 def _status(findings: tuple[Finding, ...], strict: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,18 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import nearest
-from verify.kernel import expression
+from verify.kernel import expression, sparsity
 from verify.kernel.expression import Element, Node, whole
 from verify.kernel.values import SIZE
 
 MAX_ELEMENTS = 1 << 24  # of an array
+MAX_SPARSE = 1 << 20  # of a sparse one
 MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = ("kernel", "grid", "block", "smem", "sizes", "claim", "scalars", "params", "accumulate", "narrow", "arrays")
-ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero")
+ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "sparse", "metadata")
 PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
+WORDS = ("u8", "u16", "u32")  # types of metadata
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
@@ -45,14 +47,21 @@ class Array:
     out: bool  # whether the kernel may write it
     scratch: bool  # whether it may, and nothing is claimed of it
     zero: bool  # whether it holds zeros before the kernel runs
+    stored: NDArray[np.int64] | None = None  # of a sparse matrix: the column of each element that has a place
+    content: NDArray[np.int64] | None = None  # of metadata: the numbers that it holds
 
     @property
     def places(self) -> NDArray[np.int64]:
-        """The place of each element in its memory, in elements, in the order of its indices."""
-        found = np.full(self.shape, self.offset, np.int64)
+        """The place of each element in its memory, in elements, in the order of its indices; -1 for one not stored."""
+        shape = self.shape if self.stored is None else self.stored.shape
+        found = np.full(shape, self.offset, np.int64)
         for axis, stride in enumerate(self.strides):
-            found += (np.arange(self.shape[axis]) * stride).reshape(-1, *[1] * (len(self.shape) - 1 - axis))
-        return found.ravel()
+            found += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
+        if self.stored is None:
+            return found.ravel()
+        sparse = np.full(self.shape, -1, np.int64)
+        np.put_along_axis(sparse, self.stored, found, 1)
+        return sparse.ravel()
 
     def element(self, number: int) -> str:
         """An element by its number, as A[m=2,k=0]."""
@@ -178,7 +187,10 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         grid=_three("grid", table["grid"], sizes),
         block=_three("block", table["block"], sizes),
         smem=_shared(table.get("smem", 0), sizes),
-        arrays=tuple(_array(name, place, one, sizes) for place, (name, one) in enumerate(table["arrays"].items())),
+        arrays=_metadata(
+            [_array(name, place, one, sizes) for place, (name, one) in enumerate(table["arrays"].items())],
+            table["arrays"],
+        ),
         params=tuple(table.get("params", ())),
         scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
         target=target,
@@ -279,17 +291,58 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Arra
     if not all(isinstance(flag, bool) for flag in flags):
         raise SpecError(key, "out, scratch and zero are true or false")
     made = Array(name, dims, shape, steps, kind, whole(f"{key}.offset", given.get("offset", 0), sizes), *flags)
+    if given.get("sparse", False) is not False:
+        made = _sparse(made, given["sparse"], key)
     _check_places(made, key)
     return made
+
+
+def _sparse(array: Array, given: Any, key: str) -> Array:
+    """A matrix of which only the columns of a pattern are stored; `true` draws one."""
+    listed = isinstance(given, list) and given and all(isinstance(one, list) for one in given)
+    if len(array.shape) != 2 or array.out or array.scratch or not (given is True or listed):
+        raise SpecError(f"{key}.sparse", "expected true or a list of stored columns, of an input with two indices")
+    if int(np.prod(array.shape, dtype=object)) > MAX_SPARSE:
+        raise SpecError(f"{key}.sparse", f"at most {MAX_SPARSE} elements")
+    try:
+        stored = sparsity.columns(array.kind, *array.shape, None if given is True else given)
+    except (ValueError, TypeError) as error:
+        raise SpecError(f"{key}.sparse", str(error)) from None
+    except KeyError:
+        raise SpecError(f"{key}.sparse", f"no metadata describes elements of type {array.kind}") from None
+    return replace(array, stored=stored)
+
+
+def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array, ...]:
+    """The arrays, those that are metadata with their words."""
+    made = list(arrays)
+    for place, array in enumerate(arrays):
+        of, key = table[array.name].get("metadata"), f"arrays.{array.name}"
+        if of is None:
+            continue
+        sparse = next((one for one in arrays if one.name == of and one.stored is not None), None)
+        if sparse is None or sparse.stored is None or array.kind not in WORDS or len(array.shape) != 2:
+            raise SpecError(
+                f"{key}.metadata", f"expected words ({', '.join(WORDS)}) with two indices, of a sparse array"
+            )
+        try:
+            content = sparsity.words(sparse.kind, sparse.stored, 8 * SIZE[array.kind], sparse.shape[1])
+        except ValueError as error:
+            raise SpecError(f"{key}.metadata", str(error)) from None
+        if content.shape != array.shape or array.out or array.scratch or array.zero:
+            raise SpecError(f"{key}.dims", f"an input of {content.shape} words of metadata, not {array.shape}")
+        made[place] = replace(array, content=content)
+    return tuple(made)
 
 
 def _check_places(array: Array, key: str) -> None:
     if array.offset < 0 or int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
         raise SpecError(key, f"at most {MAX_ELEMENTS} elements, from an offset of 0 up")
-    last = array.offset + sum((extent - 1) * step for extent, step in zip(array.shape, array.strides, strict=True))
+    shape = array.shape if array.stored is None else array.stored.shape
+    last = array.offset + sum((extent - 1) * step for extent, step in zip(shape, array.strides, strict=True))
     if min(array.strides) < 0 or last >= 4 * MAX_ELEMENTS:
         raise SpecError(f"{key}.strides", f"strides from 0 up, within {4 * MAX_ELEMENTS} elements")
-    places = array.places
+    places = array.places[array.places >= 0]
     if int(np.bincount(places).max()) > 1:
         raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
 
@@ -321,6 +374,8 @@ def _check(launch: Launch) -> None:
         if element.name not in names:
             raise SpecError("claim", f"no array is named {element.name!r}{nearest(element.name, list(names), 'array')}")
         one = names[element.name]
+        if one.content is not None:
+            raise SpecError("claim", f"{one.name} is metadata: the claim is about the matrix that it describes")
         if len(element.indices) != len(one.dims):
             raise SpecError("claim", f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}")
     for name in expression.scalars(launch.value) - launch.scalars.keys():

@@ -10,6 +10,7 @@ elements. Main declarations: `explained`, `Cause`, `Term`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,9 +142,10 @@ class _Watched:
         texts: list[str] = []
         count = 0
         tied = all(_alone(a[:, slot, 1]) and _alone(b[slot, :, 1]) for slot in range(len(votes)))
-        runs = {name: _run(part) for name, part in (("A", a[0, :, 1]), ("B", b[:, 0, 1]))}
+        slots = {"A": [_most(one) for one in a[..., 1].T], "B": [_most(one) for one in b[..., 1]]}
+        runs = {name: _run(np.array(part)) for name, part in slots.items()}
         if tied and runs["A"] != runs["B"]:  # only one of them has the k's of the tile in their order
-            votes, tied = [int(one) for one in (a[0, :, 1] if runs["A"] else b[:, 0, 1])], False
+            votes, tied = slots["A" if runs["A"] else "B"], False
         for name, tile in (("A", a), ("B", b)):
             axis = 1 if name == "A" else 0
             frees = [_most(line[..., 2]) for line in (tile if name == "A" else tile.swapaxes(0, 1))]
@@ -157,7 +159,7 @@ class _Watched:
                 continue
             count += int(wrong.sum())
             row, column = (int(one[0]) for one in np.nonzero(wrong))
-            place = self._place(product, name, row, column)
+            place = self._place(product, warp, name, row, column)
             words = f"{place} holds {self._element(tile[row, column])}"
             if not tied:
                 words += f"; the instruction wants {self._wanted(tile[row, column], wants[row, column])}"
@@ -167,7 +169,7 @@ class _Watched:
         who = self.machine.shared.who(int(product.first[warp])) if hasattr(self.machine, "shared") else "a warp"
         if tied:
             texts = [
-                f"A's slots of k hold {_listed(a[0, :, 1])}, B's {_listed(b[:, 0, 1])}: nothing says which is wrong"
+                f"A's slots of k hold {_listed(slots['A'])}, B's {_listed(slots['B'])}: nothing says which is wrong"
             ]
         text = f"{product.name} of the warp of {who}: {'; '.join(texts)}"
         text += f"; {count} elements of this instruction are out of place" if count else ""
@@ -181,12 +183,13 @@ class _Watched:
         return Cause(product.line, product.name, name, holds, wanted)
 
     @staticmethod
-    def _place(product: Product, name: str, row: int, column: int) -> str:
+    def _place(product: Product, warp: int, name: str, row: int, column: int) -> str:
         """The lane and register of a place in a tile, or that it is in shared memory."""
         fragment = product.fragments.get(name)
         if fragment is None:
             return f"{product.elsewhere}, {name}[{row},{column}] of the instruction,"
-        lane, value = divmod(int(fragment_map(fragment).slot[row, column]), fragment.values)
+        slots = product.slots[name][warp] if name in product.slots else fragment_map(fragment).slot
+        lane, value = divmod(int(slots[row, column]), fragment.values)
         per = max(32 // fragment.bits, 1)
         part = {1: "", 2: (" low half", " high half")[value % 2]}.get(per, f" byte {value % per}")
         return f"lane {lane}, {name} register {value // per}{part}"
@@ -243,8 +246,8 @@ def _alone(part: Ints) -> bool:
     return len({int(one) for one in part if one >= 0}) <= 1
 
 
-def _listed(part: Ints) -> str:
-    return "[" + ", ".join("–" if one < 0 else str(int(one)) for one in part) + "]"
+def _listed(part: Sequence[int]) -> str:
+    return "[" + ", ".join("–" if one < 0 else str(one) for one in part) + "]"
 
 
 class _Probes(Values):

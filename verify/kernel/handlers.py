@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa_tables.semantics import Meaning, meaning
-from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, together, wmma
+from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, sparse, together, wmma
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.machine import Bind, Machine
 from verify.kernel.ptx import WIDTHS, Instruction, Kernel
@@ -20,6 +20,7 @@ BINDS: Mapping[str, Bind] = {
     **comparisons.BINDS,
     **accesses.BINDS,
     **matrices.BINDS,
+    **sparse.BINDS,
     **wmma.BINDS,
     **together.BINDS,
     **asynchronous.BINDS,

@@ -58,18 +58,24 @@ class Interpretation:
         """An array with its elements as unknowns, or as zeros."""
         places, size = array.places, SIZE[array.kind]
         owner = np.full(int(places.max()) + 1, -1, np.int64)
-        owner[places] = np.arange(len(places))
+        there = places >= 0
+        owner[places[there]] = np.flatnonzero(there)
         if sample is not None and sample.shape != array.shape:
             raise SpecError(f"samples.{array.name}", f"has the shape {sample.shape}, not {array.shape}")
         if sample is None:
             low = 0 if array.kind[0] == "u" else -3
             sample = self.values.points.integers(low, 4, array.shape).astype(np.float64)
+        sample = np.where(there.reshape(array.shape), sample, 0.0)
         first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample)
+        self.values.residues[:, first : first + len(places)] *= there
         region = Region(array, first, owner, places, size)
-        if array.out or array.scratch:
+        if array.out or array.scratch or array.content is not None:
             count = len(owner) * size
-            labels = np.zeros(count, np.uint32)
-            if not array.zero:
+            labels, plain = np.zeros(count, np.uint32), np.zeros(count, np.uint8)
+            if array.content is not None:
+                octets = array.content.astype(f"<u{size}").reshape(-1, 1).view(np.uint8)
+                plain[places[:, None] * size + np.arange(size)] = octets
+            elif not array.zero:
                 ids = (first + np.arange(len(places))).astype(np.uint32) << np.uint32(3)
                 labels[places[:, None] * size + np.arange(size)] = ids[:, None] + np.arange(size, dtype=np.uint32)
             if array.zero:
@@ -77,7 +83,7 @@ class Interpretation:
                 self.values.residues[:, span] = 0
             nobody = np.full(count, -1, np.int64)
             region.stored = Stored(
-                labels, np.zeros(count, np.uint8), nobody, nobody.copy(), np.zeros(count, bool), nobody.copy(),
+                labels, plain, nobody, nobody.copy(), np.zeros(count, bool), nobody.copy(),
                 nobody.copy(), nobody.copy(),
             )  # fmt: skip
         return region

@@ -7,8 +7,8 @@ multiplies from shared memory by descriptors. With `machine.watch` each product'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +39,9 @@ class Product:
     b: Ids  # (warps, k, n)
     fragments: dict[str, Fragment]  # of the operands in registers
     elsewhere: str = "shared memory"  # where the other operands are
+    slots: Mapping[str, Ints] = field(
+        default_factory=dict
+    )  # (warps, rows, columns) -> lane * values + value, if not all
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,7 +366,7 @@ class Global:
         for region, here, offset in self._found(addresses, threads, count, "writes"):
             who = threads[here]
             inside = (self._elements(region, offset, count, who, "writes") >= 0).all(1)
-            if region.stored is None:
+            if region.stored is None or region.array.content is not None:
                 text = f"{self.who(int(who[0]))} writes {region.array.name}, which is no output"
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue

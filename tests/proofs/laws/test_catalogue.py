@@ -13,7 +13,7 @@ import pytest
 
 from proofs.errors import ProblemError
 from proofs.laws import certificates, solve
-from proofs.laws.decide import decide_law, shipped, kept_models
+from proofs.laws.decide import decide_law, kept_models, shipped
 from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
