@@ -106,7 +106,7 @@ class ByMnemonic(Mapping[str, tuple[T, ...]]):
     read: Callable[[_File, str], T]
 
     def __getitem__(self, mnemonic: str) -> tuple[T, ...]:
-        found = tuple(self.read(file, mnemonic) for file in self.files if mnemonic in file.index[self.kind])
+        found = tuple(self.read(file, mnemonic) for file in self.files if file.has(self.kind, mnemonic))
         if not found:
             raise KeyError(mnemonic)
         return found
@@ -132,7 +132,7 @@ class Recordings(ByMnemonic[Recording]):
 
     def few(self, mnemonic: str) -> tuple[FewLabels, ...]:
         """The recordings of a mnemonic, in lists; none if one has many labels, or is no sound product of registers."""
-        found = [file.few(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"]]
+        found = [file.few(mnemonic) for file in self.files if file.has("mnemonic", mnemonic)]
         return tuple(one for one in found if one) if all(found) else ()
 
     @property
@@ -170,6 +170,21 @@ class _File:
     @cached_property
     def lines(self) -> list[str]:
         return text_of(self.source)
+
+    @cached_property
+    def family(self) -> str:
+        """The word that begins every mnemonic of a file of ours, by its first line alone; empty where all lines tell."""
+        if self.source.parent != SHIPPED:
+            return ""
+        try:
+            with self.source.open(encoding="utf-8") as file:
+                return str(parsed(file.readline().rstrip("\n"))["family"]).partition(".")[0]
+        except (OSError, ValueError, KeyError):
+            return ""  # it is opened, and reported
+
+    def has(self, kind: str, mnemonic: str) -> bool:
+        """Whether the file has a line of that kind on a mnemonic."""
+        return self.family in ("", mnemonic.partition(".")[0]) and mnemonic in self.index[kind]
 
     @cached_property
     def header(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from gpu_checks.kernels.modules import probe_of
 from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io import reader
-from gpu_checks.recordings_io.lines import with_digest, without_digest
+from gpu_checks.recordings_io.lines import text_of, with_digest, without_digest
 from gpu_checks.recordings_io.reader import SHIPPED
 from gpu_checks.recordings_io.writer import to_lines, write
 from isa_tables.signature import mnemonics, runs_on, signature
@@ -277,6 +277,26 @@ def test_the_shipped_files_are_small_and_name_no_machine():
         assert not re.search(r"/(home|root|tmp|work|usr)/|localhost|\.local", file.read_text())
 
 
+def test_a_shipped_file_is_opened_for_mnemonics_that_begin_like_its_family(monkeypatch):
+    """A file that a lookup passes by has no line on what is looked up."""
+    opened = []
+    monkeypatch.setattr(reader, "text_of", lambda path: opened.append(path.name) or text_of(path))
+    reader._shipped.cache_clear()  # seam: the cache
+    library = gpu_checks.recordings()
+    assert "dp4a.s32.s32" in library and opened == ["nvidia_h200_dp4a.jsonl"]
+    for file in library.files:
+        named = {*file.index["mnemonic"], *file.index["move"]}
+        assert named and {name.partition(".")[0] for name in named} == {file.family}
+
+
+def test_a_shipped_file_with_a_damaged_first_line_is_opened_and_reported(monkeypatch, tmp_path):
+    monkeypatch.setattr(reader, "SHIPPED", tmp_path)
+    lines = (SHIPPED / "nvidia_h200_dp4a.jsonl").read_text().replace("dp4a", "dp2a", 1)
+    (tmp_path / "ours.jsonl").write_text(lines)
+    with pytest.raises(RecordingError, match=r"ours\.jsonl:1: the digest is not that of the line"):
+        gpu_checks.recordings().get("dp4a.s32.s32")
+
+
 def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     from gpu_checks.recordings_io import lines
 
@@ -285,5 +305,5 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     monkeypatch.setattr(lines.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
     reader._shipped.cache_clear()  # seam: the cache
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
-    headers = len(list(SHIPPED.glob("*.jsonl")))
-    assert len(parsed) <= headers + 10  # a header a file, the line, and its tables
+    headers = len(list(SHIPPED.glob("*.jsonl"))) + len(list(SHIPPED.glob("*_mma_*.jsonl")))
+    assert len(parsed) <= headers + 10  # a header a file, once more where it is opened, the line, and its tables
