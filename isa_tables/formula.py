@@ -114,15 +114,15 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 def evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
     """The value of a tree, a number or a truth value, where its names have these values."""
-    return _EVALUATION[type(tree)](tree, values)
-
-
-_EVALUATION: Mapping[type, Callable[[Any, Mapping[str, Any]], Any]] = {
-    Constant: lambda tree, values: tree.value,
-    Name: lambda tree, values: values[tree.name],
-    Operation: lambda tree, values: OPERATORS[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
-    Choice: lambda tree, values: where(
-        evaluate(tree.condition, values), evaluate(tree.then, values), evaluate(tree.otherwise, values)
-    ),
-    Opposite: lambda tree, values: evaluate(tree.condition, values) ^ True,
-}
+    if isinstance(tree, Name):
+        return values[tree.name]
+    if isinstance(tree, Constant):
+        return tree.value
+    if isinstance(tree, Operation):
+        return OPERATORS[tree.op](evaluate(tree.left, values), evaluate(tree.right, values))
+    condition = evaluate(tree.condition, values)
+    if isinstance(tree, Opposite):
+        return condition ^ True
+    if isinstance(condition, bool):
+        return evaluate(tree.then if condition else tree.otherwise, values)
+    return where(condition, evaluate(tree.then, values), evaluate(tree.otherwise, values))

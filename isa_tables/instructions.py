@@ -156,9 +156,11 @@ class Operand(Fragment):
 
     def _values(self, ends: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
         values, shape = _prepare(ends)
+        known = {*self.param, *values}
         for name, formula in self.let.items():
-            if formula.names - self.param.keys() <= values.keys():
+            if formula.names <= known:
                 values[name] = evaluate(formula.tree, values)
+                known.add(name)
         return values, shape
 
     def as_printed(self) -> Operand:

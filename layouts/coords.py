@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from layouts.arrays import any_of, is_array, is_bool, np
+from layouts.arrays import any_of, is_array, is_bool, loaded, np
 from layouts.errors import LayoutError, ProfileError
 from layouts.int_tuple import IntTuple, check_int_tuple, check_shape, congruent, leaves, product, wrap
 from layouts.text import format_int_tuple
@@ -34,9 +34,7 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 
     Raises LayoutError for a negative or non-integer coordinate, a wrong rank, and array results beyond int64.
     """
-    if type(coord) is int and coord >= 0:
-        return digit_sum(coord, leaves(shape), leaves(stride))
-    if has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
+    if loaded() and has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
         raise LayoutError(f"offsets of {shape}:{stride} at these coordinates do not fit 64 bits")
     return _offset(coord, shape, stride)
 
@@ -44,6 +42,8 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
     if isinstance(coord, tuple):
         return sum(map(_offset, coord, _modes(coord, shape), wrap(stride)))
+    if type(coord) is int and coord >= 0:
+        return digit_sum(coord, leaves(shape), leaves(stride))
     if coord is None:
         return 0
     strides = leaves(stride)

@@ -173,7 +173,7 @@ class _File:
 
     @cached_property
     def family(self) -> str:
-        """The word that begins every mnemonic of a file of ours, by its first line alone; empty where all lines tell."""
+        """The word that begins every mnemonic of a file of ours, by its first line; empty where that has none."""
         if self.source.parent != SHIPPED:
             return ""
         try:

@@ -128,8 +128,9 @@ def _element_faults(subject: BoundAtom) -> Iterator[str]:
             return
         counts[operand] = int(found[1])
     if not counts:
-        again = Counter(atom.ptx or ()).most_common(1)
-        yield from (f"the atom issues {text} {n} times, its elements take it once" for text, n in again if n > 1)
+        text, n = max(Counter(atom.ptx or ()).items(), key=lambda counted: counted[1], default=("", 0))
+        if n > 1:
+            yield f"the atom issues {text} {n} times, its elements take it once"
         return
     if counts.get("C", 1) != counts.get("D", 1):
         yield f"an element of C has {counts.get('C', 1)} components, of D {counts.get('D', 1)}"

@@ -345,12 +345,12 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     >>> product(atom).status.value
     'AGREES'
     """
-    from random import Random  # numpy.random takes 10 ms to load
-
     started = time.perf_counter()
     if plain.multiplies(subject, trials, seed, NUMBERS):
         seconds = time.perf_counter() - started
         return finding(Check.ISA, None, "random integers", trials, ENGINE, Status.AGREES, seconds)
+    from random import Random  # numpy.random takes 10 ms to load
+
     m, n, _ = subject.mma.shape
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}

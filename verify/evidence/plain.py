@@ -14,16 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import mul
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from layouts import Layout, size
 from layouts.arrays import loaded
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import lane_of
-
-if TYPE_CHECKING:
-    from random import Random
 
 FEW = 1024  # points that are evaluated sooner than numpy is loaded
 Rows: TypeAlias = "list[list[int]]"
@@ -81,9 +78,7 @@ def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, i
     )
     if loaded() or not registers or subject.lanes * max(part.values for part in subject.parts) > FEW:
         return False
-    from random import Random
-
-    rng, instruction = Random(seed), subject.instruction
+    instruction = subject.instruction
     which = [instruction.product(lane % instruction.signature.lanes) for lane in range(subject.lanes)]
     a, b, c = subject.parts
     slots_a, slots_b, slots_c = (_slots(subject, part, which) for part in subject.parts)
@@ -92,9 +87,8 @@ def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, i
     filled = {(product, x, y) for product, _, x, y in slots_c} == {
         (product, x, y) for product in which for x in range(c.extent[0]) for y in range(c.extent[1])
     }
-    return filled and all(
-        _right(_drawn(a, rng, numbers), _drawn(b, rng, numbers), slots_a, slots_b, slots_c) for _ in range(trials)
-    )
+    drawn = [[_drawn(part, f"{seed} {trial}", numbers) for part in (a, b)] for trial in range(trials)]
+    return filled and all(_right(left, right, slots_a, slots_b, slots_c) for left, right in drawn)
 
 
 def _right(left: Rows, right: Rows, slots_a: Slots, slots_b: Slots, slots_c: Slots) -> bool:
@@ -138,11 +132,14 @@ def lanes(subject: BoundAtom) -> list[int]:
     return [lane + lane_of(rep, replica) for replica in range(subject.rep_size) for lane in threads]
 
 
-def _drawn(part: BoundOperand, rng: Random, numbers: tuple[int, int]) -> Rows:
-    """A matrix of random integers."""
+def _drawn(part: BoundOperand, seed: str, numbers: tuple[int, int]) -> Rows:
+    """A matrix of random integers, drawn from a digest: recordings, which have digests too, have loaded hashlib."""
+    from hashlib import shake_128
+
     low, high = numbers
     rows, columns = part.extent
-    listed = [byte % (high - low) + low for byte in rng.randbytes(rows * columns)]
+    drawn = shake_128(f"{part.name} {seed}".encode()).digest(rows * columns)
+    listed = [byte % (high - low) + low for byte in drawn]
     return [listed[row * columns : (row + 1) * columns] for row in range(rows)]
 
 
