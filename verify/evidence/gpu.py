@@ -31,7 +31,7 @@ from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_plain import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
-from verify.evidence.gpu_shared_memory import comparable
+from verify.evidence.gpu_shared_memory import ONCE, comparable
 from verify.evidence.gpu_sparse import Conflict
 
 if TYPE_CHECKING:
@@ -58,45 +58,44 @@ def labels(subject: BoundAtom) -> Labels | str:
     """
     if subject.thr is None or subject.rep is None:
         return subject.thr_fault
-    threads, replicas = _owners(subject.thr, subject.rep, subject.lanes)
     table = {}
     for part in subject.parts:
         if not part.well_formed:
             return f"{part.name} is not well formed"
         if subject.mma.space.get(part.name, "reg") != "reg":
             continue
-        rows, width = _walked(part.map or part.parsed), part.extent[0]
-        if len(rows) > subject.threads:
-            return f"{part.name} distributes elements to {len(rows)} threads, the atom has {subject.threads}"
-        elements = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
-        elements[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
-        replica = np.broadcast_to(replicas[:, None, None], (subject.lanes, rows.shape[1], 1))
-        table[part.name] = np.concatenate([replica, elements[threads]], axis=-1)
+        if part.domain[0] > subject.threads:
+            return f"{part.name} distributes elements to {part.domain[0]} threads, the atom has {subject.threads}"
+        table[part.name] = _by_lane(part.map or part.parsed, part.extent[0], subject.thr, subject.rep, subject.lanes)
     return table
 
 
-@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ is in them, cached or not
-def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
-    """The logical thread and the replica of each lane."""
+@lru_cache(maxsize=128)  # plain integers: no bug planted in Layout.__call__ is in them, cached or not
+def _by_lane(layout: Layout | FragmentMap, width: int, thr: Layout, rep: Layout, lanes: int) -> Table:
+    """(replica, x, y) of the element that a layout, or a map, gives each (lane, value)."""
+    rows = np.array(walks(layout) if isinstance(layout, Layout) else layout.elements(), dtype=np.int64)
     owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
     threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
-    return threads, replicas
-
-
-@lru_cache(maxsize=16)  # plain integers, as above
-def _walked(layout: Layout | FragmentMap) -> Table:
-    """The element of each (thread, value) of a layout, or of a map."""
-    rows = walks(layout) if isinstance(layout, Layout) else layout.elements()
-    return np.array(rows, dtype=np.int64)
+    elements = np.full((size(thr), rows.shape[1], 2), NOTHING, dtype=np.int64)
+    elements[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
+    small = -(1 << 31) <= elements.min(initial=0) <= elements.max(initial=0) < 1 << 31  # half of the memory to read
+    table = np.empty((lanes, rows.shape[1], 3), dtype=np.int32 if small else np.int64)
+    table[..., 0], table[..., 1:] = replicas[:, None], elements[threads]
+    table.setflags(write=False)
+    return table
 
 
 def relabelling(
-    subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk"
+    subject: BoundAtom,
+    claimed: Labels,
+    recording: gpu_checks.Recording,
+    axes: str = "mnk",
+    times: Mapping[str, int] = ONCE,
 ) -> int | Conflict:
     """The number of pairs matched, if a relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must be in the tile. Then for each axis the pairs (claimed label, recorded class), over both
-    operands that have the axis, must be one bijection.
+    operands that have the axis, must be one bijection. An operand may stand for several equal ones: `times`.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -114,13 +113,13 @@ def relabelling(
         unread = _unread(part, claimed[part.name], recording.operands[RECORDED[part.name]], in_memory)
         if unread is not None:
             return unread
-    pairs = 0
     for axis in axes:
         found = _match(axis, HOLDERS[axis], claimed, recording)
-        if isinstance(found, Conflict):
+        if found is not None:
             return found
-        pairs += found
-    return pairs
+    products = {part.name: recording.operands[RECORDED[part.name]][..., PRODUCT] for part in parts}
+    read = {name: times.get(name, 1) * int(np.count_nonzero(product >= 0)) for name, product in products.items()}
+    return sum(read[name] for axis in axes for name in HOLDERS[axis])
 
 
 def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
@@ -134,8 +133,8 @@ def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_check
         if len(idle):
             statement = f"{part.name} has no values in lane {idle[0]}, the instruction {values}"
             return Conflict(part.axes[0], (part.name, part.name), int(idle[0]), 0, statement)
-        outside = (table[..., 1:] < 0) | (table[..., 1:] >= part.extent)
-        if outside.any():
+        if table.min() < 0 or any(table[..., 1 + i].max() >= end for i, end in enumerate(part.extent)):
+            outside = (table[..., 1:] < 0) | (table[..., 1:] >= part.extent)
             lane, value, axis = (int(c) for c in np.argwhere(outside)[0])
             x, y = table[lane, value, 1:].tolist()
             statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) is outside {part.tile}"
@@ -143,8 +142,8 @@ def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_check
     return None
 
 
-def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
-    """The number of (label, class) pairs, if they are a bijection over both operands, or the first that breaks it.
+def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
+    """The first (label, class) pair that breaks the bijection of both over two operands, if any does.
 
     A slot that the hardware never read (a copy of an element that it reads elsewhere) has no class.
     """
@@ -159,7 +158,7 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     claim, observed = claim[read], observed[read]
     broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
     if not len(broken):
-        return len(claim)
+        return None
     place, operand = int(broken[0]), operands[0]
     if place >= pairs[0][0].size:
         place, operand = place - pairs[0][0].size, operands[1]
@@ -297,7 +296,10 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
             claimed = claims()
             return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
 
-        found = known.kept((Check.GPU, compare, atom_key(subject), recording_key(recording)), answer)
+        observed, _ = known.kept(  # the recording is kept with its key: no other gets its id
+            (Check.GPU, recording_key, id(recording)), lambda: (recording_key(recording), recording)
+        )
+        found = known.kept((Check.GPU, compare, atom_key(subject), observed), answer)
         if isinstance(found, str):
             return unchecked(Check.GPU, found)
         status, words, points, wrong = found
@@ -318,7 +320,7 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
     checks: tuple[Callable[[], int | Conflict], ...] = (
-        lambda: relabelling(subject, view.claimed, view.recording, view.axes),
+        lambda: relabelling(subject, view.claimed, view.recording, view.axes, view.times),
         lambda: _passed(view.claimed["C"], recording),
         lambda: view.stored.compare() if view.stored else 0,
     )
@@ -337,6 +339,8 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
 def _passed(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
     """The first element of C that arrives at another element of D, else 0; an atom has one layout for both."""
     arrives = recording.passthrough.ravel()
+    if (arrives == np.arange(len(arrives))).all():
+        return 0
     labels = claimed.reshape(-1, claimed.shape[-1])
     wrong = np.flatnonzero((labels[: len(arrives)] != labels[arrives]).any(axis=1))
     if not len(wrong):
@@ -363,9 +367,9 @@ def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
         seen = np.stack(codomain(part.name, one.labels[..., 0], one.labels[..., 1]), axis=-1)
         points += int(np.count_nonzero(seen >= 0))
         label = claimed[part.name][..., 1:]
-        clashes = np.argwhere((seen >= 0) & (seen != label))
-        if len(clashes):
-            lane, value, _ = (int(c) for c in clashes[0])
+        clashes = (seen >= 0) & (seen != label)
+        if clashes.any():
+            lane, value, _ = (int(c) for c in np.argwhere(clashes)[0])
             at = (lane, value)
             wrong = _misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {one.premise}", points, wrong

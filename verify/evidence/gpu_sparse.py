@@ -40,6 +40,7 @@ class Stored(NamedTuple):
     values: Table | None  # [lane][value, as the atom counts] -> (m, column) of an A in registers
     b: tuple[Table, Table]  # k of B's elements as claimed, and their k classes
     e: Table | None  # [lane][value] -> (m, column); None where the atom has no E
+    times: int = 1  # how many images of B had one and the same classes
 
     @property
     def columns(self) -> int:
@@ -86,7 +87,7 @@ class Stored(NamedTuple):
         class_of[claimed] = classes
         if (class_of[claimed] != classes).any() or len(np.unique(class_of)) != len(class_of):
             return Conflict("k", ("B", "B"), 0, 0, "k of B is no relabelling of what the hardware sums over")
-        columns, points = self.elements[..., 1], self.b[0].size
+        columns, points = self.elements[..., 1], self.b[0].size * self.times
         for pattern, kept in self.metadata.kept.items():
             meant = np.array(self.meaning.kept[pattern])[columns % self.meaning.columns // self.columns]
             k = columns // self.meaning.columns * self.meaning.columns + meant
