@@ -95,7 +95,7 @@ def relabelling(
     """The number of pairs matched, if a relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must be in the tile. Then for each axis the pairs (claimed label, recorded class), over both
-    operands that have the axis, must be one bijection. An operand may stand for several equal ones: `times`.
+    operands that have the axis, must be one bijection. `times` counts the equal ones of an operand.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
