@@ -14,6 +14,7 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/index": {"hostile"},
+    "verify/kernel": {"drawn_operand"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},

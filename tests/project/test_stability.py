@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from verify import verify_layout
 from verify.__main__ import COMMANDS, main
 from verify.campaign import report as campaign
 from verify.core.errors import Exit
-from verify.core.verdict import Status
+from verify.core.verdict import ProductOperand, Status, WrongProduct
 from verify.report import as_json
 
 TEXT = (Path(__file__).parents[2] / "docs" / "stability.md").read_text(encoding="utf-8")
@@ -46,7 +47,10 @@ def test_the_fields_of_a_report_are_in_the_table_and_no_others() -> None:
     rows = [line.split("|") for line in TEXT[TEXT.index("**JSON**") :].splitlines() if line.startswith("| `")]
     fields = {part for row in rows for name in re.findall(r"`([^`]+)`", row[1]) for part in re.findall(r"\w+", name)}
     words = fields | {name for row in rows for name in re.findall(r"`(\w+)`", " ".join(row))}
-    refuted = json.loads(as_json.render(verify_layout("(4,8):(8,1)", onto=(4, 4)), verbose=True))
+    report = verify_layout("(4,8):(8,1)", onto=(4, 4))
+    in_memory, in_registers = (ProductOperand("A", (("",),), (("",),), slots) for slots in ((), (((0, 0),),)))
+    kernel = replace(report.cases[0], wrong_product=WrongProduct(1, "mma", (in_registers, in_memory), True))
+    refuted = json.loads(as_json.render(replace(report, cases=(kernel,)), verbose=True))
     assert any(verdict["counterexample"] for verdict in refuted["subjects"][0]["verdicts"])
     assert set(keys(refuted)) - words == set()
     assert fields - set(keys(refuted)) == {"adapter", "place"}  # of a copy atom, of a file

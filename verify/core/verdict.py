@@ -171,6 +171,47 @@ class Counterexample(NamedTuple):
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
 
 
+@dataclass(frozen=True, slots=True)
+class ProductOperand:
+    """An operand of a matrix product, by rows: the element that each slot holds, and the one that it should hold.
+
+    An element is written with its array: `A[m=0,k=8]`.
+    """
+
+    name: str  # A or B
+    holds: tuple[tuple[str, ...], ...]  # "" for a computed value
+    wants: tuple[tuple[str, ...], ...]  # "" where nothing decides
+    slots: tuple[tuple[tuple[int, int], ...], ...] = ()  # (lane, value) of each, (-1, -1) of none; empty in memory
+    bits: int = 32  # of an element
+    elsewhere: str = "shared memory"  # where it is if not in registers
+
+    def place(self, row: int, column: int) -> str:
+        """The lane and register of a slot, or where else it is.
+
+        >>> ProductOperand("B", (("",),), (("",),), (((3, 1),),), 16).place(0, 0)
+        'lane 3, B register 0 high half'
+        """
+        if not self.slots:
+            return f"{self.elsewhere}, {self.name}[{row},{column}] of the instruction,"
+        lane, value = self.slots[row][column]
+        if lane < 0:
+            return f"{self.name}[{row},{column}] of the instruction, which the metadata leave out,"
+        per = max(32 // self.bits, 1)
+        part = {1: "", 2: (" low half", " high half")[value % 2]}.get(per, f" byte {value % per}")
+        return f"lane {lane}, {self.name} register {value // per}{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongProduct:
+    """The first matrix product of a kernel whose operands do not belong together."""
+
+    line: int  # of the PTX
+    instruction: str  # mma or wgmma
+    operands: tuple[ProductOperand, ...]  # A and B
+    decided: bool  # whether their neighbours say what a slot should hold; else each shows what the other one implies
+    text: str = ""  # what is wrong, in words
+
+
 class Evidence(NamedTuple):
     """The result of one check of one claim, with its method and its number of points.
 

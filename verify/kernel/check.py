@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from verify.core.errors import UsageError
+from verify.core.verdict import WrongProduct
 from verify.kernel.claim import Claim, Launch
 from verify.kernel.comparison import Comparison
-from verify.kernel.explain import Cause, explained
+from verify.kernel.explain import explained
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.parse import read
@@ -44,7 +45,7 @@ class Outcome:
     compared: int = 0  # elements
     offsets: tuple[tuple[int, int, int], ...] = ()  # (parameter, first byte, bytes) that were read
     hidden: tuple[str, ...] = ()  # which errors this launch cannot show
-    cause: Cause | None = None  # the first wrong operand of a matrix product, if that explains a wrong element
+    cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
 
 
 def check(
@@ -75,7 +76,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
     """Run, compare, explain, and say what was found."""
     extra: list[Finding] = []
     comparison: Comparison | None = None
-    cause: Cause | None = None
+    cause: WrongProduct | None = None
     try:
         run.run()
     except Missing as missing:

@@ -2,9 +2,9 @@
 """Why an element is wrong, in terms of matrices and lanes: the CTA that wrote it is run again.
 
 Once with an eye on every matrix product: its operands must hold one k for each slot, the same in A and B, one m for
-each row and one n for each column. The first product that does not is the cause (`Cause`). And once with a probe for
-each k, in which all of A but A[.,k] is zero: it says which terms of the sum are missing, doubled or made of other
-elements. Main declarations: `explained`, `Cause`, `Term`.
+each row and one n for each column. The first product that does not is the cause (`WrongProduct`). And once with a probe
+for each k, in which all of A but A[.,k] is zero: it says which terms of the sum are missing, doubled or made of other
+elements. Main declarations: `explained`, `Term`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.core.verdict import ProductOperand, WrongProduct
 from verify.kernel.comparison import Comparison
 from verify.kernel.expression import Apply, Element, Evaluation, Node, Sum, Tensor
 from verify.kernel.findings import Finding, Severity, Unclear
@@ -24,22 +25,14 @@ from verify.kernel.matrices import Product, fragment_map
 from verify.kernel.memory import Region
 from verify.kernel.values import FIRST, Ids, Values
 
+CAUSE = "wrong operand"  # the kind of the finding that names it
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """An operand of a matrix product in which elements are out of place: what each slot holds, and should hold."""
-
-    line: int  # of the PTX
-    instruction: str  # mma or wgmma
-    operand: str  # A or B
-    holds: tuple[tuple[str, ...], ...]  # the tile's rows of elements
-    wants: tuple[tuple[str, ...], ...]  # what its neighbours imply, "" where nothing does
-
-
-def explained(run: Interpretation, found: Comparison, seed: int, budget: int) -> tuple[list[Finding], Cause | None]:
+def explained(
+    run: Interpretation, found: Comparison, seed: int, budget: int
+) -> tuple[list[Finding], WrongProduct | None]:
     """The first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
     words: list[Finding] = []
     term = _term(run.launch.value)
@@ -104,7 +97,7 @@ class _Watched:
         self.machine, self.term = run.machine, term
         self.regions: list[Region] = run.regions
         self.found: Finding | None = None
-        self.cause: Cause | None = None
+        self.cause: WrongProduct | None = None
 
     def __call__(self, product: Product) -> None:
         if self.found is not None:
@@ -139,60 +132,57 @@ class _Watched:
         """Name the first elements out of place, by what their neighbours in the tile imply."""
         a, b = tiles["A"][warp], tiles["B"][warp]
         votes = [_most([*a[:, slot, 1], *b[slot, :, 1]]) for slot in range(a.shape[1])]
-        texts: list[str] = []
-        count = 0
         tied = all(_alone(a[:, slot, 1]) and _alone(b[slot, :, 1]) for slot in range(len(votes)))
         slots = {"A": [_most(one) for one in a[..., 1].T], "B": [_most(one) for one in b[..., 1]]}
+        tied = tied and any(min(one, other) >= 0 and one != other for one, other in zip(*slots.values(), strict=True))
         runs = {name: _run(np.array(part)) for name, part in slots.items()}
         if tied and runs["A"] != runs["B"]:  # only one of them has the k's of the tile in their order
             votes, tied = slots["A" if runs["A"] else "B"], False
+        # where nothing decides, each is shown with what the other one implies
+        ks = {"A": slots["B"], "B": slots["A"]} if tied else {"A": votes, "B": votes}
+        texts: list[str] = []
+        operands: list[ProductOperand] = []
+        counts: list[str] = []
         for name, tile in (("A", a), ("B", b)):
             axis = 1 if name == "A" else 0
-            frees = [_most(line[..., 2]) for line in (tile if name == "A" else tile.swapaxes(0, 1))]
+            frees = _frees(tile if name == "A" else tile.swapaxes(0, 1), ks[name])
             wants, wrong = np.full((*tile.shape[:2], 2), -1, np.int64), np.zeros(tile.shape[:2], bool)
             for row, column in np.ndindex(*tile.shape[:2]):
                 slot, free = (column, row) if axis else (row, column)
-                wants[row, column] = votes[slot], frees[free]
+                wants[row, column] = ks[name][slot], frees[free]
                 known = tile[row, column, 0] >= 0
                 wrong[row, column] = known and tuple(tile[row, column, 1:]) != tuple(wants[row, column])
-            if not wrong.any():
-                continue
-            count += int(wrong.sum())
-            row, column = (int(one[0]) for one in np.nonzero(wrong))
-            place = self._place(product, warp, name, row, column)
-            words = f"{place} holds {self._element(tile[row, column])}"
-            if not tied:
-                words += f"; the instruction wants {self._wanted(tile[row, column], wants[row, column])}"
-            texts.append(words)
-            if self.cause is None:
-                self.cause = self._cause(product, name, tile, wants)
+            operands.append(self._operand(product, warp, name, tile, wants))
+            if wrong.any():
+                counts.append(f"{int(wrong.sum())} elements of {name}")
+                row, column = (int(one[0]) for one in np.nonzero(wrong))
+                words = f"{operands[-1].place(row, column)} holds {self._element(tile[row, column])}"
+                texts.append(f"{words}; the instruction wants {self._wanted(tile[row, column], wants[row, column])}")
         who = self.machine.shared.who(int(product.first[warp])) if hasattr(self.machine, "shared") else "a warp"
         if tied:
             texts = [
                 f"A's slots of k hold {_listed(slots['A'])}, B's {_listed(slots['B'])}: nothing says which is wrong"
             ]
         text = f"{product.name} of the warp of {who}: {'; '.join(texts)}"
-        text += f"; {count} elements of this instruction are out of place" if count else ""
-        self.found = Finding("wrong operand", Severity.VALUE, product.line, text)
+        text += f"; {(' or ' if tied else ' and ').join(counts)} are out of place" if counts else ""
+        self.cause = WrongProduct(product.line, product.name, tuple(operands), not tied)
+        self.found = Finding(CAUSE, Severity.VALUE, product.line, text)
 
-    def _cause(self, product: Product, name: str, tile: Ints, wants: Ints) -> Cause:
-        rows = range(tile.shape[0])
-        columns = range(tile.shape[1])
-        holds = tuple(tuple(self._element(tile[row, column]) for column in columns) for row in rows)
+    def _operand(self, product: Product, warp: int, name: str, tile: Ints, wants: Ints) -> ProductOperand:
+        rows, columns = range(tile.shape[0]), range(tile.shape[1])
+        holds = tuple(
+            tuple(self._element(tile[row, column]) if tile[row, column, 0] >= 0 else "" for column in columns)
+            for row in rows
+        )
         wanted = tuple(tuple(self._wanted(tile[row, column], wants[row, column]) for column in columns) for row in rows)
-        return Cause(product.line, product.name, name, holds, wanted)
-
-    @staticmethod
-    def _place(product: Product, warp: int, name: str, row: int, column: int) -> str:
-        """The lane and register of a place in a tile, or that it is in shared memory."""
         fragment = product.fragments.get(name)
         if fragment is None:
-            return f"{product.elsewhere}, {name}[{row},{column}] of the instruction,"
-        slots = product.slots[name][warp] if name in product.slots else fragment_map(fragment).slot
-        lane, value = divmod(int(slots[row, column]), fragment.values)
-        per = max(32 // fragment.bits, 1)
-        part = {1: "", 2: (" low half", " high half")[value % 2]}.get(per, f" byte {value % per}")
-        return f"lane {lane}, {name} register {value // per}{part}"
+            return ProductOperand(name, holds, wanted, elsewhere=product.elsewhere)
+        numbers = product.slots[name][warp] if name in product.slots else fragment_map(fragment).slot
+        slots = tuple(
+            tuple(divmod(int(one), fragment.values) if one >= 0 else (-1, -1) for one in line) for line in numbers
+        )
+        return ProductOperand(name, holds, wanted, slots, fragment.bits)
 
     def _element(self, tiles: Ints) -> str:
         number, contracted, other = (int(one) for one in tiles)
@@ -235,6 +225,20 @@ def _most(part: object) -> int:
     """The most frequent index that is known; -1 for none."""
     counted = Counter(int(one) for one in np.asarray(part).ravel() if one >= 0)
     return counted.most_common(1)[0][0] if counted else -1
+
+
+def _frees(lines: Ints, ks: list[int]) -> list[int]:
+    """The other index of each row or column: the most frequent of its elements with the right k, if it has any.
+
+    Where two are as frequent, it is the one that no other row or column has.
+    """
+    every = []
+    for line in lines:
+        right = line[line[:, 1] == ks]
+        counted = Counter(int(one) for one in (right if len(right) else line)[:, 2] if one >= 0)
+        every.append([one for one, count in counted.items() if count == max(counted.values())])
+    sure = {one[0] for one in every if len(one) == 1}
+    return [next((one for one in several if one not in sure), [*several, -1][0]) for several in every]
 
 
 def _run(part: Ints) -> bool:

@@ -4,11 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
-from verify.core.verdict import Check, Claim, Counterexample, Evidence, Property, Scope, Status, join
+from verify.core.verdict import (
+    Check,
+    Claim,
+    Counterexample,
+    Evidence,
+    Property,
+    Scope,
+    Status,
+    WrongProduct,
+    join,
+)
 from verify.kernel.check import Outcome
+from verify.kernel.explain import CAUSE
 from verify.kernel.findings import Finding, Severity
 from verify.report import Case
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
 
 LISTED = 8  # findings of one claim that are printed
 PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
@@ -34,7 +51,23 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, compiled: str =
         found = sorted((one for one in outcome.findings if one.severity in severities), key=lambda one: one.line)
         verdicts.append(join(claim, [_evidence(outcome, key, found, ended, strict, replay)]))
     notes = _notes(outcome, strict)
-    return Case(name, tuple(verdicts), notes=(f"compiled {compiled}", *notes) if compiled else notes)
+    wrong = outcome.cause and replace(
+        outcome.cause, text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
+    )
+    return Case(
+        name, tuple(verdicts), notes=(f"compiled {compiled}", *notes) if compiled else notes, wrong_product=wrong,
+        picture=partial(_drawn, name, wrong), drawn_by=f"{replay} --format html",
+    )  # fmt: skip
+
+
+def _drawn(name: str, wrong: WrongProduct | None) -> Picture:
+    """The picture of the operands that are wrong."""
+    from verify.pictures.picture import Picture
+    from verify.pictures.products import of_product
+
+    if wrong is None:
+        return Picture(name, (), notes=("no operand of a matrix product was found to be wrong",))
+    return of_product(name, wrong)
 
 
 def _evidence(

@@ -114,6 +114,7 @@ class Picture:
     shades: str = ""  # what the colours are by: "thread", "bank", "warp"
     several: str = "several owners"  # what `Fault.SEVERAL` means in it
     marked: str = "the counterexample"  # what `Cell.marked` means in it
+    expected: str = "what is expected there"  # what `Cell.expected` is in it
 
     @property
     def cells(self) -> int:
@@ -136,7 +137,7 @@ class Picture:
             f"coloured by {self.shades}": Cell((), 0),
             self.several: Cell((), fault=Fault.SEVERAL),
             "no owner": Cell((), fault=Fault.MISSING),
-            "≠ what is expected there": Cell((), expected=" "),
+            f"≠ {self.expected}": Cell((), expected=" "),
             self.marked: Cell((), marked=True),
         }
         kinds = {

@@ -16,7 +16,6 @@ from verify.pictures.picture import Cell, Fault, Panel, Picture
 
 UNICODE = {"several": "×", "missing": "░", "expected": "≠", "marked": "▶"}
 ASCII = {"several": "!", "missing": "-", "expected": "#", "marked": ">"}
-MEANINGS = {"missing": "no owner", "expected": "expected there"}  # fmt: skip
 RESET = "\x1b[0m"
 
 
@@ -54,7 +53,9 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
     if found := _marked(picture):
-        meanings = {"several": picture.several, **MEANINGS, "marked": picture.marked}
+        meanings = {
+            "several": picture.several, "missing": "no owner", "expected": picture.expected, "marked": picture.marked,
+        }  # fmt: skip
         lines.append(", ".join(f"{style.marks[mark]} {words}" for mark, words in meanings.items() if mark in found))
     lines += [part for note in picture.notes for part in _wrapped(note, style.width)]
     for panel in picture.panels:

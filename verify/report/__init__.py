@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from verify.core.errors import Exit
-from verify.core.verdict import Check, Place, Scope, Status, Verdict
+from verify.core.verdict import Check, Place, Scope, Status, Verdict, WrongProduct
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
@@ -34,6 +34,7 @@ class Case:
     issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
     notes: tuple[str, ...] = ()  # lines on what its verdicts speak of: the domain, the seed
     place: Place | None = None  # where it is written
+    wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
     # its picture, made where it is shown; None for what is no map, such as a law

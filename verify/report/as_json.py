@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from verify.core.verdict import Counterexample, Evidence, Status, Verdict
+from verify.core.verdict import Counterexample, Evidence, ProductOperand, Status, Verdict, WrongProduct
 from verify.report import Case, Report
 
 SCHEMA = 2
@@ -43,8 +43,32 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         **({"adapter": case.adapter} if case.adapter else {}),
         **({"place": case.place._asdict()} if case.place else {}),
         **({"notes": list(case.notes)} if case.notes else {}),
+        **({"wrong_product": _product(case.wrong_product)} if case.wrong_product else {}),
         "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }
+
+
+def _product(wrong: WrongProduct) -> dict[str, Any]:
+    return {
+        "line": wrong.line,
+        "instruction": wrong.instruction,
+        "text": wrong.text,
+        "decided": wrong.decided,
+        "operands": [_product_operand(operand) for operand in wrong.operands],
+    }
+
+
+def _product_operand(operand: ProductOperand) -> dict[str, Any]:
+    """An operand with a line for each row: its slots are separated by blanks, a - is a slot of nothing known."""
+    found = {
+        "name": operand.name,
+        "holds": [" ".join(one or "-" for one in row) for row in operand.holds],
+        "wants": [" ".join(one or "-" for one in row) for row in operand.wants],
+    }
+    if not operand.slots:
+        return {**found, "elsewhere": operand.elsewhere}
+    slots = [" ".join(f"{lane}.{value}" if lane >= 0 else "-" for lane, value in row) for row in operand.slots]
+    return {**found, "slots": slots, "bits": operand.bits}
 
 
 def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:

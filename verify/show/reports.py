@@ -20,9 +20,10 @@ from layouts.atoms import Atom
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.coordinates import AXES
 from verify.core.errors import Exit, UsageError
-from verify.core.verdict import Claim, Counterexample, Property, Status, Verdict
+from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
 from verify.pictures.atoms import of_atom
 from verify.pictures.picture import Picture
+from verify.pictures.products import of_product
 from verify.report.as_json import SCHEMA
 
 # of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
@@ -33,9 +34,14 @@ def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
     """The pictures of the atoms of a report, and its exit code. Raises UsageError for any other file."""
     document = _read(path)
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
-    pictures = [_of_subject(one, options) for one in subjects if one["layouts"]]
+    drawn = [(one, _product(one)) for one in subjects]
+    pictures = [
+        of_product(str(one["name"]), wrong, str(one["status"])) if wrong else _of_subject(one, options)
+        for one, wrong in drawn
+        if wrong or one["layouts"]
+    ]
     if not pictures:
-        raise UsageError(f"{path}: no subject of it has layouts to draw")
+        raise UsageError(f"{path}: no subject of it has layouts, or a wrong product of a kernel, to draw")
     return pictures, Exit(document["exit"])
 
 
@@ -51,7 +57,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         for subject in document["subjects"]:
             str(subject["name"]), dict(subject["layouts"])
-            list(_verdicts(subject))
+            list(_verdicts(subject)), _product(subject)
         Exit(document["exit"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{path}: a report that was changed: {type(error).__name__}: {error}") from error
@@ -69,6 +75,35 @@ def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
             found = Counterexample(inputs, statement, arithmetic, extent, tuple(map(str, wrong["damage"])))
         claim = Claim(str(subject["name"]), str(one["part"]), Property(str(one["property"])), str(one["claim"]))
         yield Verdict(claim, Status(one["status"]), (), found)
+
+
+def _product(subject: Mapping[str, Any]) -> WrongProduct | None:
+    """The wrong product of a kernel, if the subject has one. Raises ValueError for one that is not whole."""
+    wrong = subject.get("wrong_product")
+    if wrong is None:
+        return None
+    operands = tuple(map(_product_operand, wrong["operands"]))
+    return WrongProduct(
+        int(wrong["line"]), str(wrong["instruction"]), operands, bool(wrong["decided"]), str(wrong["text"])
+    )
+
+
+def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
+    def rows(key: str) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple("" if one == "-" else one for one in row.split()) for row in operand[key])
+
+    def slot(text: str) -> tuple[int, int]:
+        lane, value = map(int, text.split(".")) if text else (-1, -1)
+        return lane, value
+
+    holds, wants = rows("holds"), rows("wants")
+    slots = tuple(tuple(map(slot, row)) for row in rows("slots")) if "slots" in operand else ()
+    sizes = {tuple(map(len, found)) for found in (holds, wants, slots or holds)}
+    if len(sizes) != 1 or len(set(*sizes)) != 1 or set(*sizes) == {0} or operand["name"] not in ("A", "B"):
+        raise ValueError("an operand should be A or B, with as many slots in each row of what it holds and wants")
+    return ProductOperand(
+        operand["name"], holds, wants, slots, int(operand.get("bits", 32)), str(operand.get("elsewhere", ""))
+    )
 
 
 def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:

@@ -70,11 +70,10 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         drawing = partial(drawn, prepare_atom(atom), (verdict,))
         return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
-        subject = error.subject
-        verdicts = tuple(_outside(spec, subject, part, prover) for part in error.parts)
+        verdicts = tuple(_outside(spec, error.subject, part, prover) for part in error.parts)
         return Case(
             spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
-            picture=lambda: drawn(subject, verdicts), drawn_by=drawing_command(_command(spec)),
+            picture=partial(drawn, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
         )  # fmt: skip
     texts = {tiled.name: tiled.claimed or str(tiled.layout_tv()) for tiled in tiling.operands}
     texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole kernels, right and wrong: one warp multiplies by mma.sync, threads add and compare, and bugs are planted."""
 
+from collections.abc import Callable
+from itertools import product
+
 import pytest
 
+import isa_tables
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome, check
 from verify.kernel.claim import claim_of
@@ -103,9 +107,32 @@ def test_the_first_cause_is_named_by_lane_and_register() -> None:
         in kinds["wrong operand"].text
     )
     assert "it multiplies A[m=0,k=0] by B[n=0,k=8]" in kinds["wrong sum"].text
-    assert (
-        found.cause is not None and found.cause.holds[0][0] == "B[n=0,k=8]" and found.cause.wants[0][0] == "B[n=0,k=0]"
-    )
+    assert found.cause is not None and found.cause.decided
+    a, b = found.cause.operands
+    assert a.holds == a.wants and (b.holds[0][0], b.wants[0][0]) == ("B[n=0,k=8]", "B[n=0,k=0]")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "moved"),
+    [
+        ("{%r10,%r11,%r12,%r13}", "{%r10,%r12,%r11,%r13}", lambda m, k: (k // 8 != m // 8, (m + 8) % 16, (k + 8) % 16)),
+        ("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d5]", lambda m, k: (m > 7 > k - 1, m - 8, k)),
+    ],
+    ids=["two registers exchanged", "a register of other rows"],
+)
+def test_each_slot_of_a_wrong_operand_has_what_it_holds_and_what_the_isa_wants(
+    right: str, wrong: str, moved: Callable[[int, int], tuple[bool, int, int]]
+) -> None:
+    found = one(PRODUCT.replace(right, wrong))
+    assert found.cause is not None and found.cause.decided
+    a, b = found.cause.operands
+    fragment = isa_tables.instruction(MMA.split(maxsplit=1)[0]).operands["A"]
+    for m, k in product(range(16), range(16)):
+        other, row, column = moved(m, k)
+        assert a.wants[m][k] == f"A[m={m},k={k}]"
+        assert a.holds[m][k] == (f"A[m={row},k={column}]" if other else a.wants[m][k])
+        assert fragment.locate(*a.slots[m][k]) == (m, k)
+    assert b.holds == b.wants
 
 
 def test_where_nothing_decides_both_operands_are_named() -> None:
@@ -116,6 +143,12 @@ def test_where_nothing_decides_both_operands_are_named() -> None:
     found = one(shifted, wide)
     (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
     assert "A's slots of k hold [0, 1, 2" in text and "B's [16, 17" in text
+    assert text.endswith("256 elements of A or 128 elements of B are out of place")
+    assert found.cause is not None and not found.cause.decided
+    a, b = found.cause.operands
+    assert (a.holds[3][4], a.wants[3][4], b.holds[4][3], b.wants[4][3]) == (
+        "A[m=3,k=4]", "A[m=3,k=20]", "B[n=3,k=20]", "B[n=3,k=4]",
+    )  # fmt: skip
 
 
 def test_missing_terms_are_named() -> None:

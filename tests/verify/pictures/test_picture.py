@@ -232,7 +232,7 @@ def test_text_fits_its_width_and_loses_no_owner(right: Picture, width: int) -> N
 def test_text_says_without_colour_and_without_unicode_what_is_wrong(wrong: Picture) -> None:
     text = terminal.render(wrong, terminal.Style(unicode=False))
     assert text.isascii() and ">!T0 V4" in text and "#T1 V0" in text and "----" in text
-    assert "! several owners, - no owner, # expected there, > the counterexample" in text
+    assert "! several owners, - no owner, # what is expected there, > the counterexample" in text
     coloured = terminal.render(wrong, terminal.Style(colour=True))
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured).replace(" ", "") == terminal.render(wrong, terminal.Style()).replace(
         " ", ""
