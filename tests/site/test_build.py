@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The site: it is made strictly and without network, has every page, and shows each wrong map of the museum."""
+"""The site: made strictly and without network, with every page; each fits a window, axe finds nothing, search works."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests.browser import Browser, address, browser
 from tests.museum.page import REPORTS
 from tests.site import build, museum
 
@@ -37,28 +43,93 @@ def test_the_museum_has_a_picture_of_each_wrong_map(tmp_path: Path, monkeypatch:
         assert (tmp_path / "museum" / name).read_text(encoding="utf-8").startswith("<svg")
 
 
-@pytest.mark.slow
-def test_the_site_is_made_without_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, made strictly and without network; its atlas is a word."""
     if importlib.util.find_spec("zensical") is None:
         pytest.skip("zensical is not installed (it is in the dependency group `docs`)")
-    monkeypatch.chdir(ROOT)
-    build.pages(tmp_path / "build" / "pages")
-    (tmp_path / "build" / "pages" / "verdicts" / "atlas.html").write_text("the atlas", encoding="utf-8")
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    for name in ("verify", "layouts", "isa_tables", "tests"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, **nowhere}, capture_output=True, text=True, check=False
-    )
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        build.pages(folder / "build" / "pages")
+        (folder / "build" / "pages" / "verdicts" / "atlas.html").write_text("the atlas", encoding="utf-8")
+        shutil.copy(ROOT / "mkdocs.yml", folder)
+        for name in ("verify", "layouts", "isa_tables", "tests"):
+            (folder / name).symlink_to(ROOT / name)
+        nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+        command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+        environment = {**os.environ, **nowhere, "SITE_URL": "https://somebody.github.io/lanecheck/"}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as driven:
+        yield driven
+
+
+def made(page: str) -> str:
+    """Where the site has a page of the documentation."""
+    return f"{page.replace('reports/README', 'reports/index')}.html"
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     for page in [*PAGES, "command-line"]:
-        text = (tmp_path / "site" / f"{page.replace('reports/README', 'reports/index')}.html").read_text(
-            encoding="utf-8"
-        )
+        text = (site / made(page)).read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|source|iframe)[^>]*src=\"([^\"]*)", text)
         loaded += re.findall(r"<link[^>]*rel=\"(?:stylesheet|preconnect|icon)\"[^>]*href=\"([^\"]*)", text)
         assert [one for one in loaded if one.startswith(("http", "//"))] == [], page
-    assert len(json.loads((tmp_path / "site" / "search.json").read_text(encoding="utf-8"))["items"]) > 300
-    assert "SM80_16x8x16" in (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    assert len(json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]) > 300
+    assert "SM80_16x8x16" in (site / "api.html").read_text(encoding="utf-8")
+    assert 'href="/lanecheck/site.css"' in (site / "404.html").read_text(encoding="utf-8")  # it is shown at any address
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("page", [*PAGES, "command-line"])
+def test_a_page_fits_a_narrow_window_and_axe_finds_nothing(site: Path, chromium: Browser, page: str) -> None:
+    chromium.open(address(site / made(page)), width=400)
+    assert chromium.sideways() <= 0
+    assert chromium.violations() == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("page", ["index", "api", "claims", "kernel", "own-maps/functions", "museum"])
+def test_axe_finds_nothing_in_the_dark(site: Path, chromium: Browser, page: str) -> None:
+    chromium.open(address(site / made(page)), dark=True)
+    assert chromium.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert chromium.sideways() <= 0
+    assert chromium.violations() == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_the_search_finds_a_page_without_network(site: Path, chromium: Browser) -> None:
+    """From a server on this machine: Chromium lets no page that is a file start the worker that searches."""
+    with served(site) as root:
+        chromium.open(f"{root}/index.html")
+        chromium.fetched()
+        chromium.js("document.querySelector('.md-search__button').click()")
+        chromium.press(*"swizzle")
+        results = "[...document.querySelectorAll('*')].map(e => e.shadowRoot?.textContent ?? '').join('')"
+        assert chromium.becomes(f"{results}.includes('Swizzles')", True)
+        assert [one for one in chromium.fetched() if not one.startswith(root)] == []
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What scrolls sideways can be focused, so that keys scroll it. Copy buttons are no navigation of their own. */
+const mend = () => {
+  for (const one of document.querySelectorAll("pre > code, .md-typeset__scrollwrap")) {
+    if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+    else one.removeAttribute("tabindex");
+  }
+  for (const nav of document.querySelectorAll(".md-code__nav:not([role])")) nav.setAttribute("role", "none");
+};
+new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+addEventListener("resize", mend);
+addEventListener("load", mend);
+mend();
