@@ -330,8 +330,8 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 where = base + np.uint64(number * width + part * SIZE[kind])
                 _add(machine, where, threads, _rows(ids, threads)[:, part], kind)
         for put in puts:
-            reason = machine.values.reason("is the old value of an atomic operation, which depends on the order")
-            put(Word(np.zeros(1, np.uint64), np.full((1, width), reason << 3, np.uint32)), mask)
+            reason = "is the old value of an atomic operation, which depends on the order"
+            put(machine.unknown(reason, width), mask)
 
     return run
 

@@ -7,11 +7,10 @@ time: it waited for the phase of the mbarrier that counts them, or met at a barr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isa_tables import smem
 from isa_tables.formula import evaluate
@@ -22,41 +21,18 @@ from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import WAITING, Bind, Machine, Run
 from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Region
 from verify.kernel.order import Ints
+from verify.kernel.phases import Executed, Phases, report
+from verify.kernel.polling import polls
 from verify.kernel.ptx import Address, Instruction, Register, Vector
 from verify.kernel.registers import Word
 from verify.kernel.values import Ids, Mask
 
 
 @dataclass(slots=True)
-class Phases:
-    """One mbarrier: the phase that is under way, and what all before it have released."""
-
-    count: int  # arrivals of a phase
-    pending: int  # of them, still to come
-    maker: int  # the thread that initialised it
-    made: int  # and when
-    bytes: int = 0  # that are expected and not there
-    number: int = 0  # of phases that are over
-    gathered: NDArray[np.int32] | None = None  # the clocks of this phase's arrivals
-    released: NDArray[np.int32] | None = None  # and of all phases that are over
-
-    def gather(self, clock: NDArray[np.int32]) -> None:
-        """Add what an arrival releases."""
-        self.gathered = clock if self.gathered is None else np.maximum(self.gathered, clock)
-
-    def turn(self) -> None:
-        """Begin the next phase if this one is over."""
-        if self.pending == 0 and self.bytes == 0:
-            self.number, self.pending = self.number + 1, self.count
-            if self.gathered is not None:
-                before = self.gathered if self.released is None else self.released
-                self.released = np.maximum(before, self.gathered)
-
-
-@dataclass(slots=True)
 class Engine:
     """The mbarriers of a batch by (CTA, address), the threads that wait for them, and the time of the copy engine."""
 
+    executed: Executed
     barriers: dict[tuple[int, int], Phases] = field(default_factory=dict)
     blocked: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # thread -> CTA, address, parity
     time: int = 0
@@ -65,8 +41,10 @@ class Engine:
 def engine(machine: Machine) -> Engine:
     """The copy engine of the machine's batch."""
     if machine.engine is None:
-        machine.engine = Engine()
+        machine.barriers.executed = Executed(machine.shared.order)
+        machine.engine = Engine(machine.barriers.executed)
         machine.wakers.append(lambda: _woken(machine))
+        machine.waited_for = lambda: _lacks(machine)
     assert isinstance(machine.engine, Engine)
     return machine.engine
 
@@ -81,6 +59,20 @@ def _woken(machine: Machine) -> bool:
     return bool(ready)
 
 
+def _lacks(machine: Machine) -> str:
+    """What the phases lack for which threads of the first CTA wait, in words."""
+    words, waits = [], sorted(set(engine(machine).blocked.values()))
+    for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
+        found = engine(machine).barriers[cta, address]
+        text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
+        text += f"{found.count} arrivals"
+        if found.bytes:
+            many = "more came than were expected" if found.bytes < 0 else "have not come"
+            text += f", and {abs(found.bytes)} bytes {many}"
+        words.append(text)
+    return "".join(words)
+
+
 def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
     return found.barriers[cta, address].number % 2 != parity
 
@@ -92,19 +84,49 @@ def _at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, In
     return threads, machine.at(machine.address(operand)(mask), threads)
 
 
-def _barrier(machine: Machine, thread: int, address: int) -> Phases:
-    key = int(machine.cta[thread]), int(address)
-    found = engine(machine).barriers.get(key)
+def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
+    """(mbarrier, its address, which of the threads use it) of an instruction, CTA by CTA."""
+    keys = machine.cta[threads] << 32 | addresses
+    for key in np.unique(keys):
+        rows = np.flatnonzero(keys == key)
+        yield _barrier(machine, threads[rows], int(addresses[rows[0]])), int(addresses[rows[0]]), rows
+
+
+def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
+    """The mbarrier at an address of the CTA of these threads."""
+    first = int(threads[0])
+    found = engine(machine).barriers.get((int(machine.cta[first]), address))
     if found is None:
-        text = f"{machine.shared.who(thread)}: there is no mbarrier at shared address {address}"
-        machine.findings.add("mbarrier not initialised", Severity.STUCK, text, "9.7.13.15.9")
+        text = f"{machine.shared.who(first)}: there is no mbarrier at shared address {address}"
+        machine.findings.add("mbarrier not initialised", Severity.STUCK, text, "9.7.13.15.3")
         raise Unclear(machine.findings.line, f"the mbarrier at shared address {address} was never initialised")
     order = machine.shared.order
-    if order.known[thread, order.local[found.maker]] < found.made:
-        text = f"{machine.shared.who(thread)} uses the mbarrier at shared address {address}, which thread "
-        text += f"{order.local[found.maker]} initialises; nothing orders the two"
-        machine.findings.add("race: mbarrier", Severity.RACE, text, "9.7.13.15.9")
+    late = order.known[threads, order.local[found.maker]] < found.made
+    if late.any():
+        text = f"{machine.shared.who(int(threads[late][0]))} uses the mbarrier at shared address {address}, which "
+        text += f"thread {order.local[found.maker]} initialises; nothing orders the two"
+        machine.findings.add("race: mbarrier", Severity.RACE, text, "9.7.13.15.3")
     return found
+
+
+def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
+    """Let threads, and the engine at a time, take part in the phase of an mbarrier that is under way."""
+    problem = phases.comes(threads, time)
+    report(machine.findings, machine.shared.who(int(threads[0])), problem, address)
+
+
+def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
+    """Begin the next phase of an mbarrier if this one is over."""
+
+    def blocked() -> list[tuple[int, int]]:
+        last = (phases.number + 1) % 2
+        return [
+            (thread % machine.threads, machine.kernel.instructions[machine.pc[thread]].line)
+            for thread, waits in engine(machine).blocked.items()
+            if waits == (cta, address, last)
+        ]
+
+    report(machine.findings, "", phases.turn(blocked), address)
 
 
 def _address(one: Instruction, number: int) -> Address:
@@ -124,7 +146,8 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         machine.shared.places(addresses, threads, 8)
         for thread, address, many in zip(threads, addresses, counts, strict=True):
             key = int(machine.cta[thread]), int(address)
-            engine(machine).barriers[key] = Phases(int(many), int(many), int(thread), machine.shared.order.now)
+            now, found = machine.shared.order.now, engine(machine)
+            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed)
 
     return run
 
@@ -132,6 +155,7 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
     place, expects = _address(one, 1), "expect" in meaning.words
+    releases = meaning.words.get("sem") != "relaxed"
     amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
     if isinstance(one.operands[0], Register):
         raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
@@ -141,20 +165,28 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         amounts = np.ones(len(threads), np.int64)
         if amount is not None:
             amounts = machine.at(machine.numbers(amount, mask, "an amount"), threads)
-        begun: dict[int, int] = {}
-        for thread, address, many in zip(threads, addresses, amounts, strict=True):
-            barrier = _barrier(machine, int(thread), int(address))
-            if begun.setdefault(id(barrier), barrier.number) != barrier.number:
-                text = f"{machine.shared.who(int(thread))}: arrivals of one instruction are of two phases of a barrier"
-                machine.findings.add("mbarrier overrun", Severity.STUCK, f"{text} for {barrier.count}", "9.7.13.15.13")
-            barrier.bytes += int(many) if expects else 0
-            barrier.pending -= 1 if expects else int(many)
-            barrier.gather(machine.shared.order.clock(np.array([thread])))
-            if barrier.pending < 0:
-                text = f"{machine.shared.who(int(thread))}: more than {barrier.count} arrivals in one phase"
-                machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
-                barrier.pending = 0
-            barrier.turn()
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            begun, cta = barrier.number, int(machine.cta[threads[rows[0]]])
+            together = expects or int(amounts[rows].sum()) > barrier.pending  # one at a time, if the phase may end
+            for part in rows.reshape(-1, 1) if together else (rows,):
+                who = threads[part]
+                if begun != barrier.number:
+                    text = (
+                        f"{machine.shared.who(int(who[0]))}: arrivals of one instruction are of two phases of a barrier"
+                    )
+                    machine.findings.add(
+                        "mbarrier overrun", Severity.STUCK, f"{text} for {barrier.count}", "9.7.13.15.13"
+                    )
+                _comes(machine, barrier, address, who)
+                barrier.bytes += int(amounts[part].sum()) if expects else 0
+                barrier.pending -= len(part) if expects else int(amounts[part].sum())
+                if releases:
+                    barrier.gather(machine.shared.order.clock(who))
+                if barrier.pending < 0:
+                    text = f"{machine.shared.who(int(who[0]))}: more than {barrier.count} arrivals in one phase"
+                    machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
+                    barrier.pending = 0
+                _turn(machine, barrier, address, cta)
 
     return run
 
@@ -166,8 +198,9 @@ def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         threads, addresses = _at(machine, place, mask)
         amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
-        for thread, address, many in zip(threads, addresses, amounts, strict=True):
-            _barrier(machine, int(thread), int(address)).bytes += int(many)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            _comes(machine, barrier, address, threads[rows])
+            barrier.bytes += int(amounts[rows].sum())
 
     return run
 
@@ -175,18 +208,27 @@ def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
     place, parity, put = _address(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
+    acquires = meaning.words.get("sem") != "relaxed"
+    number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
+    if not polls(machine.kernel.instructions, number):
+        raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
 
     def run(mask: Mask | None) -> None:
         threads, addresses = _at(machine, place, mask)
         parities = machine.at(machine.numbers(parity, mask, "a parity"), threads) & 1
         found, ready = engine(machine), np.ones(len(threads), bool)
-        for number, (thread, address, which) in enumerate(zip(threads, addresses, parities, strict=True)):
-            barrier = _barrier(machine, int(thread), int(address))
-            ready[number] = barrier.number % 2 != which
-            if not ready[number]:
-                found.blocked[int(thread)] = int(machine.cta[thread]), int(address), int(which)
-            elif barrier.released is not None:
-                machine.shared.order.learn(np.array([thread]), barrier.released)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            passed = parities[rows] != barrier.number % 2
+            ready[rows] = passed
+            for row in rows[~passed]:
+                found.blocked[int(threads[row])] = int(machine.cta[threads[row]]), address, int(parities[row])
+            if not passed.any():
+                continue
+            members = threads[rows[passed]]
+            problem = barrier.sees(members, one.line)
+            report(machine.findings, machine.shared.who(int(members[0])), problem, address)
+            if acquires and barrier.released is not None:
+                machine.shared.order.learn(members, barrier.released)
         machine.state[threads[~ready]] = WAITING
         if ready.any():
             done = np.zeros(machine.count, bool)
@@ -213,12 +255,14 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = _map(machine, int(maps[number]), source.offset)
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
             moved = _load(machine, int(thread), int(starts[number]), found, first)
-            phases = _barrier(machine, int(thread), int(bars[number]))
+            address, who = int(bars[number]), np.array([thread])
+            phases = _barrier(machine, who, address)
             phases.bytes -= moved
+            _comes(machine, phases, address, who, engine(machine).time)
             clock = np.zeros(machine.threads + 1, np.int32)
             clock[-1] = engine(machine).time
             phases.gather(clock)
-            phases.turn()
+            _turn(machine, phases, address, int(machine.cta[thread]))
 
     return run
 
@@ -276,6 +320,7 @@ def _box(region: Region, first: list[int], box: tuple[int, ...]) -> Ids:
 def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """elect.sync: the predicate is true for one lane of a warp, the lowest of the mask."""
     destination, mask_of = one.operands[0], machine.reader(one.operands[1])
+    chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
     if not isinstance(destination, Vector):
         raise Unclear(one.line, "elect.sync needs d|p")
     puts = [machine.writer(each) for each in destination.items]
@@ -283,7 +328,7 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         members = np.broadcast_to(machine.numbers(mask_of, mask, "a mask"), machine.count).astype(np.int64)
         lowest = np.log2(np.maximum(members & -members, 1)).astype(np.int64)
-        puts[0](Word(lowest.astype(np.uint64)), mask)
+        puts[0](machine.unknown(chosen, 4), mask)
         puts[-1](Word((machine.thread % 32 == lowest).astype(np.uint64)), mask)
 
     return run

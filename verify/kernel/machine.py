@@ -21,6 +21,8 @@ from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
 from verify.kernel.memory import MAX_SHARED, SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
+from verify.kernel.products import WAIT as WAIT_GROUP
+from verify.kernel.products import Products
 from verify.kernel.ptx import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.registers import Word, merged
 from verify.kernel.values import UNWRITTEN, Bits, Mask, Values
@@ -52,9 +54,8 @@ class Machine:
         self.cell = 1
         self.number = 0
         self.watch: Callable[[Any], None] | None = None  # gets each matrix product that is executed
-        self.wakers: list[
-            Callable[[], bool]
-        ] = []  # called when nothing runs: they let threads go on whose wait is over
+        self.wakers: list[Callable[[], bool]] = []  # called when nothing runs: they end waits that are over
+        self.waited_for: Callable[[], str] = lambda: ""  # what the threads lack that wait for mbarriers, in words
         self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
         self.local_symbols, self.local_size = self._place_local()
         self.ticked: Callable[[int], None] = lambda steps: None
@@ -111,27 +112,25 @@ class Machine:
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.cta = np.repeat(np.arange(count), threads)
         self.group = np.zeros(self.count, np.int64)  # of cp.async
-        self.flight: dict[int, tuple[str, int]] = {}  # register -> the asynchronous instruction to which it belongs
         self.everyone = np.arange(self.count)
         self.engine: object = None  # the copy engine of the batch, once a kernel uses it
         self.wakers = []
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
-        self.open_products: list[tuple[Ints, int]] = []  # (cells, line) of wgmma in no group yet
-        self.product_groups: list[tuple[list[tuple[Ints, int]], set[int]]] = []
-        self.fenced = 0  # the step of the last wgmma.fence
-        self.written: dict[int, int] = {}  # register -> the step of its last write, kept if the kernel has wgmma
+        self.active = np.ones(self.count, bool)  # the threads that execute
+        self.products: Products | None = None  # what wgmma holds, in a kernel that has it
+        if self.asynchronous and self.threads % 128 == 0:
+            self.products = Products(self.count, self.shared, self.barriers, self.findings)
+            self.shared.written = self.products.reads.written
         self._specials(ctas)
 
     def _specials(self, ctas: Sequence[tuple[int, int, int]]) -> None:
         x, y, z = self.launch.block
         named: dict[str, NDArray[np.int64]] = {
             "%laneid": self.thread % 32,
-            "%warpid": self.thread // 32,
             "%tid.x": self.thread % x,
             "%tid.y": self.thread // x % y,
             "%tid.z": self.thread // (x * y),
-            "%nwarpid": np.array([-(-self.threads // 32)]),
         }
         for axis, letter in enumerate("xyz"):
             named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
@@ -167,18 +166,24 @@ class Machine:
     def specials_there() -> frozenset[str]:
         """The special registers that have a meaning."""
         axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid")
-        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid", "%warpid", "%nwarpid"})
+        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid"})
 
     def register(self, index: int) -> Word:
         """The contents of a register."""
-        if self.flight and index in self.flight:
-            what, line = self.flight[index]
-            text = f"{self.kernel.names[index]} belongs to the {what} of line {line}, which nobody has waited for"
-            self.findings.add("register in flight", Severity.RACE, text, "9.7.15.5")
+        if self.products is not None and index in self.products.results:
+            self._check_flight(index, self.active, writes=False)
         found = self.registers[index]
         if found is None:
             found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
         return found
+
+    def _check_flight(self, index: int, active: Mask, writes: bool) -> None:
+        """Report a register of a wgmma that nobody has waited for."""
+        assert self.products is not None
+        line = self.products.owner(index, active, writes)
+        if line:
+            text = f"{self.kernel.names[index]} belongs to the wgmma of line {line}, which nobody has waited for"
+            self.findings.add("register in flight", Severity.RACE, text, WAIT_GROUP)
 
     def _negated(self, index: int) -> Word:
         found = self.register(index)
@@ -205,10 +210,16 @@ class Machine:
             return f"a value that {text}" if not line else f"a value without a meaning (line {line}: {text})"
         return "data"
 
+    def unknown(self, reason: str, width: int) -> Word:
+        """A register of so many bytes that has no meaning: what depends on it is unknown."""
+        found = self.values.reason(reason)
+        return Word(np.zeros(1, np.uint64), np.full((1, width), found << 3, np.uint32))
+
     def put(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
-        if self.asynchronous:
-            self.written[index] = self.steps
+        if self.products is not None:
+            self._check_flight(index, self.active if mask is None else mask, writes=True)
+            self.products.touch(index, mask, self.steps)
         if mask is None:
             self.registers[index] = word
             return
@@ -271,7 +282,7 @@ class Machine:
     def _straight(self, pc: int, active: Mask, limit: int) -> None:
         """Execute from an instruction on, until threads part, block, or meet others at `limit`."""
         instructions, findings = self.kernel.instructions, self.findings
-        everyone = bool(active.all())
+        everyone, self.active = bool(active.all()), active
         while pc < limit:
             one = instructions[pc]
             self.steps += 1
@@ -294,6 +305,8 @@ class Machine:
                     return
             elif mask is None or mask.any():
                 self.run[pc](mask)
+                if self.lanes[pc] > 1 and self.barriers.executed is not None:
+                    self.barriers.executed.gather(active if mask is None else mask)
             pc += 1
         if pc >= len(instructions):
             self.state[active] = DONE
@@ -378,20 +391,21 @@ class Machine:
 
     # ---- waits
 
-    def lines_in_flight(self) -> set[int]:
-        """The lines of the asynchronous instructions that own registers."""
-        return {line for _, line in self.flight.values()}
-
     def woken(self) -> bool:
         """Let threads go on whose wait is over; whether there are any."""
         return any([wake() for wake in self.wakers])
 
     def _stuck(self) -> None:
         """Report the threads that wait for ever."""
-        for state, what in ((AT_BARRIER, "a barrier"), (WAITING, "an mbarrier"), (GATHERING, "the rest of their warp")):
+        for state, what in (
+            (AT_BARRIER, "a barrier"),
+            (WAITING, "an mbarrier"),
+            (GATHERING, "their warps"),
+        ):
             members = np.flatnonzero(self.state == state)
             if len(members):
                 pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
                 self.findings.line = self.kernel.instructions[max(pc, 0)].line
                 text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {what} for ever"
+                text += self.waited_for() if state == WAITING else ""
                 self.findings.add("stuck threads", Severity.STUCK, text)

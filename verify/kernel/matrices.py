@@ -23,6 +23,7 @@ from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import Bind, Machine, Read, Run
 from verify.kernel.memory import Octets
 from verify.kernel.order import Ints
+from verify.kernel.products import FENCE
 from verify.kernel.ptx import Immediate, Instruction, Operand, Register, Vector
 from verify.kernel.registers import Word, joined, octets, word
 from verify.kernel.values import SIZE, Ids, Mask
@@ -287,24 +288,11 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
     threads = np.full(start.size, reader)
     places = machine.shared.places(np.asarray(start, np.int64).ravel(), threads, size)
     cells = np.unique(places // machine.shared.cell)
-    _check_proxy(machine, cells)
-    machine.shared.read(cells[:, None] * machine.shared.cell, np.full(len(cells), reader), product=True)
-    labels, plain = machine.shared.labels[places], machine.shared.plain[places]
-    held = word(joined(plain.astype(np.uint64)), labels)
+    assert machine.products is not None
+    machine.products.reads.begins(reader // 128, cells)
+    labels = machine.shared.named(places, threads, machine.shared.labels[places])
+    held = word(joined(machine.shared.plain[places].astype(np.uint64)), labels)
     return held.elements(machine.values, fragment.type, size).reshape(fragment.extent), cells
-
-
-def _check_proxy(machine: Machine, cells: Ints) -> None:
-    """Report shared memory that threads wrote, and no proxy fence made visible to asynchronous instructions."""
-    late = machine.shared.generic[cells]
-    if late.any():
-        cell = int(cells[late][0])
-        order = machine.shared.order
-        text = f"shared byte {machine.shared.byte(cell)}, which {machine.shared.who(int(order.writer[cell]))} wrote at "
-        text += (
-            f"line {order.write_line[cell]}, is read by an asynchronous instruction with no fence.proxy.async between"
-        )
-        machine.findings.add("no proxy fence", Severity.LETTER, text, "9.7.15.3")
 
 
 def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -326,22 +314,25 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     majors = ["MN" if flag else "K" for flag in flags[2:]] or ["K", "K"]
     major_a, major_b = majors[0], majors[-1]
     kind = o["D"].type
-    mine = {register.index for register in registers if isinstance(register, Register)}
+    mine, inputs = (
+        [register.index for register in each if isinstance(register, Register)]
+        for each in (registers, registers_of(one.operands[1]) if in_registers else ())
+    )
 
     def run(mask: Mask | None) -> None:
         groups = whole_warps(machine, mask, 128)
         if not len(groups):
             return
-        spans: list[Ints] = []
+        products = machine.products
+        assert products is not None
+        spans: list[list[Ints]] = [[] for _ in groups]
         b = _described(machine, right, o["B"], major_b, groups, spans, mask)
         if in_registers:
-            _check_fence(machine, one.operands[1])
             a = tile_of(machine, lefts, maps["A"], groups)
         else:
             a = _described(machine, lefts[0], o["A"], major_a, groups, spans, mask)
-        flight, machine.flight = machine.flight, {key: held for key, held in machine.flight.items() if key not in mine}
-        if not mine <= flight.keys():
-            _check_fence(machine, one.operands[0])
+        _check_fence(machine, groups, [*inputs, *mine])
+        products.forget(groups, mine)  # a wgmma of one shape comes after the ones before it
         keeps = machine.numbers(scale, mask, "the scale of D") & np.uint64(1)
         chosen = np.broadcast_to(keeps, machine.count).reshape(-1, 128)[groups, 0].astype(bool)
         zero = machine.values.constant(0, kind)
@@ -353,39 +344,37 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.watch(Product(one.line, one.words[0], groups * 128, a, b, held))
         narrows = kind if kind == "f16" else ""
         deposit_tile(machine, registers, maps["D"], machine.values.product(a, b, c, kind, narrows), groups, mask)
-        machine.flight.update(dict.fromkeys(mine, ("wgmma", one.line)))
-        for index in mine:
-            machine.written.pop(index, None)
-        if spans:
-            machine.open_products.append((np.unique(np.concatenate(spans)), one.line))
-            machine.shared.spans.append(machine.open_products[-1])
+        products.issue(groups, mine, inputs, [np.unique(np.concatenate(cells)) for cells in spans])
 
     return run
 
 
 def _described(
-    machine: Machine, read: Read, fragment: Fragment, major: str, groups: Ints, spans: list[Ints], mask: Mask | None
-) -> Ids:
+    machine: Machine, read: Read, fragment: Fragment, major: str, groups: Ints, spans: list[list[Ints]],
+    mask: Mask | None,
+) -> Ids:  # fmt: skip
     """The matrices (groups, rows, columns) of ids that the groups' descriptors name."""
     bits = np.broadcast_to(machine.numbers(read, mask, "a matrix descriptor"), machine.count).reshape(-1, 128)[groups]
     if (bits != bits[:, :1]).any():
         raise Unclear(machine.findings.line, "the threads of a warpgroup give different descriptors")
     tiles = []
-    for group, found in zip(groups, bits[:, 0], strict=True):
+    for group, found, span in zip(groups, bits[:, 0], spans, strict=True):
         tile, cells = from_shared(machine, fragment, int(found), major, int(group) * 128)
         tiles.append(tile)
-        spans.append(cells)
+        span.append(cells)
     # All of a batch's CTAs use the same addresses in their own memory: `places` adds the CTA's start by the thread.
     return np.stack(tiles)
 
 
-def _check_fence(machine: Machine, operand: Operand) -> None:
-    """Report registers that were written since the last wgmma.fence."""
-    for register in registers_of(operand):
-        if isinstance(register, Register) and machine.written.get(register.index, 0) > machine.fenced:
-            text = f"{register.name} was written after the last wgmma.fence, and this instruction reads it"
-            machine.findings.add("no wgmma.fence", Severity.LETTER, text, "9.7.15.7.1")
-            return
+def _check_fence(machine: Machine, groups: Ints, registers: Sequence[int]) -> None:
+    """Report registers that were written since the last wgmma.fence, or that there was none."""
+    assert machine.products is not None
+    found = machine.products.unfenced(groups, registers)
+    if found is not None:
+        text = "there is no wgmma.fence before this instruction"
+        if found >= 0:
+            text = f"{machine.kernel.names[found]} was written after the last wgmma.fence, and this instruction uses it"
+        machine.findings.add("no wgmma.fence", Severity.LETTER, text, FENCE)
 
 
 def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -394,29 +383,16 @@ def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
 
     def run(mask: Mask | None) -> None:
+        groups, products = whole_warps(machine, mask, 128), machine.products
+        assert products is not None
         if action == "fence":
-            machine.fenced = machine.steps
+            products.fenced[groups] = machine.steps
         elif action == "commit_group":
-            machine.product_groups.append((machine.open_products, machine.lines_in_flight()))
-            machine.open_products = []
+            products.commit(groups)
         else:
-            machine.product_groups = machine.product_groups[len(machine.product_groups) - keep :] if keep else []
-            for cells, line in machine.shared.spans:  # their reads end here
-                machine.shared.order.note_read(cells, _readers(machine, cells), line)
-                machine.shared.by_product[cells] = True
-            rest = [span for group, _ in machine.product_groups for span in group] + machine.open_products
-            machine.shared.spans = rest
-            lines = {line for _, line in rest} | {line for _, group in machine.product_groups for line in group}
-            machine.flight = {key: held for key, held in machine.flight.items() if held[1] in lines}
+            products.wait(groups, keep)
 
     return run
-
-
-def _readers(machine: Machine, cells: Ints) -> Ints:
-    """The thread that read each cell, the first of its warpgroup."""
-    found = machine.shared.order.reader[cells].astype(np.int64)
-    first = cells * machine.shared.cell // machine.shared.span * machine.threads
-    return np.where(found >= 0, found, first)
 
 
 BINDS: dict[str, Bind] = {

@@ -55,13 +55,12 @@ class Shared:
         self.order = Order(ctas, threads, ctas * self.span // cell)
         self.copies: list[Copies] = []
         self.pending = np.zeros(ctas * self.span // cell, np.int32)  # the line of a copy on its way to a cell
-        self.by_product = np.zeros(ctas * self.span // cell, bool)  # last read by an asynchronous product
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
         self.nowhere: Callable[[str], int] = lambda text: UNWRITTEN  # the id of bytes that nobody wrote
         self.loads = False  # whether the copy engine has written
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
-        self.spans: list[tuple[Ints, int]] = []  # cells that an asynchronous product may still read, its line
+        self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
         """The bytes (threads, count) of accesses; an access outside is reported, and moved to the start."""
@@ -87,19 +86,13 @@ class Shared:
         cells = places[:, :: self.cell] // self.cell
         return cells.ravel(), np.repeat(threads, cells.shape[1])
 
-    def read(self, places: Ints, threads: Ints, product: bool = False) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported.
-
-        A `product` is read by a warpgroup, whose first thread is given: what its own warps wrote with no barrier since
-        breaks the letter of the ISA alone.
-        """
+    def read(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
         cells, who = self._cells(places, threads)
         late = self.order.unordered_write(cells, who)
         if late is not None and self.findings.new("race: read after write"):
             order = self.order
-            together = product and bool((order.writer[cells[late]] // 128 == who[late] // 128).all())
-            severity = Severity.LETTER if together else Severity.RACE  # the hardware gathers a warpgroup's warps
-            self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line, severity)
+            self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
         self._check_loaded(cells, who, "reads")
         labels = self.labels[places]
         if self.copies and self.pending[cells].any():
@@ -110,14 +103,17 @@ class Shared:
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
         self.order.note_read(cells, who, self.findings.line)
-        self.by_product[cells] = product
+        return self.named(places, threads, labels), self.plain[places]
+
+    def named(self, places: Ints, threads: Ints, labels: Ids) -> Ids:
+        """Labels in which bytes that nobody wrote say so."""
         empty = labels == (UNWRITTEN << 3)
         if empty.any():
             row, column = (int(one[0]) for one in np.nonzero(empty))
             byte = int(places[row, column]) % self.span
             text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
             labels[empty] = self.nowhere(text) << 3
-        return labels, self.plain[places]
+        return labels
 
     def byte(self, cell: int) -> int:
         """The shared address of a cell."""
@@ -148,17 +144,13 @@ class Shared:
             certain, perhaps = early
             severity = Severity.RACE if certain.any() else Severity.UNKNOWN
             where = certain if certain.any() else perhaps
-            together = self.by_product[cells[where]] & (order.reader[cells[where]] // 128 == who[where] // 128)
-            severity = Severity.LETTER if together.all() else severity
             self._race("write after read", "writes", "read", cells, who, where, order.reader, order.read_line, severity)
         if self.copies and self.pending[cells].any():
             line = int(self.pending[cells].max())
             text = f"{self.who(int(who[0]))} writes shared memory into which the cp.async of line {line} still copies"
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
-        for span, line in self.spans:
-            if np.isin(cells, span).any():
-                text = f"shared memory is written that the wgmma of line {line} may still read: no wait_group since"
-                self.findings.add("wgmma on its way", Severity.RACE, text, "9.7.15.6.3")
+        if self.written is not None:
+            self.written(cells, who)
 
     def write(self, places: Ints, threads: Ints, labels: Ids, plain: Octets) -> None:
         """Write labels and plain bytes (threads, count)."""

@@ -52,9 +52,11 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """vote.sync and activemask: what the predicates of a warp's threads say together."""
+    """vote.sync: what the predicates of a warp's threads say together; activemask, which has no meaning as a value."""
     put = machine.writer(one.operands[0])
-    mode = meaning.words.get("mode", "active")
+    mode = meaning.words.get("mode", "")
+    if not mode:
+        return lambda mask: put(machine.unknown("is the mask of active lanes, which depends on the schedule", 4), mask)
     read = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
 
     def run(mask: Mask | None) -> None:
@@ -64,7 +66,7 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if read is not None:
             says &= np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
         warps, present = says.reshape(-1, size), there.reshape(-1, size)
-        if mode in ("ballot", "active"):
+        if mode == "ballot":
             weights = np.uint64(1) << np.arange(size, dtype=np.uint64)
             found = (warps * weights).sum(1, dtype=np.uint64)
         elif mode == "any":
