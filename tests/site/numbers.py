@@ -28,6 +28,7 @@ NAMES = {
     "the size of a type, of a word, of an access": r"\b(?:1|4|8|16|32|64|128)(?:[- ]bits?\b|-byte)",
     "which one of them": r"\b(?:base|address|[Ll]ane|value|mode|index|[Ss]eed|[Tt]hread|column|row)s? "
     r"\d+(?:(?:,| to| and| or) \d+)*",
+    "an operand by its shape": r"\b[ABCD] \d+x\d+\b",
     "a range of numbers, an argument": r"\[0, ?\w+\)|\(\w+, 0\)|\b0 to \d+|E<\d>|E\(\d\)",
 }
 
