@@ -18,7 +18,7 @@ from typing import TypeVar
 from benchmarks.kernels.edits import Edit, drawn, planted
 from benchmarks.kernels.fates import Fate, Key, digest
 from benchmarks.kernels.reasons import ACCEPTED, assembled, checked, reason_of, right
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome
 
 X = TypeVar("X")
@@ -47,7 +47,7 @@ def fate(path: Path, edit: Edit) -> Fate:
     made = Fate(path.stem, digest(text, claim), edit, "")
     try:
         outcomes = checked(edit, text, claim)
-    except UsageError as error:
+    except (UsageError, SpecError) as error:
         return replace(made, status="rejected", finding=str(error))
     except Exception as error:
         return replace(made, status="crashed", finding=f"{type(error).__name__}: {error}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
+from verify.core.errors import SpecError
 from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.integers import cut
@@ -149,8 +150,11 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         number = machine.kernel.parameters[name].number
         machine.offsets_read.add((number, first, size * len(puts)))
         if given is None or isinstance(given, TensorMap) or len(given) < first + size * len(puts):
-            what = f"bytes {first} to {first + size * len(puts) - 1} of params[{number}]"
-            raise Unclear(one.line, f"{what} are read, and the claim does not give them")
+            last = first + size * len(puts) - 1
+            what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
+            reads = machine.kernel.parameter_reads()
+            listed = ", ".join(str(at) if places == [0] else f"{at} at {places}" for at, places in reads.items())
+            raise SpecError(f"params[{number}]", f"{what}; the PTX reads parameters {listed}")
         for place, put in enumerate(puts):
             part = given[first + place * size : first + (place + 1) * size]
             bits = int.from_bytes(part, "little")

@@ -16,6 +16,7 @@ from verify.core.errors import UsageError
 from verify.core.verdict import WrongProduct
 from verify.kernel.claim import Claim, Launch
 from verify.kernel.comparison import Comparison
+from verify.kernel.defaults import hidden
 from verify.kernel.explain import explained
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.interpretation import Interpretation, Missing, Samples
@@ -68,7 +69,8 @@ def check(
     for launch in claim.launches:
         run = Interpretation(kernel, launch, Values(seed), budget, samples or {})
         run.machine.ticked = ticked
-        found.append(_outcome(run, seed, strict, budget, samples or {}))
+        outcome = _outcome(run, seed, strict, budget, samples or {})
+        found.append(replace(outcome, hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
     return found
 
 
@@ -99,7 +101,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         bound=comparison.bound if comparison else 0.0, steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, compared=comparison.compared if comparison else 0,
-        offsets=tuple(sorted(run.machine.offsets_read)), hidden=_hidden(run.launch), cause=cause,
+        offsets=tuple(sorted(run.machine.offsets_read)), cause=cause,
     )  # fmt: skip
 
 
@@ -120,29 +122,17 @@ def _located(found: Finding, kernel: Kernel) -> Finding:
     return replace(found, source=f"{kernel.files[source[0]].rpartition('/')[2]}:{source[1]}")
 
 
-def _hidden(launch: Launch) -> tuple[str, ...]:
-    """Which errors the sizes and strides of a launch cannot show."""
-    found = []
-    if max(launch.grid) == 1:
-        found.append("one CTA: an error in the index of CTAs is not seen")
-    wide = [one for one in launch.arrays if len(one.dims) > 1 and not one.scratch]
-    for number, one in enumerate(wide):
-        alike = [other.name for other in wide[number + 1 :] if other.strides == one.strides]
-        found += [
-            f"{one.name} and {other} have the same strides: one taken for the other is not seen" for other in alike
-        ]
-    return tuple(found)
-
-
 def _domain(launch: Launch) -> str:
     """What one verdict speaks of."""
     sizes = ", ".join(f"{name} = {value}" for name, value in launch.sizes.items())
     grid = "x".join(map(str, launch.grid))
     block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
+    chosen = f"; chosen here: {', '.join(launch.filled)}" if launch.filled else ""
     sparse = "".join(
         f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
     )
-    return f"{sizes}; grid {grid} of {block} threads; all data, in exact arithmetic{sparse}; not rounding, not SASS"
+    what = f"{sizes}; grid {grid} of {block} threads{chosen}"
+    return f"{what}; all data, in exact arithmetic{sparse}; not rounding, not SASS"
 
 
 def _status(findings: tuple[Finding, ...], strict: bool) -> str:

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
 
-`read_claim(path)` reads a TOML file, `claim_of(table)` a table; both give a `Claim`, or raise SpecError. Sizes may be a
-list: each table is one `Launch`, and each is interpreted.
+`claim_of(table)` gives the `Claim` of a table, or raises SpecError. Sizes may be a list: each table is one `Launch`, each
+of which is interpreted.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.core.errors import SpecError, UsageError
+from verify.core.errors import SpecError
 from verify.core.names import nearest
-from verify.kernel import expression, sparsity
+from verify.kernel import defaults, expression, sparsity
 from verify.kernel.expression import Element, Node, whole
 from verify.kernel.values import SIZE
 
@@ -27,7 +27,10 @@ MAX_ELEMENTS = 1 << 24  # of an array
 MAX_SPARSE = 1 << 20  # of a sparse one
 MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
-KEYS = ("kernel", "grid", "block", "smem", "sizes", "claim", "scalars", "params", "accumulate", "narrow", "arrays")
+KEYS = (
+    *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
+    *("narrow", "arrays"),
+)
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "sparse", "metadata")
 PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
 WORDS = ("u8", "u16", "u32")  # types of metadata
@@ -100,6 +103,7 @@ class Launch:
     target: Element  # what the claim is about
     value: Node  # and what it should be
     narrow: tuple[str, ...]  # formats that a value may go through
+    filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
 
     def array(self, name: str) -> Array:
         """The array of a name."""
@@ -135,6 +139,11 @@ class Launch:
                 one = next((one for one in self.arrays if one.name.lower() == given[2:].lower()), None)
                 if one is not None:
                     return next((stride for stride in one.strides if stride != 1), 1)
+            if given.startswith("stride_") and given not in self.sizes:
+                for one in self.arrays:
+                    for dim, stride in zip(one.dims, one.strides, strict=True):
+                        if f"{one.name}{dim}".lower() == given.removeprefix("stride_").lower():
+                            return stride
         return whole(key, given, self.sizes)
 
     def _table(
@@ -182,42 +191,22 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     target, value = expression.read(table["claim"])
+    arrays, filled = _arrays(table["arrays"], sizes)
     launch = Launch(
         sizes=sizes,
         grid=_three("grid", table["grid"], sizes),
         block=_three("block", table["block"], sizes),
         smem=_shared(table.get("smem", 0), sizes),
-        arrays=_metadata(
-            [_array(name, place, one, sizes) for place, (name, one) in enumerate(table["arrays"].items())],
-            table["arrays"],
-        ),
+        arrays=arrays,
         params=tuple(table.get("params", ())),
         scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
         target=target,
         value=value,
         narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
+        filled=(*(() if "sizes" in table else ("sizes",)), *filled),
     )
-    _check(launch)
+    _check(launch, table["claim"])
     return launch
-
-
-def read_claim(path: Path | str) -> Claim:
-    """The claim of a file; raises UsageError where it cannot be read, SpecError for a wrong key."""
-    import tomllib
-
-    try:
-        data = Path(path).read_bytes()
-        if len(data) > 1 << 20:
-            raise UsageError(f"{path}: a claim has at most 1 MiB")
-        table = tomllib.loads(data.decode())
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: not TOML: {str(error).splitlines()[0]}") from error
-    try:
-        return claim_of(table, str(path))
-    except SpecError as error:
-        raise SpecError(error.key, error.problem, str(path)) from None
 
 
 def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
@@ -233,7 +222,7 @@ def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
     for key, kind in (("params", list), ("scalars", dict), ("narrow", list), ("accumulate", str), ("kernel", str)):
         if key in table and not isinstance(table[key], kind):
             raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
-    sizes = table.get("sizes", {})
+    sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
     launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
     return Claim(table.get("kernel", ""), table["claim"], launches, file)
 
@@ -271,7 +260,21 @@ def _shared(given: Any, sizes: Mapping[str, int]) -> int:
     return found
 
 
-def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Array:
+def _arrays(table: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tuple[Array, ...], list[str]]:
+    """The arrays of a table, and in words the strides and offsets that it does not give."""
+    made: list[Array] = []
+    filled = []
+    for number, (name, given) in enumerate(table.items()):
+        taken = {*sizes.values(), *(step for one in made for step in one.strides)}
+        made.append(_array(name, number, given, sizes, taken))
+        if "strides" not in given and len(made[-1].dims) > 1:
+            filled.append(f"strides {'x'.join(map(str, made[-1].strides))} of {name}")
+        if "offset" not in given:
+            filled.append(f"{name} from element {made[-1].offset}")
+    return _metadata(made, table), filled
+
+
+def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: set[int]) -> Array:
     key = f"arrays.{name}"
     if not isinstance(given, dict):
         raise SpecError(key, 'expected a table, as { dims = "mk", type = "f16", strides = ["K+8", 1] }')
@@ -283,14 +286,15 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int]) -> Arra
     if not isinstance(kind, str) or kind not in SIZE or not kind:
         raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
     shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
-    strides = given.get("strides", _padded_strides(shape, number))
+    strides = given["strides"] if "strides" in given else defaults.strides(shape, taken)
     if not isinstance(strides, (list, tuple)) or len(strides) != len(dims):
         raise SpecError(f"{key}.strides", f"expected {len(dims)} strides, found {strides!r:.60}")
     steps = tuple(whole(f"{key}.strides", one, sizes) for one in strides)
     flags = [given.get(flag, False) for flag in ("out", "scratch", "zero")]
     if not all(isinstance(flag, bool) for flag in flags):
         raise SpecError(key, "out, scratch and zero are true or false")
-    made = Array(name, dims, shape, steps, kind, whole(f"{key}.offset", given.get("offset", 0), sizes), *flags)
+    offset = whole(f"{key}.offset", given["offset"] if "offset" in given else defaults.offset(number, kind), sizes)
+    made = Array(name, dims, shape, steps, kind, offset, *flags)
     if given.get("sparse", False) is not False:
         made = _sparse(made, given["sparse"], key)
     _check_places(made, key)
@@ -359,34 +363,35 @@ def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
     raise SpecError(key, f"no size is named {dim!r} or {dim.upper()!r}")
 
 
-def _padded_strides(shape: Sequence[int], number: int) -> list[int]:
-    """Strides that no two arrays share: a kernel that takes one for another is then wrong."""
-    strides = [1]
-    for extent in reversed(shape[1:]):
-        strides.insert(0, strides[0] * extent + (16 * (number + 1) if len(strides) == 1 else 0))
-    return strides
+def _in_text(text: str, word: str, problem: str) -> expression.ClaimTextError:
+    """The error at a word of the claim's text."""
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    return expression.ClaimTextError(problem, text, found.start() if found else 0)
 
 
-def _check(launch: Launch) -> None:
+def _check(launch: Launch, text: str) -> None:
     """SpecError unless the text of the claim fits the arrays."""
     names = {one.name: one for one in launch.arrays}
     for element in (launch.target, *expression.elements(launch.value)):
         if element.name not in names:
-            raise SpecError("claim", f"no array is named {element.name!r}{nearest(element.name, list(names), 'array')}")
+            raise _in_text(text, element.name, f"no array is named {element.name!r}; there are {', '.join(names)}")
         one = names[element.name]
         if one.content is not None:
-            raise SpecError("claim", f"{one.name} is metadata: the claim is about the matrix that it describes")
+            problem = f"{one.name} is metadata: the claim is about the matrix that it describes"
+            raise _in_text(text, one.name, problem)
         if len(element.indices) != len(one.dims):
-            raise SpecError("claim", f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}")
+            problem = f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}"
+            raise _in_text(text, one.name, problem)
     for name in expression.scalars(launch.value) - launch.scalars.keys():
-        raise SpecError("claim", f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
+        raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
     if not names[launch.target.name].out:
         raise SpecError(f"arrays.{launch.target.name}", "the claim is about it: out = true")
     extents: dict[str, int] = {}
     for element in (launch.target, *expression.elements(launch.value)):
         for index, extent in zip(element.indices, names[element.name].shape, strict=True):
             if extents.setdefault(index, extent) != extent:
-                raise SpecError("claim", f"index {index} has {extents[index]} and {extent} values")
+                problem = f"index {index} has {extents[index]} values, and {extent} in {element.name}"
+                raise _in_text(text, element.name, problem)
     threads = int(np.prod(launch.grid, dtype=object) * np.prod(launch.block, dtype=object))
     if threads > MAX_THREADS or np.prod(launch.block, dtype=object) > 1024:
         raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS}, and 1024 of a CTA")

@@ -48,7 +48,7 @@ def _main(argv: Sequence[str] | None) -> int:
 def _report(options: argparse.Namespace) -> Report:
     from lanecheck_console.progress import Progress
     from verify.kernel.check import BUDGET, check
-    from verify.kernel.claim import read_claim
+    from verify.kernel.claim_file import located, read_claim
     from verify.kernel.verdict import case
     from verify.report import Report
 
@@ -60,7 +60,7 @@ def _report(options: argparse.Namespace) -> Report:
         ptx, claim, words = compiled(options.kernel, options.claim, options.python)
     else:
         claim, ptx = read_claim(options.claim), _text(options.kernel)
-    with Progress(1, "kernel", options.quiet) as shown:
+    with located(options.claim), Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
         outcomes = check(

@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel of a Triton function, `module.py::function`: compiled in a child process, as a launch would specialise it.
 
-The claim's table `[triton]` has the target, the constants, warps and stages; block and shared memory come from Triton's
-metadata. A whole number that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
+The claim's table `[triton]` has the target, the constants, warps and stages; block, shared memory and scratch memory
+come from Triton's metadata, the parameters, where the claim has none, from the names of the function's arguments. A
+whole number that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import subprocess
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.claim import Claim, Launch, claim_of
+from verify.kernel.claim_file import located
 from verify.kernel.values import SIZE
 
 CHILD = Path(__file__).with_name("triton_child.py")
 SECONDS = 300
+TARGET = "sm_80"
+SCRATCH = "triton_scratch"  # the array that a kernel with scratch memory gets
 KEYS = {"target": str, "constants": dict, "warps": int, "stages": int, "options": dict}
 POINTERS = {
     **{"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "tf32": "*fp32", "f64": "*fp64"},
@@ -35,16 +39,8 @@ def compiled(named: str, claim: str, python: str) -> tuple[str, Claim, str]:
     file, _, function = named.partition("::")
     if not Path(file).is_file():
         raise UsageError(f"cannot read {file}: there is no such file")
-    try:
-        table = tomllib.loads(Path(claim).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {claim}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{claim}: not TOML: {str(error).splitlines()[0]}") from error
-    try:
+    with located(claim) as table:
         return _compiled(file, function, table, python)
-    except SpecError as error:
-        raise SpecError(error.key, error.problem, claim) from None
 
 
 def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> tuple[str, Claim, str]:
@@ -56,9 +52,14 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
             raise SpecError(
                 f"triton.{key}", f"expected {', '.join(f'{name} ({kind.__name__})' for name, kind in KEYS.items())}"
             )
-    target = re.fullmatch(r"sm_(\d+)[af]?", said.get("target", ""))
+    target = re.fullmatch(r"sm_(\d+)[af]?", said.get("target", TARGET))
     if target is None:
-        raise SpecError("triton.target", f"expected a target as sm_80, found {said.get('target')!r}")
+        raise SpecError("triton.target", f"expected a target as sm_80, found {said['target']!r}")
+    constants = said.get("constants", {})
+    table["grid"] = _with_constants(table.get("grid"), constants)
+    if "params" not in table:
+        names = [name for name in arguments(Path(file), function) if name not in constants]
+        table["params"] = [_pointed(name, table.get("arrays")) for name in names]
     launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
     request = [specialised(one) for one in launches]
     if any(one != request[0] for one in request):
@@ -68,7 +69,7 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
         {
             "file": str(Path(file).resolve()),
             "function": function,
-            "constants": said.get("constants", {}),
+            "constants": constants,
             "capability": int(target[1]),
             "warps": warps,
             "stages": stages,
@@ -79,10 +80,48 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
     )
     params = [one for one, dropped in zip(table.get("params", []), request[0]["ones"], strict=True) if not dropped]
     filled = {"block": answer["threads"], "smem": answer["shared"], "kernel": answer["name"], **table, "params": params}
-    constants = ", ".join(f"{name} = {value}" for name, value in said.get("constants", {}).items())
+    if answer["scratch"]:
+        ctas = max(one.grid[0] * one.grid[1] * one.grid[2] for one in launches)
+        memory = {"dims": [str(ctas * answer["scratch"])], "type": "u8", "scratch": True}
+        filled |= {"params": [*params, SCRATCH], "arrays": {**table["arrays"], SCRATCH: memory}}
+    listed = "".join(f", {name} = {value}" for name, value in constants.items())
+    shape = f"{answer['threads']} threads, {answer['shared']} bytes of shared memory"
     known = f"; 16 divides {', '.join(answer['divisible'])}" if answer["divisible"] else ""
-    words = f"by Triton {answer['version']} for {said['target']}, {warps} warps, {stages} stages, {constants}{known}"
+    words = f"by Triton {answer['version']} for sm_{target[1]}, {warps} warps, {stages} stages{listed}{known}; {shape}"
     return answer["ptx"], claim_of(filled), words
+
+
+def arguments(file: Path, function: str) -> list[str]:
+    """The arguments of a function that a launch must give: all but constants that have a default."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            given = node.args.posonlyargs + node.args.args
+            first = len(given) - len(node.args.defaults)
+            return [one.arg for at, one in enumerate(given) if at < first or not _constant(one)]
+    raise UsageError(f"{file} has no function {function!r}")
+
+
+def _pointed(name: str, arrays: object) -> str:
+    """The array that an argument points to by its name, `a_ptr` to A; another name is itself."""
+    plain = re.sub(r"^(p|ptr)_|_(ptr|pointer|desc)$", "", name.lower())
+    return next((one for one in arrays if one.lower() == plain), name) if isinstance(arrays, dict) else name
+
+
+def _with_constants(grid: Any, constants: Mapping[str, Any]) -> Any:
+    """A grid with the numbers of constants in place of their names."""
+    if isinstance(grid, list):
+        return [_with_constants(one, constants) for one in grid]
+    if not isinstance(grid, str):
+        return grid
+    return re.sub(r"[A-Za-z_]\w*", lambda found: str(constants.get(found[0], found[0])), grid)
+
+
+def _constant(argument: ast.arg) -> bool:
+    return argument.annotation is not None and ast.unparse(argument.annotation).rpartition(".")[2] == "constexpr"
 
 
 def specialised(launch: Launch) -> dict[str, list[Any]]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a claim, `C[m,n] = alpha * sum_k A[m,k]*B[k,n] + beta * C[m,n]`: its tree, and its value.
 
-It is evaluated by plain arithmetic modulo each prime, with no code of the interpreter: two computations that share no
-step are compared. `whole` evaluates sizes, strides and grids: `"cdiv(M, 64)"`.
+`read` makes the tree. `Evaluation` evaluates it by plain arithmetic modulo each prime, with no code of the interpreter:
+two computations that share no step are compared. `whole` evaluates sizes, strides and grids: `"cdiv(M, 64)"`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
+
+
+class ClaimTextError(SpecError):
+    """An error in the text of a claim, at one of its letters."""
+
+    def __init__(self, problem: str, text: str, letter: int) -> None:
+        super().__init__("claim", problem)
+        self.text, self.letter = text, letter
+
 
 MAX_LENGTH = 4000
 MAX_NODES = 500
@@ -97,7 +106,7 @@ class _Reader:
         self.next()
 
     def fail(self, problem: str) -> None:
-        raise SpecError("claim", f"{problem} at column {self.column}: {self.text[:200]}")
+        raise ClaimTextError(f"{problem} at column {self.column}: {self.text[:200]}", self.text, self.column - 1)
 
     def next(self) -> str:
         """The token that was current; the next one becomes current."""
@@ -194,6 +203,13 @@ def elements(node: Node) -> list[Element]:
     if isinstance(node, Sum):
         return elements(node.body)
     return [one for part in node.parts for one in elements(part)] if isinstance(node, Apply) else []
+
+
+def summed(node: Node) -> set[str]:
+    """The indices over which a tree sums."""
+    if isinstance(node, Sum):
+        return {node.index} | summed(node.body)
+    return {index for part in node.parts for index in summed(part)} if isinstance(node, Apply) else set()
 
 
 def scalars(node: Node) -> set[str]:

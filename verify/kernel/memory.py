@@ -63,7 +63,7 @@ class Shared:
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
-        """The bytes (threads, count) of accesses; an access outside is reported, and moved to the start."""
+        """The bytes (threads, count) of accesses; an access outside is reported, and moved to some that are there."""
         outside = (addresses < SHARED_BASE) | (addresses + count > self.size)
         if outside.any():
             who = int(threads[outside][0])
@@ -75,7 +75,10 @@ class Shared:
             odd = np.flatnonzero(addresses & (count - 1))[0]
             text = f"{self.who(int(threads[odd]))}: shared address {int(addresses[odd])} of an access of {count} bytes"
             self.findings.add("misaligned access", Severity.MEMORY, text)
-        return (threads // self.threads * self.span + addresses)[:, None] + np.arange(count)
+        within = addresses[:, None] + np.arange(count)
+        if outside.any():
+            within = np.minimum(within, self.span - 1)
+        return (threads // self.threads * self.span)[:, None] + within
 
     def who(self, thread: int) -> str:
         """A thread in words."""

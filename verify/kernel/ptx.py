@@ -107,3 +107,13 @@ class Kernel:
     block: tuple[int, ...] | None  # .reqntid
     files: dict[int, str] = field(default_factory=dict)  # of .loc
     local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
+
+    def parameter_reads(self) -> dict[int, list[int]]:
+        """By the number of a parameter, the bytes from which an instruction reads it by its name."""
+        found: dict[int, set[int]] = {}
+        for one in self.instructions:
+            for place in one.operands:
+                if isinstance(place, Address) and isinstance(place.base, Symbol) and place.base.name in self.parameters:
+                    number = self.parameters[place.base.name].number
+                    found.setdefault(number, set()).add(place.base.offset + place.offset)
+        return {number: sorted(found[number]) for number in sorted(found)}

@@ -38,11 +38,12 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
         function = function.fn  # autotuners and heuristics
     if not isinstance(function, triton.JITFunction):
         return {"error": f"{request['file']} has no Triton function {request['function']!r}"}
-    rest = [name for name in function.arg_names if name not in request["constants"]]
+    known = {one.name: one.default for one in function.params if one.is_constexpr and one.has_default}
+    known.update(request["constants"])
+    rest = [name for name in function.arg_names if name not in known]
     if len(rest) != len(request["types"]):
         return {"error": f"params has {len(request['types'])} entries, the function takes {', '.join(rest)}"}
     types = dict(zip(rest, request["types"], strict=True))
-    known = dict(request["constants"])
     known.update({name: 1 for name, one in zip(rest, request["ones"], strict=True) if one})
     signature = {name: "constexpr" if name in known else types[name] for name in function.arg_names}
     divisible = [name for name, by in zip(rest, request["divisible"], strict=True) if by and name not in known]
@@ -55,6 +56,7 @@ def compiled(request: dict[str, Any]) -> dict[str, Any]:
         "ptx": made.asm["ptx"],
         "threads": 32 * made.metadata.num_warps,
         "shared": made.metadata.shared,
+        "scratch": getattr(made.metadata, "global_scratch_size", 0),
         "name": made.metadata.name,
         "version": triton.__version__,
         "divisible": divisible,

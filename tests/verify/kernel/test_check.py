@@ -220,8 +220,19 @@ def test_data_whose_bits_are_cut_is_unknown_and_never_refuted() -> None:
 
 
 def test_a_parameter_that_is_read_and_not_given_is_no_zero() -> None:
-    found = one(PRODUCT, {**CLAIM, "params": ["A", "B"]})
-    assert found.status == "UNKNOWN" and "params[2]" in found.findings[0].text
+    words = "bytes 0 to 7, which the claim does not give; the PTX reads parameters 0, 1, 2"
+    for given in (["A", "B"], ["A", "B", {"unused": True}]):
+        with pytest.raises(SpecError, match=words) as error:
+            one(PRODUCT, {**CLAIM, "params": given})
+        assert error.value.key == "params[2]"
+
+
+def test_a_kernel_with_less_shared_memory_than_it_takes_is_refuted() -> None:
+    """Also with none at all, and by a copy that is wider than what there is."""
+    text = PRODUCT.replace(".entry k(", ".extern .shared .b8 buf[];\n.entry k(").replace(
+        "ret;", "mov.u32 %r20, buf; cp.async.cg.shared.global [%r20], [%d5], 16; cp.async.wait_all; ret;"
+    )
+    assert {each.kind for each in one(text).findings} >= {"shared memory out of bounds"}
 
 
 def test_an_endless_loop_ends_with_the_budget() -> None:

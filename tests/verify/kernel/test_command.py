@@ -83,3 +83,30 @@ def test_bad_input_is_one_line(files: list[str], place: int, text: str, capsys: 
     written = capsys.readouterr().err
     assert written.startswith("lanecheck: ") and written.count("\n") == 1
     assert main(["absent.ptx", *files[1:]]) == 2
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "place"),
+    [
+        ("2 * A[i]", "2 * Q[i]", "4:21: claim: no array is named 'Q'; there are A, C"),
+        ("2 * A[i]", "beta * A[i]", "4:17: claim: no scalar is named 'beta'"),
+        ("2 * A[i]", "2 * A[i", "4:24: claim: expected ']', found 'the end'"),
+        ("2 * A[i]", "2 * A[i,j]", "4:21: claim: A has 1 indices, the claim gives 2"),
+        ('A = { dims = "i"', 'A = { dims = "k"', "7:7: arrays.A.dims: no size is named 'k' or 'K'"),
+        ('A = { dims = "i"', 'A = { dims = ["32"]', "4:21: claim: index i has 64 values, and 32 in A"),
+        ('dims = "i", type = "f32" }', 'dims = "i", type = "f33" }', "7:19: arrays.A.type: expected one of"),
+        ('"A", "C"', '"A", "Q"', "5:16: params[1]: 'Q': no size is named 'Q'"),
+        ('"A", "C"]', '"A"]', "5:1: params[1]: line 8 reads bytes 0 to 7, which the claim does not give"),
+        ("block = 64", "block = 2048", "1:1: grid: 2048 threads; at most"),
+        ("block = 64", "blok = 64", "2:1: blok: unknown key; nearest: block"),
+        ("block = 64", "block = [", "3:1: is not TOML"),
+    ],
+)
+def test_an_error_of_a_claim_has_its_line_and_column(
+    right: str, wrong: str, place: str, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert right in CLAIM
+    Path(files[2]).write_text(CLAIM.replace(right, wrong))
+    assert main(files) == 2
+    written = capsys.readouterr().err
+    assert written.startswith(f"lanecheck: {files[2]}:{place}") and written.count("\n") == 1

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from verify.core.errors import UsageError
 from verify.kernel.claim import claim_of
 from verify.kernel.command import main
-from verify.kernel.compiled import specialised
+from verify.kernel.compiled import arguments, specialised
 
 CLAIM = """grid = ["cdiv(I, 64)"]
 sizes = { I = 200, ONE = 1 }
@@ -72,3 +73,66 @@ def test_a_triton_function_is_verified_and_its_specialisation_is_named(
     if "No module named 'triton'" in (printed := capsys.readouterr()).err:
         pytest.skip("no Triton: the variable TRITON_PYTHON names an interpreter that has it")
     assert code == 0 and "for sm_80, 4 warps, 3 stages, BLOCK = 64; 16 divides c" in " ".join(printed.out.split())
+
+
+MATMUL = """import triton
+import triton.language as tl
+
+@triton.jit
+def mm(a_ptr, B, ptr_c, M, N, K, stride_am, stride_ak, ldb, ldc,
+       BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr = 32):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for step in range(tl.cdiv(K, BK)):
+        k = step * BK + tl.arange(0, BK)
+        rows, columns = (m[:, None] < M) & (k[None, :] < K), (k[:, None] < K) & (n[None, :] < N)
+        x = tl.load(a_ptr + m[:, None] * stride_am + k[None, :] * stride_ak, mask=rows, other=0.0)
+        y = tl.load(B + k[:, None] * ldb + n[None, :], mask=columns, other=0.0)
+        total = tl.dot(x, y, total)
+    tl.store(ptr_c + m[:, None] * ldc + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
+"""
+SHORT = """grid = ["cdiv(M, BM)", "cdiv(N, BN)"]
+claim = "C[m,n] = sum_k A[m,k]*B[k,n]"
+[arrays]
+A = { dims = "mk", type = "f16" }
+B = { dims = "kn", type = "f16" }
+C = { dims = "mn", type = "f32", out = true }
+[triton]
+constants = { BM = 64, BN = 64 }
+"""
+
+
+def test_the_arguments_of_a_function_are_read_without_running_it(tmp_path: Path) -> None:
+    (tmp_path / "k.py").write_text("raise SystemExit\n" + MATMUL)
+    found = arguments(tmp_path / "k.py", "mm")
+    assert found == ["a_ptr", "B", "ptr_c", "M", "N", "K", "stride_am", "stride_ak", "ldb", "ldc", "BM", "BN"]
+    for name, text in (("other", MATMUL), ("mm", "def mm(")):
+        (tmp_path / "k.py").write_text(text)
+        with pytest.raises(UsageError):
+            arguments(tmp_path / "k.py", name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["", "sm_90"])
+def test_what_the_claim_of_a_triton_function_does_not_give_is_filled_in(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Block, shared memory, parameters, target, sizes and strides: the claim names arrays, and two constants."""
+    (tmp_path / "k.py").write_text(MATMUL)
+    claim = tmp_path / "k.toml"
+    claim.write_text(SHORT + (f'target = "{target}"\n' if target else ""))
+    words = [f"{tmp_path / 'k.py'}::mm", "--claim", str(claim), "--allow-exec"]
+    words += ["--python", os.environ.get("TRITON_PYTHON", sys.executable)]
+    code = main(words)
+    if "No module named 'triton'" in (printed := capsys.readouterr()).err:
+        pytest.skip("no Triton: the variable TRITON_PYTHON names an interpreter that has it")
+    text = " ".join(printed.out.split())
+    assert code == 0 and f"for {target or 'sm_80'}, 4 warps, 3 stages, BM = 64, BN = 64;" in text
+    assert "mm M=128 N=192 K=384 VERIFIED" in text and "mm M=112 N=176 K=368 VERIFIED" in text
+    assert "128 threads, " in text and "chosen here: sizes, strides 400x1 of A" in text
+    claim.write_text(claim.read_text().replace("B[k,n]", "B[n,k]").replace('"kn"', '"nk"'))
+    assert main(words) == 1
+    (tmp_path / "k.py").write_text(MATMUL.replace("stride_am", "step_am"))
+    assert main(words) == 2
+    assert f"{claim}: params[6]: 'step_am': no size is named 'step_am'" in capsys.readouterr().err

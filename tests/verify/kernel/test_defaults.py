@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a claim does not give: sizes, strides and offsets that hide nothing, printed, and what given ones hide."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.verify.kernel.test_check import CLAIM as PRODUCT_CLAIM
+from tests.verify.kernel.test_check import PRODUCT, one
+from verify.core.errors import SpecError
+from verify.kernel.claim import Launch, claim_of
+from verify.kernel.defaults import hidden
+
+ARRAYS: dict[str, dict[str, Any]] = {
+    "A": {"dims": "mk", "type": "f16"},
+    "B": {"dims": "kn", "type": "f16"},
+    "C": {"dims": "mn", "type": "f32", "out": True},
+}
+CLAIM: dict[str, Any] = {
+    "grid": ["cdiv(M, 64)", "cdiv(N, 32)"],
+    "block": 128,
+    "claim": "C[m,n] = sum_k A[m,k]*B[k,n]",
+    "arrays": ARRAYS,
+}
+
+
+def launches(**keys: Any) -> tuple[Launch, ...]:
+    return claim_of({**CLAIM, **keys}).launches
+
+
+def test_sizes_are_several_ctas_a_deep_loop_one_step_and_a_ragged_edge() -> None:
+    assert [dict(one.sizes) for one in launches()] == [
+        {"M": 128, "N": 96, "K": 384},
+        {"M": 128, "N": 96, "K": 64},
+        {"M": 112, "N": 80, "K": 368},
+    ]
+    assert {one.grid for one in launches()} == {(2, 3, 1)}
+    assert [one.sizes["K"] for one in launches(tiles={"K": 32}, stages=2)] == [4 * 32 + 32, 32, 4 * 32 + 32 - 16]
+    assert [one.sizes["K"] for one in launches(sizes={"M": 1, "N": 1, "K": 1})] == [1]
+
+
+def test_a_grid_that_does_not_round_up_gets_no_ragged_edge() -> None:
+    found = launches(grid=["M // 64", "N // 32"])
+    assert [dict(one.sizes) for one in found] == [{"M": 128, "N": 96, "K": 384}, {"M": 128, "N": 96, "K": 64}]
+
+
+def test_sizes_are_all_different_also_where_tiles_are_alike() -> None:
+    for launch in launches(grid="cdiv(M, 128)*cdiv(N, 64)", tiles={"K": 192}):
+        assert len(set(launch.sizes.values())) == 3 and launch.grid[0] >= 4
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"grid": 4}, "sizes"),
+        ({"tiles": {"Q": 4}}, "tiles.Q"),
+        ({"tiles": {"K": 0}}, "tiles"),
+        ({"stages": 0}, "stages"),
+    ],
+)
+def test_what_cannot_be_chosen_is_an_error_at_its_key(keys: dict[str, Any], key: str) -> None:
+    with pytest.raises(SpecError) as error:
+        launches(**keys)
+    assert error.value.key == key
+
+
+def test_strides_and_first_elements_differ_and_are_printed() -> None:
+    for launch in launches():
+        rows = [array.strides[0] for array in launch.arrays]
+        assert len({*rows, *launch.sizes.values()}) == 6
+        assert all(array.offset > 0 for array in launch.arrays)
+        assert all(first.offset != second.offset for first, second in pairwise(launch.arrays[:2]))
+        assert list(hidden(launch, alone=False)) == []
+    packed = {"dims": "nk", "type": "f16", "strides": ["K", 1]}
+    words = "chosen here: strides 32x1 of A, A from element 128, B from element 256, strides 24x1 of C, C from element"
+    assert words in one(PRODUCT, {**PRODUCT_CLAIM, "arrays": ARRAYS | {"B": packed}}).domain
+    assert "chosen here" not in one(PRODUCT, _given()).domain
+
+
+def _given() -> dict[str, Any]:
+    arrays = {name: {**table, "offset": 0} for name, table in PRODUCT_CLAIM["arrays"].items()}
+    return {**PRODUCT_CLAIM, "arrays": arrays}
+
+
+def test_what_a_claim_hides_is_said() -> None:
+    said = one(PRODUCT).hidden
+    assert said == (
+        "one CTA: an error in the index of CTAs is not seen",
+        "one table of sizes: a loop of one step, and edges, are seen only where these sizes have them",
+        "K and M are 16: one taken for the other is not seen",
+        "A and B have the same strides: one taken for the other is not seen",
+        "a stride of A is K: one taken for the other is not seen",
+        "a stride of B is K: one taken for the other is not seen",
+        "a stride of C is N: one taken for the other is not seen",
+    )
+    two = launches(sizes=[{"M": 128, "N": 32, "K": 64}, {"M": 64, "N": 96, "K": 80}])
+    assert [list(hidden(launch, alone=False)) for launch in two] == [
+        ["2 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
+        ["3 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
+    ]
