@@ -18,6 +18,7 @@ PROPERTIES = {
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},
+    "verify/kernel": {"docs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }
 # rooms of verify whose modules are tested together, by the file that does

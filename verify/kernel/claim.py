@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
 
-`claim_of(table)` gives the `Claim` of a table, or raises SpecError. Sizes may be a list: each table is one `Launch`, each
-of which is interpreted.
+`claim_of(table)` gives the `Claim` of a table, or raises SpecError. Sizes may be a list: each table is one `Launch`.
 """
 
 from __future__ import annotations
