@@ -14,11 +14,10 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/index": {"hostile"},
-    "verify/kernel": {"drawn_operand"},
+    "verify/kernel": {"docs", "drawn_operand"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},
-    "verify/kernel": {"docs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }
 # rooms of verify whose modules are tested together, by the file that does

@@ -287,7 +287,11 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         labels, plain = np.zeros((len(threads), count), np.uint32), np.zeros((len(threads), count), np.uint8)
         sizes = np.full(len(threads), count)
         if valid is not None:
-            sizes = np.minimum(machine.at(machine.numbers(valid, mask, "the size of a copy"), threads), count)
+            sizes = machine.at(machine.numbers(valid, mask, "the size of a copy"), threads)
+            if (sizes > count).any():
+                text = f"{int(sizes.max())} bytes of the source for {count} of the destination: undefined"
+                machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
+                sizes = np.minimum(sizes, count)
         addresses = np.broadcast_to(source(mask), machine.count)[threads]
         for size in np.unique(sizes):
             here = sizes == size
