@@ -21,7 +21,7 @@ from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import WAITING, Bind, Machine, Run
 from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Region
 from verify.kernel.order import Ints
-from verify.kernel.phases import Executed, Phases, report
+from verify.kernel.phases import Clock, Executed, Phases, report
 from verify.kernel.polling import polls
 from verify.kernel.ptx import Address, Instruction, Register, Vector
 from verify.kernel.registers import Word
@@ -259,12 +259,24 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             phases = _barrier(machine, who, address)
             phases.bytes -= moved
             _comes(machine, phases, address, who, engine(machine).time)
-            clock = np.zeros(machine.threads + 1, np.int32)
-            clock[-1] = engine(machine).time
-            phases.gather(clock)
+            phases.gather(machine.shared.order.ended(copied=engine(machine).time))
             _turn(machine, phases, address, int(machine.cta[thread]))
 
     return run
+
+
+def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) -> None:
+    """Let the tensor core arrive at an mbarrier for a thread, with what it releases."""
+    who = np.array([thread])
+    phases = _barrier(machine, who, address)
+    _comes(machine, phases, address, who)
+    phases.pending -= 1
+    phases.gather(clock)
+    if phases.pending < 0:
+        text = f"{machine.shared.who(thread)}: more than {phases.count} arrivals in one phase"
+        machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
+        phases.pending = 0
+    _turn(machine, phases, address, int(machine.cta[thread]))
 
 
 def _map(machine: Machine, address: int, offset: int) -> TensorMap:

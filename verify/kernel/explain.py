@@ -163,7 +163,8 @@ class _Watched:
             texts = [
                 f"A's slots of k hold {_listed(slots['A'])}, B's {_listed(slots['B'])}: nothing says which is wrong"
             ]
-        text = f"{product.name} of the warp of {who}: {'; '.join(texts)}"
+        by = who if product.name == "tcgen05.mma" else f"the warp of {who}"
+        text = f"{product.name} of {by}: {'; '.join(texts)}"
         text += f"; {(' or ' if tied else ' and ').join(counts)} are out of place" if counts else ""
         self.cause = WrongProduct(product.line, product.name, tuple(operands), not tied)
         self.found = Finding(CAUSE, Severity.VALUE, product.line, text)

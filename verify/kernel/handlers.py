@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isa_tables.semantics import Meaning, meaning
-from verify.kernel import accesses, asynchronous, comparisons, fields, integers, matrices, sparse, together, wmma
+from verify.kernel import (
+    accesses,
+    asynchronous,
+    comparisons,
+    fields,
+    integers,
+    matrices,
+    sparse,
+    tcgen05,
+    together,
+    wmma,
+)
 from verify.kernel.findings import Finding, Severity, Unclear
 from verify.kernel.machine import Bind, Machine
 from verify.kernel.ptx import WIDTHS, Instruction, Kernel
@@ -22,12 +33,23 @@ BINDS: Mapping[str, Bind] = {
     **matrices.BINDS,
     **sparse.BINDS,
     **wmma.BINDS,
+    **tcgen05.BINDS,
     **together.BINDS,
     **asynchronous.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
 WAITS = frozenset({"wait"})  # classes that stay where they are while their threads wait
-_CELLS = ("load", "store", "copy", "load_matrix", "store_matrix", "wgmma", "fragment_load", "fragment_store")
+_CELLS = (
+    "load",
+    "store",
+    "copy",
+    "load_matrix",
+    "store_matrix",
+    "wgmma",
+    "fragment_load",
+    "fragment_store",
+    "tensor_product",
+)
 
 
 def bound(machine: Machine) -> list[Finding]:
@@ -74,6 +96,6 @@ def cell(kernel: Kernel) -> int:
             and not found.words.get("space", "").startswith("global")
         ):
             narrowest = min(narrowest, WIDTHS[kind] // 8)
-        elif found.row.meaning in ("copy", "wgmma"):
+        elif found.row.meaning in ("copy", "wgmma", "tensor_product"):
             narrowest = min(narrowest, 4)
     return max(narrowest, 1)

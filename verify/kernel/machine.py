@@ -115,6 +115,9 @@ class Machine:
         self.everyone = np.arange(self.count)
         self.engine: object = None  # the copy engine of the batch, once a kernel uses it
         self.wakers = []
+        self.tensors: object = None  # the Tensor Memory of the batch, once a kernel uses it
+        self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
+        self.ends: list[Callable[[], None]] = []  # called when all threads have ended
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
         self.active = np.ones(self.count, bool)  # the threads that execute
@@ -172,6 +175,11 @@ class Machine:
         """The contents of a register."""
         if self.products is not None and index in self.products.results:
             self._check_flight(index, self.active, writes=False)
+        if self.loading and index in self.loading:
+            line = self.loading[index]
+            text = f"{self.kernel.names[index]} is read, and the tcgen05.ld of line {line} was not waited for"
+            self.findings.add("no tcgen05.wait::ld", Severity.LETTER, text, "9.7.16.8.3")
+            self.loading = {key: other for key, other in self.loading.items() if other != line}
         found = self.registers[index]
         if found is None:
             found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
@@ -220,6 +228,8 @@ class Machine:
         if self.products is not None:
             self._check_flight(index, self.active if mask is None else mask, writes=True)
             self.products.touch(index, mask, self.steps)
+        if self.loading:
+            self.loading.pop(index, None)
         if mask is None:
             self.registers[index] = word
             return
@@ -268,6 +278,8 @@ class Machine:
             running = self.state == RUNNING
             if not running.any():
                 if (self.state == DONE).all():
+                    for end in self.ends:
+                        end()
                     return
                 if not self._gathered() and not self.barriers.released() and not self.woken():
                     self._stuck()

@@ -272,21 +272,33 @@ def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, reader: int) -> tuple[Ids, Ints]:
-    """The matrix of ids that a descriptor names in shared memory, and the cells that were read."""
-    layouts = smem.read("wgmma")
+@lru_cache(maxsize=4096)
+def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, major: str, left: bool) -> Ints:
+    """The shared address of each element (rows, columns) of the matrix that a descriptor names; `left` says of A."""
+    found = smem.read(layouts)
+    said = found.decode(word_)
+    if said.base_offset:
+        raise isa_tables.IsaError("a matrix descriptor with a base offset has no meaning here")
+    row, col = np.indices(extent)
+    mn, k = (row, col) if left else (col, row)
+    start = found.address(mn, k, bits, said.swizzle, major, lbo=said.lbo, sbo=said.sbo, start=said.start)
+    return np.asarray(start, np.int64)
+
+
+def described(machine: Machine, fragment: Fragment, word_: int, major: str) -> Ints:
+    """The shared address of each element of an operand that a descriptor names; Unclear for one that means nothing."""
     try:
-        said = layouts.decode(word_)
-        if said.base_offset:
-            raise Unclear(machine.findings.line, "a matrix descriptor with a base offset has no meaning here")
-        row, col = np.indices(fragment.extent)
-        mn, k = (row, col) if fragment.name == "A" else (col, row)
-        start = layouts.address(mn, k, fragment.bits, said.swizzle, major, lbo=said.lbo, sbo=said.sbo, start=said.start)
+        return addresses(fragment.layouts or "", fragment.extent, fragment.bits, word_, major, fragment.name == "A")
     except isa_tables.IsaError as error:
         raise Unclear(machine.findings.line, f"the descriptor {word_:#x}: {error}") from None
+
+
+def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, reader: int) -> tuple[Ids, Ints]:
+    """The matrix of ids that a descriptor names in shared memory, and the cells that were read."""
+    start = described(machine, fragment, word_, major)
     size = fragment.bits // 8
     threads = np.full(start.size, reader)
-    places = machine.shared.places(np.asarray(start, np.int64).ravel(), threads, size)
+    places = machine.shared.places(start.ravel(), threads, size)
     cells = np.unique(places // machine.shared.cell)
     assert machine.products is not None
     machine.products.reads.begins(reader // 128, cells)

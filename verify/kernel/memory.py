@@ -92,19 +92,8 @@ class Shared:
     def read(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
         """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
         cells, who = self._cells(places, threads)
-        late = self.order.unordered_write(cells, who)
-        if late is not None and self.findings.new("race: read after write"):
-            order = self.order
-            self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
-        self._check_loaded(cells, who, "reads")
+        self.check_read(cells, who)
         labels = self.labels[places]
-        if self.copies and self.pending[cells].any():
-            at = int(np.flatnonzero(self.pending[cells])[0])
-            text = (
-                f"{self.who(int(who[at]))} reads shared byte {self.byte(int(cells[at]))}, into which the cp.async of "
-            )
-            text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
-            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
         self.order.note_read(cells, who, self.findings.line)
         return self.named(places, threads, labels), self.plain[places]
 
@@ -117,6 +106,21 @@ class Shared:
             text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
             labels[empty] = self.nowhere(text) << 3
         return labels
+
+    def check_read(self, cells: Ints, who: Ints) -> None:
+        """Report reads of cells by threads that nothing orders after the writes of others."""
+        late = self.order.unordered_write(cells, who)
+        if late is not None and self.findings.new("race: read after write"):
+            order = self.order
+            self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
+        self._check_loaded(cells, who, "reads")
+        if self.copies and self.pending[cells].any():
+            at = int(np.flatnonzero(self.pending[cells])[0])
+            text = (
+                f"{self.who(int(who[at]))} reads shared byte {self.byte(int(cells[at]))}, into which the cp.async of "
+            )
+            text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
+            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
 
     def byte(self, cell: int) -> int:
         """The shared address of a cell."""

@@ -30,6 +30,7 @@ class Order:
         self.local = np.arange(count) % threads  # thread -> its number in its CTA
         self.known[np.arange(count), self.local] = ALWAYS
         self.engine = np.zeros(count, np.int32)  # the time of the copy engine that a thread knows
+        self.tensor = np.zeros(count, np.int32)  # and the number of the last tcgen05.mma of which it knows the end
         self.floor = np.zeros(count, np.int32)  # all of its CTA is known up to here
         self.writer = np.full(cells, NOBODY, np.int32)
         self.written = np.zeros(cells, np.int32)
@@ -42,7 +43,8 @@ class Order:
     def meet(self, members: Ints) -> None:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
-        self.engine[members] = self.engine[members].max()
+        for engine in (self.engine, self.tensor):
+            engine[members] = engine[members].max()
         if len(members) == self.threads:
             first = int(members[0])
             block = slice(first, first + self.threads)
@@ -72,16 +74,24 @@ class Order:
         self.known[own, self.local] = ALWAYS
 
     def clock(self, members: Ints) -> NDArray[np.int32]:
-        """What these threads have done and know, as they release it; the last entry is the copy engine's time."""
+        """What these threads have done and know, as they release it; last come the copy engine and the tensor core."""
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
         self.now += 1
-        return np.append(top.max(0), self.engine[members].max()).astype(np.int32)
+        engines = [self.engine[members].max(), self.tensor[members].max()]
+        return np.append(top.max(0), engines).astype(np.int32)
+
+    def ended(self, copied: int = 0, multiplied: int = 0) -> NDArray[np.int32]:
+        """The clock that the copy engine or the tensor core releases when it is done."""
+        found = np.zeros(self.threads + 2, np.int32)
+        found[-2:] = copied, multiplied
+        return found
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:
         """Order what was released before what these threads do next."""
-        self.known[members] = np.maximum(self.known[members], clock[:-1])
-        self.engine[members] = np.maximum(self.engine[members], clock[-1])
+        self.known[members] = np.maximum(self.known[members], clock[:-2])
+        self.engine[members] = np.maximum(self.engine[members], clock[-2])
+        self.tensor[members] = np.maximum(self.tensor[members], clock[-1])
         self.known[members, self.local[members]] = ALWAYS
         self.floor[members] = self.known[members].min(1)
 
