@@ -87,7 +87,8 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
 if TYPE_CHECKING:
     from gpu_checks.device.cuda import device_info
     from gpu_checks.inference.product import Maps
-    from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
+    from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Unavailable
+    from gpu_checks.recording import Move, Recording
     from gpu_checks.recordings_io.lines import RecordingError
     from gpu_checks.recordings_io.reader import Recordings, recordings
     from gpu_checks.worker import Job, Worker
@@ -111,10 +112,9 @@ __all__ = [
     "relation",
 ]
 
-_MODEL = "gpu_checks.model"
 _HOME = {
-    **dict.fromkeys(("Controls", "Coordinates", "DeviceInfo", "Image", "Metadata", "Move", "Recording"), _MODEL),
-    "Unavailable": _MODEL,
+    **dict.fromkeys(("Controls", "Coordinates", "DeviceInfo", "Image", "Metadata", "Unavailable"), "gpu_checks.model"),
+    **dict.fromkeys(("Move", "Recording"), "gpu_checks.recording"),
     **dict.fromkeys(("Recordings", "recordings"), "gpu_checks.recordings_io.reader"),
     "RecordingError": "gpu_checks.recordings_io.lines",
     "device_info": "gpu_checks.device.cuda",
@@ -138,7 +138,8 @@ def relation(
         with Worker() as worker:
             found = [relation(s, worker=worker) for s in signatures]
     """
-    from gpu_checks.model import Move, Unavailable
+    from gpu_checks.model import Unavailable
+    from gpu_checks.recording import Move
     from gpu_checks.worker import Relate
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
@@ -147,7 +148,8 @@ def relation(
 
 def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailable:
     """Observe ldmatrix, stmatrix or movmatrix byte by byte, with addresses drawn at random."""
-    from gpu_checks.model import Recording, Unavailable
+    from gpu_checks.model import Unavailable
+    from gpu_checks.recording import Recording
     from gpu_checks.worker import Relate
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))

@@ -14,7 +14,7 @@ from gpu_checks import laws
 from gpu_checks.banks import command as banks
 from gpu_checks.command import show
 from gpu_checks.inference.reconstructed import incomplete
-from gpu_checks.model import Move, Recording
+from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.capabilities import capabilities
 from gpu_checks.recordings_io.lines import RecordingError, files, rows, text_of
 from gpu_checks.recordings_io.reader import Recordings, is_external, recordings

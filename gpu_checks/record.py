@@ -37,11 +37,10 @@ from gpu_checks.model import (
     Controls,
     Labels,
     Metadata,
-    Move,
-    Recording,
     Relation,
     Unsupported,
 )
+from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature, runs_on
 
 TRIALS = 8  # choices of addresses for a matrix move

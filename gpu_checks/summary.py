@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gpu_checks.model import Move, Recording
 from gpu_checks.record import Bench, record
+from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.writer import RecordedLines, to_lines
 from isa_tables.signature import Signature
 

@@ -24,8 +24,9 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from gpu_checks.inference.product import Maps, multiply_on
-from gpu_checks.model import DeviceFault, DeviceInfo, Move, Recording, Unavailable, Unsupported, WorkerError
+from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported, WorkerError
 from gpu_checks.record import Bench, record, require
+from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature
 
 FACTORY = "gpu_checks.device.gpu:machine"

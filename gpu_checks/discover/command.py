@@ -19,7 +19,8 @@ import gpu_checks
 from gpu_checks import command
 from gpu_checks.discover.found_map import FoundMap
 from gpu_checks.discover.observed import APPEARANCE, STORED, of_move, of_recording
-from gpu_checks.model import Move, Recording, Unavailable
+from gpu_checks.model import Unavailable
+from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature, signature
 from lanecheck_console.command import add_execution, forbidden
 from lanecheck_console.command import parser as parser_of

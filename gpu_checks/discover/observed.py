@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from gpu_checks.arrays import np
 from gpu_checks.discover.found_map import FoundMap, Source
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Move, Recording
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels
+from gpu_checks.recording import Move, Recording
 
 AXES = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}  # of row and column
 NAMES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}

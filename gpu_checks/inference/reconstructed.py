@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from gpu_checks.arrays import np
 from gpu_checks.inference import interactions, pair_relation
 from gpu_checks.inference.sparse import outer
-from gpu_checks.model import CONTRACTED, Recording
+from gpu_checks.model import CONTRACTED
+from gpu_checks.recording import Recording
 
 
 def hash_of(recording: Recording) -> str:

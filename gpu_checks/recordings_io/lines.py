@@ -8,8 +8,8 @@ can get a new digest.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from hashlib import blake2b
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ T = TypeVar("T")
 _SIZE = 8  # bytes of a digest
 _FIELD, _END = ', "digest": "', '"}'
 _LENGTH = len(_FIELD) + 2 * _SIZE + len(_END)
+_KEEP = 16  # characters of an id
 ANEW = "record it anew"
 
 
@@ -64,6 +65,12 @@ def parsed(line: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value
+
+
+def identity(body: Mapping[str, Any]) -> str:
+    """The id of a table, a list of images or a premise: the start of the SHA-256 of its JSON."""
+    text = json.dumps(body, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:_KEEP]
 
 
 def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -25,14 +25,20 @@ from functools import cache, cached_property
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from gpu_checks.arrays import np
-from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata, Move, Recording
-from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, parsed, text_of
+from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata
+from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, identity, parsed, text_of
 from gpu_checks.recordings_io.run_length import entries, listed
-from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 
+if TYPE_CHECKING:
+    from gpu_checks.recording import Move, Recording
+
+SCHEMA = 4
+OPERANDS = ("A", "B", "D")
+CONTROLS = ("trials", "product", "relabelled", "rotated")
+HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
 T = TypeVar("T")
 SHIPPED = Path(__file__).parents[1] / "recordings"
 
@@ -118,7 +124,7 @@ class ByMnemonic(Mapping[str, tuple[T, ...]]):
         return len(list(iter(self)))
 
 
-class Recordings(ByMnemonic[Recording]):
+class Recordings(ByMnemonic["Recording"]):
     """Mnemonic of a matrix product -> its recordings."""
 
     def __init__(self, files: tuple[_File, ...]) -> None:
@@ -287,6 +293,8 @@ class _File:
 
     def move(self, mnemonic: str) -> Move:
         """Read one move's line and its table."""
+        from gpu_checks.recording import Move
+
         number = self.index["move"][mnemonic]
         line = self.parse(number)
         self.check(number, line, _MOVE)
@@ -328,6 +336,8 @@ class _File:
 
     def recording(self, mnemonic: str) -> Recording:
         """Read one mnemonic's line and its tables."""
+        from gpu_checks.recording import Recording
+
         number = self.index["mnemonic"][mnemonic]
         line = self.parse(number)
         self.check(number, line, _LINE)

@@ -13,15 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_checks.arrays import np
-from gpu_checks.model import Labels, Metadata, Move, Recording
-from gpu_checks.recordings_io.lines import with_digest
+from gpu_checks.model import Labels, Metadata
+from gpu_checks.recording import Move, Recording
+from gpu_checks.recordings_io.lines import identity, with_digest
+from gpu_checks.recordings_io.reader import CONTROLS, HOST, OPERANDS, SCHEMA
 from gpu_checks.recordings_io.run_length import written
-
-SCHEMA = 4
-OPERANDS = ("A", "B", "D")
-CONTROLS = ("trials", "product", "relabelled", "rotated")
-HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
-_KEEP = 16  # characters of an id
 
 
 class RecordedLines(NamedTuple):
@@ -56,14 +52,6 @@ def write(folder: Path, family: str, recordings: Iterable[RecordedLines]) -> Pat
     lines = [head, *sorted(tables.values()), *(one.line for one in found)]
     path.write_text("".join(with_digest(line) + "\n" for line in lines), "utf-8")
     return path
-
-
-def identity(body: Mapping[str, Any]) -> str:
-    """The id of a table, a list of images or a premise: the start of the SHA-256 of its JSON."""
-    import hashlib  # loads OpenSSL: not for those who only open the recordings
-
-    text = json.dumps(body, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_KEEP]
 
 
 def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[str, str]) -> dict[str, Any]:
