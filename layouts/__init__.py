@@ -81,10 +81,7 @@ from typing import TYPE_CHECKING, Any
 
 from layouts.arithmetic import ceil_div, evenly_divides, round_up, shape_div
 from layouts.coalesce import coalesce, filter, filter_zeros, same_function
-from layouts.common import domain_distribute, max_alignment, max_common_layout, max_common_vector, nullspace
 from layouts.complement import complement
-from layouts.compose import Tiler, admissible
-from layouts.composed import ComposedLayout, composition
 from layouts.coords import crd2crd, crd2idx, idx2crd
 from layouts.errors import LayoutError, LayoutParseError, ProfileError
 from layouts.fit import fit, from_samples
@@ -102,26 +99,27 @@ from layouts.int_tuple import (
 )
 from layouts.inverse import left_inverse, right_inverse
 from layouts.layout import Layout, cosize, dice, domain_offset, make_layout, parse_layout, slice, slice_and_offset
-from layouts.modes import (
-    append,
-    flatten,
-    group,
-    make_layout_like,
-    make_ordered_layout,
-    prepend,
-    replace,
-    select,
-    take,
-    unflatten,
-)
 from layouts.order import compact_col_major, compact_order, compact_row_major
-from layouts.recast import downcast, recast, upcast
-from layouts.swizzle import Swizzle, make_swizzle
 from layouts.text import format_int_tuple, parse_int_tuple
 
 if TYPE_CHECKING:
+    from layouts.common import domain_distribute, max_alignment, max_common_layout, max_common_vector, nullspace
+    from layouts.compose import Tiler, admissible
+    from layouts.composed import ComposedLayout, composition
     from layouts.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
     from layouts.linear import F2Matrix, f2_layout, f2_matrix
+    from layouts.modes import (
+        append,
+        flatten,
+        group,
+        make_layout_like,
+        make_ordered_layout,
+        prepend,
+        replace,
+        select,
+        take,
+        unflatten,
+    )
     from layouts.products import (
         blocked_product,
         flat_product,
@@ -131,6 +129,8 @@ if TYPE_CHECKING:
         tiled_product,
         zipped_product,
     )
+    from layouts.swizzle import Swizzle, make_swizzle
+    from layouts.widths import downcast, recast, upcast
 
 __all__ = [
     "ComposedLayout",
@@ -216,25 +216,27 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("flat_divide", "logical_divide", "tiled_divide", "zipped_divide"), "layouts.divide"),
-    **dict.fromkeys(("F2Matrix", "f2_layout", "f2_matrix"), "layouts.linear"),
-    **dict.fromkeys(
-        (
-            "blocked_product",
-            "flat_product",
-            "logical_product",
-            "raked_product",
-            "tile_to_shape",
-            "tiled_product",
-            "zipped_product",
+    name: f"layouts.{module}"
+    for module, names in {
+        "common": "domain_distribute max_alignment max_common_layout max_common_vector nullspace",
+        "compose": "Tiler admissible",
+        "composed": "ComposedLayout composition",
+        "divide": "flat_divide logical_divide tiled_divide zipped_divide",
+        "linear": "F2Matrix f2_layout f2_matrix",
+        "modes": "append flatten group make_layout_like make_ordered_layout prepend replace select take unflatten",
+        "products": (
+            "blocked_product flat_product logical_product raked_product tile_to_shape tiled_product zipped_product"
         ),
-        "layouts.products",
-    ),
+        "swizzle": "Swizzle make_swizzle",
+        "widths": "downcast recast upcast",
+    }.items()
+    for name in names.split()
 }
+"""A name and the module that is imported when it is first asked for; no name is that of a module."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name's module on its first use: most commands divide and multiply no layouts."""
+    """Import a name's module on its first use: most commands call few operations."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

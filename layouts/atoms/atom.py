@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from layouts.atoms.entry import Entry, Family
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Nothing is made of this class alone, nor of the next: they need no methods of their own.
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Issued:
     """What every atom states: the instructions that it issues, in order, and its layouts.
 
@@ -32,7 +33,7 @@ class Issued:
         return tuple(dict.fromkeys(mnemonic for one in every for mnemonic in one))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Complete(Issued):
     """What MMA and copy atoms have besides, where nothing is left out."""
 

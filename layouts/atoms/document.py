@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from layouts.atoms.errors import AtomFileError, Spot
-from layouts.atoms.places import Path as Keys
-from layouts.atoms.places import Places, places
 from layouts.atoms.printed import Source, as_toml
+
+if TYPE_CHECKING:
+    from layouts.atoms.places import Path as Keys
+    from layouts.atoms.places import Places
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
@@ -39,6 +42,8 @@ class Document:
 
     @cached_property
     def _places(self) -> Places:
+        from layouts.atoms.places import places  # most files have no error to be placed
+
         return places(self.text)
 
     @cached_property
@@ -182,6 +187,8 @@ class _Reading:
 
     def leave_out(self, problem: str) -> None:
         """Record an error of syntax, and replace by blank lines the text between the headers around it."""
+        from layouts.atoms.places import places
+
         walked = places(self.text)
         position = POSITION.search(problem)
         at = self._offset(position, walked, problem.startswith("Unclosed"))

@@ -10,7 +10,7 @@ from layouts.atoms import CopyAtom as CopyEntry
 from layouts.errors import LayoutError
 from layouts.int_tuple import size
 from layouts.layout import Layout
-from layouts.recast import upcast
+from layouts.widths import upcast
 
 
 @dataclass(frozen=True, slots=True)

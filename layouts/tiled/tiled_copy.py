@@ -16,10 +16,10 @@ from layouts.int_tuple import IntTuple, size, wrap
 from layouts.inverse import right_inverse
 from layouts.layout import Layout, make_layout
 from layouts.products import logical_product, raked_product
-from layouts.recast import upcast
 from layouts.tensor.tensor import Tensor
 from layouts.tiled.atom import CopyAtom, check_multiple
 from layouts.tiled.tiled_mma import TiledMMA
+from layouts.widths import upcast
 
 L = TypeVar("L", bound="Layout | ComposedLayout")
 

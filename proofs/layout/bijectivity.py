@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 from layouts import Layout
 from proofs.errors import ProblemError
-from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import modes, size, value, values
-from proofs.layout.obligations import Obligations, decide_obligations
 from proofs.layout.operand import Fragment
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
@@ -24,6 +23,9 @@ from proofs.smt.script import Modes, Script, encodings
 from proofs.smt.sexpr import render
 from proofs.smt.solve import Claim, Point, Survey, decide
 from proofs.smt.term import Condition, Term
+
+if TYPE_CHECKING:
+    from proofs.layout.obligations import Obligations
 
 
 def prove_ownership(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -62,13 +64,15 @@ def _ownership(
     second = {f"{name}2": n for name, n in first.items()}
     claim = _Ownership(title, first | second, tuple(parts.values()), elements, copies)
     if encodings(claim.layouts)[0] is None:
+        from proofs.layout.obligations import decide_obligations
+
         outcome = decide_obligations(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")
         if outcome.status == "unsat":
             return outcome
     return decide(claim, budget, solver)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Ownership(Claim):
     """The claim about two points, ``name`` and ``name2``; in plain Python a point is its rank in their order."""
 
@@ -92,6 +96,9 @@ class _Ownership(Claim):
 
     def by_digits(self) -> list[Obligations]:
         """The same claim for two points given by their digits, which the lemmas of `mixed_radix` compare one by one."""
+        from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
+        from proofs.layout.obligations import Obligations
+
         problem = MixedRadixScript()
         here, there = (
             MixedRadix(tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked()) if d))

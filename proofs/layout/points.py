@@ -75,7 +75,7 @@ def prove_product(
     return decide(claim, budget, solver)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _InBounds(Claim):
     elements: int
 
@@ -90,7 +90,7 @@ class _InBounds(Claim):
         return None if 0 <= element < self.elements else {**point, "element": element}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _Equals(Claim):
     extent: tuple[int, int]
     locate: Locate
@@ -119,7 +119,7 @@ class _Equals(Claim):
         return Survey(len({(p["thread"], p["value"]) for p in found}), found[0]) if found else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _RightInverse(Claim):
     elements: int
 
@@ -144,7 +144,7 @@ class _RightInverse(Claim):
         return None if element == k < self.elements else {**point, "index": index, "element": element}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _OneProduct(Claim):
     product: Callable[[Any], Any]
 

@@ -40,7 +40,7 @@ class _Posed(NamedTuple):
     method: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
 class Claim(ABC):
     """A statement about every point of a box of integers, written twice: for the solver and in plain Python."""
 
