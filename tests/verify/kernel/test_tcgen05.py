@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tcgen05 of one CTA: a kernel with Tensor Memory, its wrong twins, and the rules of order that it may break."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.kernels.compile import COMPILED
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+
+TEXT = (COMPILED / "tcgen05_32.ptx").read_text()
+CLAIM = tomllib.loads((COMPILED / "tcgen05_32.toml").read_text()) | {"sizes": {"M": 128, "N": 64, "K": 128}}
+MATRIX = 4611756662049538048  # of a descriptor: 128-byte swizzle, LBO 16, SBO 1024
+
+
+def run(old: str, new: str, strict: bool = False, many: int = 1) -> Outcome:
+    """The outcome of one CTA, a pattern of the text exchanged so many times."""
+    text, found = re.subn(old, new, TEXT, count=many)
+    assert found == many or not old
+    (outcome,) = check(text, claim_of(CLAIM), seed=3, strict=strict)
+    return outcome
+
+
+def test_a_product_in_tensor_memory_is_verified_by_the_letter_too() -> None:
+    found = run("", "", strict=True)
+    assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (rf", {MATRIX};", f", {MATRIX - (2 << 61)};", "shared memory, A["),  # no swizzle
+        (rf"(%rd5, %rd27, ){MATRIX};|(%rd5, %rd28, ){MATRIX};", rf"\g<2>{MATRIX + 1};", "A[m=0,k="),
+        (r"%rd5, %rd6, (%r\d+)", r"%rd5, %rd8, \1", "nothing says which is wrong"),
+        (r"setp.ne.u32 p, (%r189), 0", r"setp.eq.u32 p, \1, 0", "lacks k = "),
+        (r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4+16], %rd9", "lacks k = "),
+        (r"\[(%r\d+)\];(\s+// end inline asm\s+// begin inline asm\s+tcgen05.wait::ld)", r"[\1+1];\2", "C[m="),
+        (r"(tcgen05.ld\S+ \{[^}]*\}, \[%r\d+)\]", r"\1+2097152]", "of a warpgroup has lanes"),
+        (r"(tcgen05.alloc.*), 128", r"\1, 32", "not allocated"),
+        (r"(tcgen05.dealloc.*), 128", r"\1, 64", "no allocation gave 64 columns"),
+        (r"tcgen05.commit.*", "", "wait for an mbarrier for ever"),
+        (
+            r"fence.proxy.async;(\s+// end inline asm\s+)bar.sync \s*0;",
+            r"fence.proxy.async;\1",
+            "nothing orders the two",
+        ),
+    ],
+)
+def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
+    found = run(old, new)
+    assert found.status == "REFUTED"
+    assert any(words in one.text for one in found.findings), found.findings
+
+
+def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
+    found = run(r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4], %rd7")
+    assert found.status == "REFUTED" and found.findings[0].text.startswith("tcgen05.mma of CTA 0")
+    assert run(r"fence.proxy.async;", "").findings[0].kind == "no proxy fence"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (r"fence.proxy.async;", "", "no proxy fence"),
+        (r"tcgen05.wait::ld.sync.aligned;", "", "no tcgen05.wait::ld"),
+        (r"tcgen05.dealloc.*", "", "Tensor Memory is not deallocated"),
+        (r"mbarrier.try_wait.*\n@p bra DONE;\nbra AGAIN;", "", "tcgen05.mma not waited for"),
+    ],
+)
+def test_a_rule_of_order_is_a_warning_and_an_error_where_asked(old: str, new: str, kind: str) -> None:
+    found = run(old, new)
+    assert found.status == "VERIFIED" and kind in {one.kind for one in found.findings}, found.findings
+    assert run(old, new, strict=True).status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (r"kind::f16 \[%r4\], %rd3", r"kind::f16.sp [%r4], %rd3", "no meaning for the opcode"),
+        (r"cta_group::1.kind::f16", r"cta_group::2.kind::f16", "no meaning for the opcode tcgen05.mma.cta_group::2"),
+        (r"(mov.b32 \s*%r191, )\d+", r"\1 135266576", "bits 7-9 (A) of a kind::f16 instruction descriptor are 2"),
+    ],
+)
+def test_what_has_no_meaning_is_named(old: str, new: str, words: str) -> None:
+    found = run(old, new)
+    assert found.status == "UNKNOWN"
+    assert any(words in one.text for one in found.findings), found.findings
