@@ -14,6 +14,8 @@ from verify.pictures import maps
 from verify.pictures.atoms import PLACES
 from verify.pictures.picture import Panel, Picture
 
+SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "16 bytes, mod 8"}
+
 
 def of_index(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
     """The picture of an entry with what the verdicts found wrong."""
@@ -29,18 +31,24 @@ def of_index(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
             notes.append(f"{part.name} is not drawn: {error}")
     if len(subject.parts) > 2 and (whole := maps_of(subject)):
         panels += permutations(bound(subject, whole), verdicts)
-    return Picture(subject.name, tuple(panels), notes=tuple(notes), shades="thread")
+    spaces = {part.operand.space: SHADES.get(part.operand.space, "place") for part in subject.parts}
+    return Picture(subject.name, tuple(panels), notes=tuple(notes), shades=" or ".join(spaces.values()))
 
 
 def _panel(part: IndexOperand, wrong: Mapping[str, int]) -> Panel:
-    """The operand by the user's map, and by the ISA's where they differ; lanes that do not contribute are left out."""
-    if part.in_memory:
-        raise MapError(f"it is in {part.operand.space}, only registers are")
-    found, wanted = part.found.inverse() if part.inverse else part.found, part.wanted
-    if wanted is not None and not wanted.total:
-        found = found.restricted(wanted.images)
+    """The operand by the user's map, and by the ISA's where they differ; lanes that do not contribute are left out.
+
+    Of one in memory each element has its places.
+    """
+    found, wanted, copies = part.found, part.wanted, part.operand.copies
+    if part.in_memory and wanted is not None:  # which leads from elements to their places
+        copies, wanted = max(map(len, wanted.images.values())), wanted.inverse()
+        found = found.restricted(wanted.images) if part.inverse else found.inverse()
+    else:
+        found = found.inverse() if part.inverse else found
+        found = found.restricted(wanted.images) if wanted is not None and not wanted.total else found
     point = tuple(wrong.get(axis.word, -1) for axis in found.inputs)
     element = tuple(wrong.get(axis.word, -1) for axis in found.outputs)
     marked = {image for one in (found, wanted) if one is not None for image in one.at(*point)} | {element}
     place = PLACES.get(part.name, (1, 1))
-    return maps.tile(part.name, found, wanted, copies=part.operand.copies, marked=marked, place=place)
+    return maps.tile(part.name, found, wanted, copies=copies, marked=marked, place=place)

@@ -19,7 +19,11 @@ from verify.pictures import owners
 from verify.pictures.picture import Cell, Fault, Panel, grid
 
 Window = tuple[range, range]
-LETTERS = {"lane": "T", "thread": "T", "value": "V", "column": "c", "byte": "b", "cta": "CTA"}
+LETTERS = {
+    "lane": "T", "thread": "T", "value": "V", "column": "c", "byte": "b", "cta": "CTA",
+    "TMEM lane": "L", "TMEM column": "c",
+}  # fmt: skip
+CHUNK = 16  # bytes that a swizzle moves together
 
 
 def tile(
@@ -40,6 +44,8 @@ def tile(
     backwards = found.inverse()
     theirs = wanted.inverse() if wanted is not None else backwards
     rows, columns = _halves(found)
+    names = [axis.name for axis in found.inputs]
+    shaded, unit = names.index("TMEM lane") if "TMEM lane" in names else 0, CHUNK if names[0] == "byte" else 1
 
     def at(row: int, column: int) -> Cell:
         element = _point(found, row, column)
@@ -48,7 +54,8 @@ def tile(
         about += [f"{found.source(mine[0])}"] if mine else []
         if wanted is not None:
             about.append(f"{wanted.origin}: {'; '.join(owners.listed(right, letters)) or 'no owner'}")
-        return owners.cell(mine, right, copies, letters=letters, marked=element in marked, about=about)
+        cell = owners.cell(mine, right, copies, letters=letters, marked=element in marked, about=about)
+        return cell._replace(shade=mine[0][shaded] // unit % 8) if mine else cell
 
     sizes = "x".join(str(axis.extent) for axis in found.outputs)
     heading = f"{name} {sizes} ({','.join(axis.name for axis in found.outputs)})"

@@ -103,11 +103,37 @@ def test_a_function_is_drawn_in_ci_only_where_that_is_said(
     assert "9    T4 V2   T4 V3   T5 V2   T5 V3 " in capsys.readouterr().out
 
 
-def test_an_operand_in_memory_is_not_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operand_in_memory_is_drawn_with_the_places_of_its_elements(tmp_path: Path) -> None:
     path = tmp_path / "maps.toml"
-    path.write_text('["d"]\nptx = "tcgen05.mma.cta_group::1.kind::f16"\noperand = "D"\nlane = "m"\ncolumn = "n"\n')
-    assert main([str(path)]) == 0
-    assert "D is not drawn: it is in tmem, only registers are" in capsys.readouterr().out
+    path.write_text("""["d"]
+ptx = "tcgen05.mma.cta_group::1.kind::f16"
+operand = "D"
+select = { N = 16 }
+lane = "m ^ 1"
+column = "n"
+lang = "c"
+
+["a"]
+ptx = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+operand = "A"
+memory = { swizzle = "128B", major = "K", sbo = 1024 }
+row = "byte/1024*8 + byte%1024/128"
+col = "(byte ^ (byte/128%8 << 4))%128/2"
+lang = "c"
+
+["scales"]
+ptx = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale"
+operand = "SFA"
+lane = "row%32"
+column = "row%128/32"
+byte = "col"
+lang = "c"
+""")
+    d, a, scales = (one.panels[0] for one in subjects.shown(parser().parse_args([str(path)])).pictures)
+    assert (d.cells[5][3].lines, d.cells[5][3].expected, d.cells[5][3].shade) == (("L4", "c3"), "L5 c3", 4)
+    assert a.cells[3][8].lines == ("b416",) and not any(cell.fault or cell.expected for cell in a.every())
+    assert a.cells[3][8].shade == 416 // 16 % 8
+    assert scales.cells[40][1].fault == "missing" and scales.cells[40][1].expected.count("c1 b1") == 4
 
 
 def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None:
