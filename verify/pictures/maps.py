@@ -107,7 +107,7 @@ def permutation(axis: str, numbers: Sequence[int], written: str, place: tuple[in
     def at(_: int, column: int) -> Cell:
         number = numbers[column]
         about = f"{axis} {column} of the instruction is {axis}' {number} of the atom"
-        return Cell((str(number),), number % 8, marked=number != column, about=(about,))
+        return Cell((str(number),), number % 8, about=(about,))
 
     heading = f"{axis}' = {written} of {axis}"
     found = grid(f"{axis}'", heading, ("", axis), (1, len(numbers)), at, place=place)
