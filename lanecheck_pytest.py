@@ -245,7 +245,7 @@ class Shown:
 
     def toterminal(self, writer: Any) -> None:  # of a class that pytest does not export
         """Print the report within the terminal's columns."""
-        from verify.report.columns import fitted
+        from lanecheck_console.columns import fitted
 
         writer.write(fitted(self.text, writer.fullwidth))
 

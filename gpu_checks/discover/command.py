@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,8 @@ from gpu_checks.discover.observed import APPEARANCE, STORED, of_move, of_recordi
 from gpu_checks.model import Unavailable
 from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature, signature
-from lanecheck_console.command import add_execution, forbidden
+from lanecheck_console.columns import fitted
+from lanecheck_console.command import add_execution, forbidden, width
 from lanecheck_console.command import parser as parser_of
 
 OK, UNDECIDED = 0, 4
@@ -83,7 +85,10 @@ def _run(options: argparse.Namespace) -> int:
             has = ", ".join(one.operand for one in found.maps)
             raise ValueError(f"{found.subject} has no map of {options.operand}: it has {has}")
         found = replace(found, maps=chosen)
-    text = _as_json(found) if options.format == "json" else "\n".join(_as_text(found, options)) + "\n"
+    if options.format == "json":
+        text = _as_json(found)
+    else:
+        text = fitted("\n".join(_as_text(found, options)), width(sys.stdout.isatty() and not options.output))
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     else:

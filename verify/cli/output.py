@@ -81,9 +81,10 @@ def allowing(found: Report, options: argparse.Namespace) -> Report:
 
 def fitted(text: str, output: str | None) -> str:
     """A text report, wrapped to the columns of the terminal, or of a file (`width`)."""
+    from lanecheck_console import columns
     from lanecheck_console.command import width
-    from verify.report import columns
 
+    text = in_ascii(text) if ONLY_ASCII.get() else text  # before: a sign may take more columns in ASCII
     return columns.fitted(text, width(on_terminal() and not output))
 
 

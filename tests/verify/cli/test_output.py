@@ -117,3 +117,13 @@ def test_ascii_is_lossless_where_a_program_reads_it() -> None:
     assert json.loads(output.in_ascii(json.dumps({"name": name}, ensure_ascii=False))) == {"name": name}
     assert html.unescape(output.in_ascii(f"<b>{name}</b>")) == f"<b>{name}</b>"
     assert output.in_ascii(f"a {name}") == "a \\u00e9 x \\ud834\\udd1e"
+
+
+def test_a_sign_that_is_wider_in_ascii_is_replaced_before_lines_are_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    signs = output.ONLY_ASCII.set(True)
+    try:
+        lines = output.fitted(f"  {'a… ' * 30}\n", None).splitlines()
+    finally:
+        output.ONLY_ASCII.reset(signs)
+    assert len(lines) > 3 and max(map(len, lines)) <= 40 and "..." in lines[0]

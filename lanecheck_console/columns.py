@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 FURTHER = 4  # further blanks before the continuation of a line
+COMMANDS = ("replay ", "then ")  # words before a command line to copy
 QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a command line
 
 
@@ -27,7 +28,7 @@ def _lines(line: str, width: int) -> Iterator[str]:
     body = line.lstrip(" ")
     indent = len(line) - len(body)
     further = " " * (indent + FURTHER)
-    if body.startswith("replay "):
+    if body.startswith(COMMANDS):
         yield from _command(line, further, width)
         return
     blanks, now = line[:indent], ""
@@ -59,10 +60,10 @@ def _words(clause: str, first: int, others: int) -> Iterator[str]:
 
 def _command(line: str, further: str, width: int) -> Iterator[str]:
     """A command line broken so that a shell reads it as one: a backslash ends each line but the last."""
-    now = line[: len(line) - len(line.lstrip(" "))]
-    fresh = True
-    for word in QUOTED.findall(line):
-        longer = f"{now}{'' if fresh else '   ' if now.endswith('replay') else ' '}{word}"
+    start = re.match(r" *\w+ +", line)
+    now, fresh = (start[0] if start else ""), True
+    for word in QUOTED.findall(line[len(now) :]):
+        longer = f"{now}{'' if fresh else ' '}{word}"
         if len(longer) + 2 > width and not fresh:
             yield f"{now} \\"
             longer = further + word

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lanecheck_console.columns import fitted
 from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
@@ -15,10 +16,9 @@ from verify.cli import output
 from verify.laws import command as laws
 from verify.movement import command as movement
 from verify.mutate import command as mutate
-from verify.report.columns import fitted
 from verify.tiling import command as tiling
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 REPORTS = {
     "atoms": (atom, ["SM80_16x8x16"], "SM80_16x8x16_F16F16F16F16_TN "),
     "one, in detail": (atom, ["SM70_8x8x4_F32F16F16F32_NT", "-v"], "SM70_8x8x4_F32F16F16F32_NT "),
@@ -76,10 +76,15 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
     assert fitted(f"{name}  VERIFIED    21 proved, 3 agree", 80) == f"{name}\n    VERIFIED    21 proved, 3 agree\n"
 
 
-def test_a_command_that_is_broken_is_still_one_command() -> None:
-    line = "  replay   python -m verify.atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
+@pytest.mark.parametrize("start", ["  replay  ", "  then   "])
+def test_a_command_that_is_broken_is_still_one_command(start: str) -> None:
+    line = f"{start} python -m verify.atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
     reported = fitted(line, 60)
-    assert all(len(part) <= 60 for part in reported.splitlines()) and "'my folder/with  blanks.toml'" in reported
+    assert (
+        reported.startswith(f"{start} python")
+        and all(len(part) <= 60 for part in reported.splitlines())
+        and "'my folder/with  blanks.toml'" in reported
+    )
     assert " ".join(reported.replace("\\\n", " ").split()) == " ".join(line.split())
 
 
