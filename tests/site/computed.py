@@ -283,7 +283,13 @@ def kernel() -> list[Row]:
     return [
         ("has more than {} compiles of kernels", min(60, len(kernels) - 1)),
         ("no wrong result of {} in any probe", f"{results:,}"),
-    ]
+        ("how deep the pipeline is ({}) |", constant("verify/kernel/defaults.py", r"^STAGES = (\d+)")),
+        ("or {} for an index that is summed", constant("verify/kernel/defaults.py", r"^STEP = (\d+)")),
+        ("sizes that lack {} of a whole tile", constant("verify/kernel/defaults.py", r"^PAD, APART = (\d+)")),
+        ("| {} and {} where they are absent", *(
+            constant("verify/kernel/compiled.py", rf'get\("{name}", (\d+)\)') for name in ("warps", "stages")
+        )),
+    ]  # fmt: skip
 
 
 def c_of_m16n8k16() -> list[Row]:
@@ -351,7 +357,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "docs/claims.md": ("have one profile, rank 2 |",),
     "docs/discover.md": ("-1 where it is not known",),
     "docs/glossary.md": ("four warps, 128 threads",),
-    "docs/kernel.md": ("at least 2 x 2 CTAs", "no element of 56 kernels differed"),
+    "docs/kernel.md": ("at least 2 x 2 CTAs", "(2, 3, … tiles)", "no element of 56 kernels differed"),
     "docs/laws.md": (
         "of rank 1 to 4 and on random ones up to rank 6, with integers up to 2^40",
         "take stride 1 in mode i and 0 elsewhere",
