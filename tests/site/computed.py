@@ -285,7 +285,7 @@ def kernel() -> list[Row]:
         ("no wrong result of {} in any probe", f"{results:,}"),
         ("how deep the pipeline is ({}) |", constant("verify/kernel/defaults.py", r"^STAGES = (\d+)")),
         ("or {} for an index that is summed", constant("verify/kernel/defaults.py", r"^STEP = (\d+)")),
-        ("sizes that lack {} of a whole tile", constant("verify/kernel/defaults.py", r"^PAD, APART = (\d+)")),
+        ("sizes that lack {} of a whole tile", constant("verify/kernel/defaults.py", r"^PAD, \w+ = (\d+)")),
         ("| {} and {} where they are absent", *(
             constant("verify/kernel/compiled.py", rf'get\("{name}", (\d+)\)') for name in ("warps", "stages")
         )),
