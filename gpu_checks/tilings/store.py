@@ -8,7 +8,7 @@ wrong elements, those of each control, the hash of the kernel, the GPU, the soft
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from math import prod
@@ -109,24 +109,29 @@ def _data(value: Any) -> Any:
 
 def _read(kind: Any, data: Any) -> Any:
     """The value of the kind that `_data` gave; TypeError or ValueError for anything else."""
-    if kind is Strided:
-        return Strided.parse(data)
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        return kind(**{name: _read(hints[name], part) for name, part in data.items()})
-    choices = [choice for choice in get_args(kind) if choice is not NoneType]
-    if get_origin(kind) is tuple:
-        if len(data) != len(choices):
-            raise TypeError(f"{data} has {len(data)} parts, not {len(choices)}")
-        return tuple(map(_read, choices, data))
-    if get_origin(kind) is UnionType:
-        return _read(choices[0], data)
-    if not isinstance(data, get_origin(kind) or kind):
-        raise TypeError(f"{data!r} is no {kind.__name__}")
-    return data
+    return _reader(kind)(data)
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    """The types of a dataclass's fields, worked out once: that takes longer than to read a line."""
-    return get_type_hints(kind)
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """The function that reads values of a kind, made once: to look at types takes longer than to read a line."""
+    if kind is Strided:
+        return Strided.parse
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return lambda data: kind(**{name: _read(hints[name], part) for name, part in data.items()})
+    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    plain = get_origin(kind) or kind
+    if plain is UnionType:
+        return _reader(choices[0])
+
+    def read(data: Any) -> Any:
+        if plain is tuple:
+            if len(data) != len(choices):
+                raise TypeError(f"{data} has {len(data)} parts, not {len(choices)}")
+            return tuple(map(_read, choices, data))
+        if not isinstance(data, plain):
+            raise TypeError(f"{data!r} is no {kind.__name__}")
+        return data
+
+    return read

@@ -24,7 +24,7 @@ Indices: TypeAlias = "npt.NDArray[np.int64]"
 Nested: TypeAlias = "int | tuple[Nested, ...]"
 Leaf = tuple[int, int]  # extent, stride
 _TEXT = re.compile(r"(?:Sw<(\d+),(\d+),(\d+)> o 0 o )?([\d,()]+):([\d,()]+)")
-_nested = lru_cache(maxsize=1024)(ast.literal_eval)  # recordings repeat most of their shapes and strides
+_nested = lru_cache(maxsize=1024)(ast.literal_eval)  # and their shapes and strides
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Strided:
             raise ValueError(f"{self}: an extent is less than 1")
 
     @classmethod
+    @lru_cache(maxsize=1024)  # recordings repeat most of their layouts
     def parse(cls, text: str) -> Self:
         """The layout written as `shape:stride`, with `Sw<bits,base,shift> o 0 o ` before it if it is swizzled."""
         found = _TEXT.fullmatch(text)

@@ -33,6 +33,8 @@ def decide_obligations(
 ) -> Outcome:
     """Prove that every goal follows from its assumptions, and that these can be satisfied.
 
+    What the solver proved before, such as a lemma of several claims, is not proved again.
+
     ``refute`` confirms the model of a goal that fails, and returns the counterexample. Raises EngineError when a goal
     fails and there is no ``refute``.
     """
@@ -41,18 +43,25 @@ def decide_obligations(
     spent, answers = 0, list[Answer]()
     vacuous, model = False, None
     for one in obligations:
+        known = "".join([one.assumptions, *one.problems(), one.point]), budget
+        if known in solver.proved:
+            spent += solver.proved[known]
+            continue
         session = Session(one.assumptions, budget, solver)
         met = _met(one, session)
         vacuous = vacuous or met.status == "unsat"
+        found = []
         for title, goal in one.goals.items():
-            answers.append(session.check_assuming(f"(not {goal})"))
-            if answers[-1].status == "sat" and refute is None:
+            found.append(session.check_assuming(f"(not {goal})"))
+            if found[-1].status == "sat" and refute is None:
                 raise EngineError(f"the solver refutes a theorem, {title}:\n{one.assumptions}(assert (not {goal}))")
-            if answers[-1].status == "sat" and refute is not None and model is None:
+            if found[-1].status == "sat" and refute is not None and model is None:
                 model = refute(session)
             session.forget()
-        answers += [met] if met.status == "unknown" else []
+        answers += [*found, met] if met.status == "unknown" else found
         spent += session.spent
+        if met.status == "sat" and all(answer.status == "unsat" for answer in found):
+            solver.proved[known] = session.spent
     doubt = next((answer for answer in answers if answer.status == "unknown"), Answer("unsat"))
     return Outcome(
         status="vacuous" if vacuous else "sat" if model is not None else doubt.status,

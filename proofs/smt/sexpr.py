@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TypeAlias
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
@@ -18,32 +17,35 @@ def render(expr: Sexpr) -> str:
     >>> render(("bvmul", x, x))
     '(let ((e0 (bvadd a b))) (bvmul e0 e0))'
     """
+    if isinstance(expr, str):
+        return expr
     order = _post_order(expr)
-    uses = Counter(id(child) for node in order for child in node if isinstance(child, tuple))
+    uses: dict[int, int] = {}
+    for node in order:
+        for child in node:
+            if not isinstance(child, str):
+                uses[id(child)] = uses.get(id(child), 0) + 1
     text: dict[int, str] = {}
     lets: list[str] = []
     for node in order:
-        body = f"({' '.join(x if isinstance(x, str) else text[id(x)] for x in node)})"
-        if uses[id(node)] > 1:
+        body = f"({' '.join([x if isinstance(x, str) else text[id(x)] for x in node])})"
+        if uses.get(id(node), 0) > 1:
             name = f"e{len(lets)}"
             lets.append(f"(let (({name} {body})) ")
             body = name
         text[id(node)] = body
-    whole = expr if isinstance(expr, str) else text[id(expr)]
-    return "".join(lets) + whole + ")" * len(lets)
+    return "".join(lets) + text[id(expr)] + ")" * len(lets)
 
 
-def _post_order(expr: Sexpr) -> list[tuple[Sexpr, ...]]:
+def _post_order(expr: tuple[Sexpr, ...]) -> list[tuple[Sexpr, ...]]:
     """Every compound subterm once, parts before wholes; by a loop, so that a deep expression needs no deep stack."""
     done: dict[int, tuple[Sexpr, ...]] = {}
-    stack: list[tuple[Sexpr, bool]] = [(expr, False)]
+    stack = [expr]
     while stack:
-        node, ready = stack.pop()
-        if isinstance(node, str) or id(node) in done:
-            continue
-        if ready:
-            done[id(node)] = node
+        node = stack[-1]
+        before = [child for child in node if not isinstance(child, str) and id(child) not in done]
+        if before:
+            stack += reversed(before)
         else:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node))
+            done[id(stack.pop())] = node
     return list(done.values())
