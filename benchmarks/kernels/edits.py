@@ -119,6 +119,9 @@ _CLASSES: dict[str, Callable[[str], Iterator[str | None]]] = {
 }
 
 
+SORTS = (*_CLASSES, "trips")
+
+
 def planted(text: str) -> Iterator[Edit]:
     """Every edit of every class."""
     for number, line in body(text):

@@ -20,7 +20,7 @@ from benchmarks.kernels.reasons import ACCEPTED, NOT_ASSEMBLED, SAME_CODE
 Key: TypeAlias = tuple[str, str, Edit]
 SAME_OUTPUT = "same output"
 DIFFERS = "differs"
-MARKS = ("<!-- score -->", "<!-- end of score -->")
+MARKS = ("<!-- score -->", "<!-- /score -->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def page(fates: Iterable[Fate]) -> Iterator[str]:
 
 def _row(name: str, fates: list[Fate], used: list[str]) -> str:
     counts = Counter(one.column for one in fates)
-    return f"| {name} | {len(fates)} | " + " | ".join(str(counts[column] or "") for column in used) + " |"
+    return f"| {name} | {len(fates)} | " + " | ".join(str(counts[column]) for column in used) + " |"
 
 
 def written(path: Path, lines: Iterable[str]) -> None:

@@ -40,18 +40,21 @@ def reason_of(text: str, claim: str, edit: Edit) -> str:
         return "never read"
     if code := assembled(text, edit.on(text)):
         return code
-    if edit.new and written(text, claim, edit.line) == written(edit.on(text), claim, edit.line):
+    numbers = written(text, claim, edit.line) if edit.new else ""
+    if numbers and numbers == written(edit.on(text), claim, edit.line):
         return "same numbers"
     return "result without effect" if _any_result(text, claim, edit) else ""
 
 
 def written(text: str, claim: str, line: int) -> str:
-    """A digest of all that the interpretation writes to registers at one line, in order."""
-    found = sha256()
+    """A digest of all that the interpretation writes to registers at one line, in order; empty where it writes none."""
+    found, wrote = sha256(), False
     put = Machine.put
 
     def noted(machine: Machine, index: int, word: Word, mask: Mask | None) -> None:
+        nonlocal wrote
         if machine.findings.line == line:
+            wrote = True
             rows = np.arange(machine.count) if mask is None else np.flatnonzero(mask)
             found.update(np.broadcast_to(word.bits, machine.count)[rows].tobytes())
             if word.labels is not None:
@@ -61,7 +64,7 @@ def written(text: str, claim: str, line: int) -> str:
 
     with patch.object(Machine, "put", noted):
         check(text, claim_of(tomllib.loads(claim)), seed=1)
-    return found.hexdigest()
+    return found.hexdigest() if wrote else ""
 
 
 _ANYTHING = {"%r": "mov.b32 {}, 0x40E12345;", "%f": "mov.f32 {}, 0f40E12345;", "%rs": "mov.b16 {}, 0x4321;",

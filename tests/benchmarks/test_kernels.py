@@ -6,19 +6,22 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.kernels import fates, others, silicon
-from benchmarks.kernels.__main__ import main
+from benchmarks.kernels.__main__ import THOROUGH, main
 from benchmarks.kernels.campaign import CORPUS, planned
-from benchmarks.kernels.edits import Edit, body, drawn, planted
+from benchmarks.kernels.edits import SORTS, Edit, body, drawn, planted
 from benchmarks.kernels.fates import Fate, summary
-from benchmarks.kernels.reasons import destinations, live
+from benchmarks.kernels.reasons import destinations, live, written
 from gpu_checks.model import DeviceInfo
 from gpu_checks.record import Bench
+from tests.verify.kernel.test_command import CLAIM as PTX_CLAIM
+from tests.verify.kernel.test_command import PTX
 from verify.kernel.claim import claim_of
 
 INFO = DeviceInfo("Fake", "sm_90a", "0", "0.0", "0.0")
@@ -115,15 +118,15 @@ def test_the_page_has_a_row_for_each_kernel_and_lists_what_is_left(tmp_path: Pat
     assert lines[1:6] == [
         "| kernel | edits | refuted | unknown | rest |",
         "|---|---:|---:|---:|---:|",
-        "| a | 1 | 1 |  |  |",
-        "| b | 2 |  | 1 | 1 |",
+        "| a | 1 | 1 | 0 | 0 |",
+        "| b | 2 | 0 | 1 | 1 |",
         "| all | 3 | 1 | 1 | 1 |",
     ]
     assert lines[-2:] == ["", "- `b.ptx:7` waits: `wait 1;` > `(nothing)`"]
     page = tmp_path / "page.md"
-    page.write_text("before\n<!-- score -->\nold\n<!-- end of score -->\nafter\n")
+    page.write_text("before\n<!-- score -->\nold\n<!-- /score -->\nafter\n")
     fates.written(page, ["new"])
-    assert page.read_text() == "before\n<!-- score -->\nnew\n\n<!-- end of score -->\nafter\n"
+    assert page.read_text() == "before\n<!-- score -->\nnew\n\n<!-- /score -->\nafter\n"
 
 
 @dataclass(frozen=True)
@@ -173,9 +176,39 @@ def test_a_hang_or_a_death_on_the_gpu_is_of_one_edit_alone(monkeypatch: pytest.M
     assert [path.stem for path, _ in older] == ["simt_tn"]
 
 
+def test_a_line_that_writes_no_register_has_no_same_numbers() -> None:
+    """A barrier or a wait writes none: what is written says nothing of it."""
+    text = PTX.replace("ret;", "bar.sync 0;\nret;")
+    lines = {line.split()[0]: number for number, line in body(text)}
+    assert written(text, PTX_CLAIM, lines["bar.sync"]) == "" != written(text, PTX_CLAIM, lines["mov.u32"])
+
+
 def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:
     import tomllib
 
     projects = tomllib.loads(others.PROJECTS.read_text())
     claims = [claim_of(tomllib.loads(kernel["claim"])) for data in projects.values() for kernel in data["kernel"]]
     assert len(claims) >= 6 and all(claim.launches for claim in claims)
+
+
+def tables(page: str) -> Iterator[list[list[str]]]:
+    """The cells of each table of numbers between the marks of the page."""
+    made = page.partition("<!-- score -->")[2].partition("<!-- /score -->")[0]
+    for found in re.finditer(r"(?:^\|.*\n)+", made, re.MULTILINE):
+        yield [[cell.strip() for cell in line.strip("|\n").split("|")] for line in found[0].splitlines()]
+
+
+def test_the_tables_of_the_score_agree_and_one_edit_in_a_hundred_is_left_at_most() -> None:
+    """Each table's last row is the sum of the others, both have the same one, and what is left is listed."""
+    page = (Path(fates.__file__).parents[2] / "docs" / "kernel-score.md").read_text(encoding="utf-8")
+    by_kernel, by_class = tables(page)
+    for head, _, *rows, last in (by_kernel, by_class):
+        assert last[1:] == [str(sum(int(row[at]) for row in rows)) for at in range(1, len(head))]
+        assert all(int(row[1]) == sum(map(int, row[2:])) for row in rows)
+    assert by_kernel[0][1:] == by_class[0][1:] and by_kernel[-1] == by_class[-1]
+    assert {row[0] for row in by_class[2:-1]} == {"random", *SORTS}
+    edits, left = int(by_kernel[-1][1]), int(by_kernel[-1][-1])
+    assert by_kernel[0][-1] == "rest" and len(re.findall(r"^- `\w+\.ptx:\d+`", page, re.MULTILINE)) == left
+    assert left <= edits // 100
+    counts = {row[0]: int(row[1]) for row in by_kernel[2:-1]}
+    assert len(counts) >= 60 and min(counts.values()) >= 30 and all(counts[name] >= 200 for name in THOROUGH)

@@ -19,6 +19,8 @@ from layouts import Layout, LayoutError, complement, composition, cosize, left_i
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
 from verify.core.errors import Exit
+from verify.kernel import compiled, defaults
+from verify.kernel.claim import claim_of
 
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "gpu_checks" / "recordings"
@@ -280,16 +282,20 @@ def sm70_report() -> list[Row]:
 def kernel() -> list[Row]:
     kernels = [name for group in tomllib.loads(text("tests/kernels/corpus.toml")).values() for name in group["kernels"]]
     (results,) = {int(str(line["results"])) for line in recorded("order") if "wgmma" in str(line["name"])}
+    dims = {"A": "mk", "B": "kn", "C": "mn"}
+    arrays = {name: {"dims": dims[name], "type": "f16", "out": name == "C"} for name in dims}
+    product = {"claim": "C[m,n] = sum_k A[m,k]*B[k,n]", "grid": ["cdiv(M, 64)", "cdiv(N, 64)"], "block": 1}
+    launches = claim_of({**product, "arrays": arrays}).launches
     return [
         ("has more than {} compiles of kernels", min(60, len(kernels) - 1)),
         ("no wrong result of {} in any probe", f"{results:,}"),
-        ("how deep the pipeline is ({}) |", constant("verify/kernel/defaults.py", r"^STAGES = (\d+)")),
-        ("or {} for an index that is summed", constant("verify/kernel/defaults.py", r"^STEP = (\d+)")),
-        ("sizes that lack {} of a whole tile", constant("verify/kernel/defaults.py", r"^PAD, \w+ = (\d+)")),
-        ("| {} and {} where they are absent", *(
-            constant("verify/kernel/compiled.py", rf'get\("{name}", (\d+)\)') for name in ("warps", "stages")
-        )),
-    ]  # fmt: skip
+        ("how deep the pipeline is ({})", defaults.STAGES),
+        ("`stages + {}` steps", launches[0].sizes["K"] // launches[1].sizes["K"] - defaults.STAGES),
+        ("CTAs in every direction ({}, {}, … tiles)", *launches[0].grid[:2]),
+        ("sizes that lack {} of a whole tile", launches[0].sizes["M"] - launches[2].sizes["M"]),
+        ("or {} for an index that is summed", launches[1].sizes["K"]),
+        ("| `warps`, `stages` | {} and {} where", compiled.WARPS, compiled.STAGES),
+    ]
 
 
 def c_of_m16n8k16() -> list[Row]:
