@@ -25,7 +25,6 @@ THOROUGH = ("mma_f16", "triton_f16", "tma_3")
 CODE = (SAME_CODE, NOT_ASSEMBLED)
 FINAL = (*CODE, "never ran", "never read")  # reasons for which ptxas is not needed
 EDITS = Path("build/kernels/edits.jsonl")
-WORKERS = 4  # processes with the GPU
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,7 +96,7 @@ def _survivors(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     else:
         waiting = _accepted(chosen, options, lambda one: one.reason not in CODE and not one.gpu)
         tasks = list(silicon.runnable(list(waiting), here))
-        found = silicon.answered(tasks, options.data, options.times, WORKERS, options.seconds)
+        found = silicon.answered(tasks, here, options.data, options.times, options.seconds)
         _appended(found, len(tasks), options)
     every = list(fates.kept(options.output).values())
     return _left(every, len(every))

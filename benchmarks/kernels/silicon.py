@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ from verify.kernel.ptx import Kernel
 
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "u16": 16, "s32": 32, "e4m3": 8, "e5m2": 8}
 POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
+WORKERS = 4  # processes with the GPU
 SECONDS = 30.0  # of the runs of one edited kernel
 
 
@@ -149,17 +151,27 @@ def _after(module: Loaded, one: RunCompiled) -> list[bytes]:
     return [array.tobytes() for array in found]
 
 
-def both(path: Path, one: Fate, seeds: int, times: int) -> RunBoth:
+def both(path: Path, one: Fate, here: DeviceInfo, seeds: int, times: int) -> RunBoth:
     """The job of an edit: every launch of the claim, on data of several seeds."""
-    text, _ = texts(path)
+    text = retargeted(texts(path)[0], here)
     claim = read_claim(path.with_suffix(".toml"))
     kernel = read(text, claim.kernel)
     jobs = [job(kernel, text, launch, drawn(launch, seed)) for launch in claim.launches for seed in range(seeds)]
     return RunBoth(tuple(jobs), one.edit.on(text), times)
 
 
+def retargeted(text: str, here: DeviceInfo) -> str:
+    """A kernel for this GPU: one for a later architecture, that uses nothing of its own, with this one as its target."""
+    try:
+        check_target(text, here.sm, here.gpu)
+    except Unsupported:
+        target = here.sm.rstrip("af")
+        return re.sub(r"^(\s*\.target\s+)sm_\d+\b", rf"\g<1>{target}", text, count=1, flags=re.MULTILINE)
+    return text
+
+
 def answered(
-    tasks: Sequence[tuple[Path, Fate]], seeds: int, times: int, workers: int, seconds: float | None = None,
+    tasks: Sequence[tuple[Path, Fate]], here: DeviceInfo, seeds: int, times: int, seconds: float | None = None,
     factory: str = FACTORY,
 ) -> Iterator[Fate]:  # fmt: skip
     """Each fate with what a GPU made of its edit, as soon as it is known; those after `seconds` are left out.
@@ -169,7 +181,7 @@ def answered(
     end = time.monotonic() + (seconds or float("inf"))
     waiting: queue.SimpleQueue[tuple[Path, Fate] | None] = queue.SimpleQueue()
     done: queue.SimpleQueue[Fate | BaseException] = queue.SimpleQueue()
-    for task in [*tasks, *[None] * workers]:
+    for task in [*tasks, *[None] * WORKERS]:
         waiting.put(task)
 
     def serve() -> None:
@@ -177,7 +189,7 @@ def answered(
             with Worker(factory, timeout=SECONDS) as worker:
                 while (task := waiting.get()) is not None:
                     path, one = task
-                    made = both(path, one, seeds, times)
+                    made = both(path, one, here, seeds, times)
                     ((_, found),) = worker.run([made])
                     if isinstance(worker.device, Unavailable):
                         raise ValueError(worker.device.reason)
@@ -185,7 +197,7 @@ def answered(
         except BaseException as error:
             done.put(error)
 
-    for _ in range(workers):
+    for _ in range(WORKERS):
         threading.Thread(target=serve, daemon=True).start()
     for _ in tasks:
         try:
@@ -206,8 +218,8 @@ def _words(found: int | Unavailable, runs: int) -> str:
 
 
 def runnable(tasks: Sequence[tuple[Path, Fate]], here: DeviceInfo) -> Iterator[tuple[Path, Fate]]:
-    """The edits of kernels that are for this GPU."""
+    """The edits of kernels that are for this GPU, or can be made for it."""
     for path, one in tasks:
         with suppress(Unsupported):
-            check_target(texts(path)[0], here.sm, here.gpu)
+            check_target(retargeted(texts(path)[0], here), here.sm, here.gpu)
             yield path, one

@@ -161,16 +161,23 @@ class FakeGpu:
 @pytest.mark.slow
 def test_a_hang_or_a_death_on_the_gpu_is_of_one_edit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     ways = ["same", "hangs", "differs", "dies", "no code", "same"]
-    monkeypatch.setattr(silicon, "both", lambda path, one, seeds, times: FakeRun(one.edit.old))
+    monkeypatch.setattr(silicon, "both", lambda path, one, here, seeds, times: FakeRun(one.edit.old))
     monkeypatch.setattr(silicon, "SECONDS", 3.0)
     tasks = [
         (CORPUS / "none.ptx", Fate("k", "", Edit(at, "waits", how, ""), "VERIFIED")) for at, how in enumerate(ways)
     ]
-    found = list(silicon.answered(tasks, 2, 4, 2, factory=f"{__name__}:FakeGpu"))
+    found = list(silicon.answered(tasks, INFO, 2, 4, factory=f"{__name__}:FakeGpu"))
     said = {one.edit.line: one.gpu for one in found}
     assert said[0] == said[5] == "same output in 8 runs" and said[2] == "differs in 3 of 8 runs"
     assert said[1].startswith("differs: no answer within 3 s") and said[3].startswith("differs: ")
     assert said[4] == "not assembled"
+
+
+def test_a_kernel_for_a_later_gpu_is_made_for_this_one_unless_it_is_for_that_one_alone() -> None:
+    for target, made in (("sm_120", "sm_90"), ("sm_90", "sm_90"), ("sm_80", "sm_80"), ("sm_100a", "sm_100a")):
+        assert silicon.retargeted(f".version 8.7\n.target {target}\n", INFO) == f".version 8.7\n.target {made}\n"
+    edit = Edit(1, "waits", "a", "")
+    found = [Fate("k", "", edit, "VERIFIED")]
     kernels = [CORPUS / "tma_3.ptx", CORPUS / "simt_tn.ptx"]
     older = list(silicon.runnable([(path, found[0]) for path in kernels], replace(INFO, sm="sm_100a")))
     assert [path.stem for path, _ in older] == ["simt_tn"]
