@@ -68,7 +68,7 @@ def _changed(line: str, pattern: str, change: Callable[[re.Match[str]], str]) ->
 
 
 def _fragments(line: str) -> Iterator[str | None]:
-    if re.search(r"\bmma\.sync", line):
+    if re.search(r"\bmma\.(sync|sp)", line):
         yield _exchange(line, 1, 0, 1)  # A
         yield _exchange(line, 2, 0, 1)  # B
     if "ldmatrix" in line:
@@ -80,6 +80,8 @@ def _transposes(line: str) -> Iterator[str | None]:
     if re.search(r"(ld|st)matrix", line):
         new = line.replace(".trans", "", 1) if ".trans" in line else re.sub(r"(\.x[124])", r"\1.trans", line, count=1)
         yield new
+    if re.search(r"\bwmma\.(load|store)", line):
+        yield _changed(line, r"\.(row|col)\.", lambda found: ".col." if found[1] == "row" else ".row.")
     if "wgmma.mma_async" in line:
         yield _changed(line, r"(\d+), (\d+);", lambda found: f"{found[1]}, {1 - int(found[2])};")
 
@@ -93,12 +95,14 @@ def _waits(line: str) -> Iterator[str | None]:
     if "wait_group" in line:
         yield _changed(line, r"(\d+);", lambda found: f"{int(found[1]) + 1};")
         yield ""
+    if "tcgen05.wait" in line:
+        yield ""
     if "try_wait" in line:
         yield _changed(line, r"(%r\d+);", lambda found: "1;")
 
 
 def _epilogue(line: str) -> Iterator[str | None]:
-    if re.search(r"\bst\.global|\bred\.|\batom\.", line):
+    if re.search(r"\bst\.global|\bred\.|\batom\.|\bwmma\.store", line):
         yield _exchange(line, 0, 0, 1)
         yield _changed(line, r"\[(%\w+)(\+(\d+))?\]", lambda found: f"[{found[1]}+{int(found[3] or 0) + 16}]")
 
@@ -112,7 +116,7 @@ _CLASSES: dict[str, Callable[[str], Iterator[str | None]]] = {
     "fragments": _fragments,
     "transposes": _transposes,
     "swizzles": _swizzles,
-    "barriers": lambda line: iter(["" if re.search(r"\bbar\.sync|\bbarrier\.sync", line) else None]),
+    "barriers": lambda line: iter(["" if re.search(r"\bbar(rier)?(\.cta)?\.(sync|arrive)", line) else None]),
     "waits": _waits,
     "epilogue": _epilogue,
     "strides": _strides,

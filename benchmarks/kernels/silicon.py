@@ -161,7 +161,7 @@ def both(path: Path, one: Fate, here: DeviceInfo, seeds: int, times: int) -> Run
 
 
 def retargeted(text: str, here: DeviceInfo) -> str:
-    """A kernel for this GPU: one for a later architecture, that uses nothing of its own, with this one as its target."""
+    """A kernel for this GPU: the target of one for another is exchanged, unless it is for that one alone."""
     try:
         check_target(text, here.sm, here.gpu)
     except Unsupported:
