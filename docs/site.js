@@ -7,6 +7,11 @@ const mend = () => {
   }
   for (const nav of document.querySelectorAll(".md-code__nav:not([role])")) nav.setAttribute("role", "none");
 };
+/* A long name at the head of a row breaks after a dot, a colon or an underscore. */
+for (const code of document.querySelectorAll("td:first-child code")) {
+  const parts = code.children.length ? [] : code.textContent.split(/(?<=[._:/,])(?=\w)/);
+  if (parts.length > 1) code.replaceChildren(...parts.flatMap((part) => [document.createElement("wbr"), part]).slice(1));
+}
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 addEventListener("resize", mend);
 addEventListener("load", mend);

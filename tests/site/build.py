@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,11 @@ from verify.atom import command as atom
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
+LANGUAGES = {  # of a block that names none, by how it begins
+    "sh": r"(?:python|pip|make|lanecheck|pytest) |\$ ",
+    "toml": r'\["',
+    "diff": r"[-+] ",
+}
 VERDICTS = {
     "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
     "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
@@ -30,9 +36,22 @@ def pages(target: Path = PAGES) -> None:
     shutil.copytree(ROOT / "docs", target)
     (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
+    for path in target.rglob("*.md"):
+        path.write_text(coloured(path.read_text(encoding="utf-8")), encoding="utf-8")
     (target / "verdicts").mkdir()
     for name, words in VERDICTS.items():
         atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
+
+
+def coloured(text: str) -> str:
+    """A page with the language of each block of commands, of TOML and of changes.
+
+    >>> coloured("```\\nmake docs\\n```\\n")
+    '```sh\\nmake docs\\n```\\n'
+    """
+    for name, begins in LANGUAGES.items():
+        text = re.sub(rf"(?<=^```)\n(?={begins})(?=(?:(?!```).)*^```$)", f"{name}\n", text, flags=re.M | re.S)
+    return text
 
 
 def atlas_page(target: Path = PAGES, report: Path = ROOT / "build" / "atlas.json") -> None:

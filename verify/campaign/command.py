@@ -77,7 +77,8 @@ def _counts(parts: Sequence[Part]) -> str:
     rows = [(f"{part.entry}: {part.name}", part.cases, len(part.tasks)) for part in parts]
     rows.append(("in all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
     width = max(len(row[0]) for row in rows)
-    return "".join(f"{name:<{width}}  {cases:>12} cases in {chunks} chunks\n" for name, cases, chunks in rows)
+    many = (f"{chunks} chunk{'s' * (chunks != 1)}" for *_, chunks in rows)
+    return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))
 
 
 def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namespace) -> int:

@@ -52,9 +52,9 @@ def test_the_count_comes_first_and_then_the_report(launch: Run, tmp_path: Path) 
     code, out, err = launch(SMALL)
     assert code == 0 and (tmp_path / "campaign.results.jsonl").exists()
     assert err.splitlines() == [
-        "small pairs: composition           225 cases in 1 chunks",
-        "small pairs: coalesce               15 cases in 1 chunks",
-        "in all                             240 cases in 2 chunks",
+        "small pairs: composition         225 cases in 1 chunk",
+        "small pairs: coalesce             15 cases in 1 chunk",
+        "in all                           240 cases in 2 chunks",
     ]
     assert out.splitlines()[:4] == [
         "small pairs: composition  VERIFIED",
@@ -67,7 +67,7 @@ def test_the_count_comes_first_and_then_the_report(launch: Run, tmp_path: Path) 
 
 def test_the_count_alone(launch: Run, tmp_path: Path) -> None:
     code, out, err = launch(SMALL, "--count")
-    assert (code, err, out.splitlines()[-1]) == (0, "", "in all                             240 cases in 2 chunks")
+    assert (code, err, out.splitlines()[-1]) == (0, "", "in all                           240 cases in 2 chunks")
     assert not (tmp_path / "campaign.results.jsonl").exists()
     assert launch(SMALL, "--count", "--yes")[0] == 2
 
