@@ -118,10 +118,10 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
         if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
     drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", "x".join(map(str, extent))])
-    return Report((Case(text, tuple(verdicts), picture=lambda: _drawn(subject, verdicts), drawn_by=drawn_by),))
+    return Report((Case(text, tuple(verdicts), picture=lambda: drawn(subject, verdicts), drawn_by=drawn_by),))
 
 
-def _drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
     """The picture of a layout on its tile: it is no C of an instruction, and is compared with none."""
     from dataclasses import replace
 
@@ -186,11 +186,11 @@ def compare(text: str, other: str) -> Report:
         wrong = findings.equals(mine, theirs, other)
         evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), "plain integers")
     drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
-    picture = partial(_compared, text, other)
+    picture = partial(compared, text, other)
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
 
 
-def _compared(text: str, other: str) -> Picture:
+def compared(text: str, other: str) -> Picture:
     """The picture of what a layout gives each point, and what another gives it where that differs."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture

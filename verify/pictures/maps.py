@@ -133,7 +133,8 @@ def memory(name: str, found: FragmentMap, window: Window | None = None, place: t
         fault = Fault.SEVERAL if len(words) > 1 else Fault.NONE
         return Cell(lines, held[0][0] % 8 if held else -1, fault, about=(about,))
 
-    heading = f"{name}: {' x '.join(f'{axis.extent} {axis.name}s' for axis in found.inputs)} in Tensor Memory"
+    sizes, inputs = zip(*((str(axis.extent), axis.name) for axis in found.inputs), strict=True)
+    heading = f"{name} {'x'.join(sizes)} ({','.join(inputs)}) in Tensor Memory"
     axes = "lane", ",".join(names[i] for i in across)
     return grid(name, heading, axes, (found.outputs[down].extent, prod(extents)), at, window=window, place=place)
 

@@ -43,6 +43,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         **({"adapter": case.adapter} if case.adapter else {}),
         **({"place": case.place._asdict()} if case.place else {}),
         **({"notes": list(case.notes)} if case.notes else {}),
+        **({"drawn_by": case.drawn_by} if case.drawn_by else {}),
         **({"wrong_product": _product(case.wrong_product)} if case.wrong_product else {}),
         "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }

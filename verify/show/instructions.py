@@ -9,6 +9,7 @@ from verify.maps.fragment_map import FragmentMap, MapError
 from verify.pictures import maps
 from verify.pictures.picture import Panel, Picture
 
+DESCRIBED = "a matrix descriptor says: draw a movement with `descriptor`, or a map with `memory`"
 PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1), "C": (1, 2)}
 
 
@@ -27,6 +28,9 @@ def of_instruction(mnemonic: str) -> Picture:
     notes: list[str] = [f"PTX ISA {found.section}"]
     for number, (name, operand) in enumerate(found.operands.items()):
         place = PLACES.get(name, (2 + number // 3, number % 3))
+        if operand.layouts is not None:
+            notes.append(f"{name} is {operand.text()}: which one, {DESCRIBED}")
+            continue
         try:
             points = FragmentMap.from_operand(operand)
         except (isa_tables.IsaError, MapError) as error:

@@ -2,7 +2,8 @@
 """Pictures of a report that `--format json` wrote: its atoms with its verdicts; nothing is checked again.
 
 An atom of the report is the entry of the registry, or of `--atoms FILE`, that has its name and its layouts. Without
-such an entry its layouts are drawn alone, onto the tiles that the report's claims name.
+such an entry its layouts are drawn alone, onto the tiles that the report's claims name. Of a subject that a report does
+not have, such as the access of a movement, it names the command that draws it.
 """
 
 from __future__ import annotations
@@ -10,39 +11,40 @@ from __future__ import annotations
 import json
 import re
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from layouts import Layout
+from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
+from verify.atom.checker import drawn
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.coordinates import AXES
+from verify.core.digits import every
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
+from verify.pictures import maps
 from verify.pictures.atoms import of_atom
-from verify.pictures.picture import Picture
+from verify.pictures.picture import MOST, Panel, Picture
 from verify.pictures.products import of_product
 from verify.report.as_json import SCHEMA
 
 # of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
+TILE = re.compile(r"stays inside (\d{1,8}x\d{1,8})")  # the claim of a layout alone
+OTHER = re.compile(r"is the same function as (.+)")
+RELABELLED = re.compile(r"([mnk])' = (\S{1,400}) of \1\b")
 OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one|\d{1,6}) owners?\b")
 
 
 def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
-    """The pictures of the atoms of a report, and its exit code. Raises UsageError for any other file."""
+    """The pictures of the subjects of a report, and its exit code. Raises UsageError for any other file."""
     document = _read(path)
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
-    drawn = [(one, _product(one)) for one in subjects]
-    pictures = [
-        of_product(str(one["name"]), wrong, str(one["status"])) if wrong else _of_subject(one, options)
-        for one, wrong in drawn
-        if wrong or one["layouts"]
-    ]
-    if not pictures:
-        raise UsageError(f"{path}: no subject of it has layouts, or a wrong product of a kernel, to draw")
-    return pictures, Exit(document["exit"])
+    if not subjects:
+        raise UsageError(f"{path}: it has no subject{' of this name' * bool(options.only)} to draw")
+    return [_of_subject(one, options) for one in subjects], Exit(document["exit"])
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -107,16 +109,48 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
 
 
 def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
-    verdicts, status = list(_verdicts(subject)), str(subject["status"])
-    entry = _entry(subject, options)
-    if entry is not None:
-        return of_atom(entry, verdicts, status)
+    """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
+    verdicts, status, name = list(_verdicts(subject)), str(subject["status"]), str(subject["name"])
+    if wrong := _product(subject):
+        return of_product(name, wrong, status)
+    if (entry := _entry(subject, options)) is not None:
+        return replace(drawn(entry, verdicts), status=status)
+    if not subject["layouts"] and (layout := _layout(name, verdicts)):
+        return replace(layout, status=status)
     alone, left = _alone(subject, verdicts)
+    if not alone.parts:
+        command = f"`{subject['drawn_by']}`" if "drawn_by" in subject else "the command that it is of, with its file,"
+        return Picture(name, (), status, (f"its report has not what it is drawn from: {command} draws it",))
     found = of_atom(alone, verdicts, status)
-    return replace(
-        found,
-        notes=(*found.notes[:-1], "the ISA's owners are not in a report: --atoms FILE adds those of an entry", *left),
-    )
+    panels = (*found.panels, *_permutations(verdicts))
+    missing = "the ISA's owners are not in a report: --atoms FILE adds those of an entry"
+    return replace(found, panels=panels, notes=(*found.notes[:-1], missing, *left))
+
+
+def _layout(text: str, verdicts: Sequence[Verdict]) -> Picture | None:
+    """The picture of a layout on the tile, or beside the other layout, of its claims; None for another subject."""
+    import verify.layout as command
+
+    for one in verdicts:
+        if tile := TILE.fullmatch(one.claim.text):
+            subject, _ = command.bound(text, command.tile_of(tile[1]))
+            return command.drawn(subject, verdicts)
+        if other := OTHER.fullmatch(one.claim.text):
+            try:
+                return command.compared(text, other[1])
+            except ValueError as error:
+                raise UsageError(f"{text} and {other[1]} are not drawn: {error}") from error
+    return None
+
+
+def _permutations(verdicts: Sequence[Verdict]) -> Iterator[Panel]:
+    """The relabelling that the counterexamples state, as the permutation of each axis."""
+    stated = [line for one in verdicts if one.counterexample is not None for line in one.counterexample.damage]
+    found = {hit[1]: hit[2] for line in stated if (hit := RELABELLED.match(line))}
+    for number, (axis, text) in enumerate(found.items()):
+        with suppress(LayoutError):
+            if size(layout := Layout.parse(text)) <= MOST:
+                yield maps.permutation(axis, every(layout.shape, layout.stride), text, (4 + number, 0))
 
 
 def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from verify import layout
 from verify.atom.command import main as verify_atom
+from verify.movement import command as movement
 from verify.show import subjects
 from verify.show.command import main, parser
 
@@ -19,6 +21,12 @@ ROWS = "ldmatrix reads rows of A: sixteen rows, then the same rows eight element
 DESCRIPTOR = "wgmma reads B by a descriptor"
 INVERSE = "which lane and register has an element, in Python"
 DEFECT = "1: SM80_16x8x32_S32S4S4S32_TN"
+RELABELLED = """["MINE"]
+ptx = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+A   = "((4,8),(2,2,2)):((64,1),(16,8,32))"
+B   = "((4,8),(2,2)):((32,1),(8,16))"
+C   = "((4,8),(2,2)):((32,1),(16,8))"
+"""
 
 
 @pytest.mark.parametrize(
@@ -80,12 +88,7 @@ def test_a_wrong_map_is_outlined_and_marked(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_relabelling_is_drawn_as_the_permutation_that_it_is(tmp_path: Path) -> None:
     path = tmp_path / "atoms.toml"
-    path.write_text("""["MINE"]
-ptx = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-A   = "((4,8),(2,2,2)):((64,1),(16,8,32))"
-B   = "((4,8),(2,2)):((32,1),(8,16))"
-C   = "((4,8),(2,2)):((32,1),(16,8))"
-""")
+    path.write_text(RELABELLED)
     (picture,) = subjects.shown(parser().parse_args([str(path)])).pictures
     (panel,) = [panel for panel in picture.panels if panel.name == "k'"]
     numbers = [int(cell.text) for cell in panel.every()]
@@ -190,6 +193,32 @@ def test_a_report_on_tilings_is_drawn_with_as_many_owners_as_it_claims(
         assert main([str(path)]) == 0
         out = capsys.readouterr().out
         assert ("several owners" in out) == marked and "T2 V0" in out and "smem A = swizzled is not drawn" in out
+
+
+def test_a_report_on_a_layout_is_drawn_and_of_a_movement_it_names_what_draws_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "report.json")
+    write = ["--format", "json", "-q", "-o", path]
+    assert layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32", *write]) == main([path]) == 1
+    assert "▶×T0 V4" in capsys.readouterr().out
+    assert layout.main(["(4,2):(2,1)", "--equals", "(4,2):(1,4)", *write]) == main([path]) == 1
+    assert "≠4" in capsys.readouterr().out
+    assert movement.main(["examples/movement.toml", "--only", DESCRIPTOR, *write]) == main([path]) == 0
+    command = f"`python -m verify.show examples/movement.toml '--only={DESCRIPTOR}'` draws it"
+    assert command in " ".join(capsys.readouterr().out.replace("--\n    ", "--").split())
+
+
+@pytest.mark.parametrize("options", [[], ["--atoms"]], ids=["alone", "with its entry"])
+def test_a_report_on_a_relabelled_atom_has_the_permutation(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    atoms, report = tmp_path / "atoms.toml", tmp_path / "report.json"
+    atoms.write_text(RELABELLED)
+    words = ["--atoms", str(atoms), "--checks", "isa", "-q"]
+    assert verify_atom([*words, "--format", "json", "-o", str(report)]) == 1
+    assert main([str(report), *(word for option in options for word in (option, str(atoms)))]) == 1
+    assert "k' = (2,4,2):(1,4,2) of k\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("change", ["schema", "verdicts", "counterexample", "exit"])
