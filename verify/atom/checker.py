@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import layouts.atoms
@@ -17,7 +17,7 @@ from verify.atom import relabelling
 from verify.atom.cache_keys import is_copy
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
-from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
+from verify.binding.atom import BoundAtom, BoundOperand, Named, bound, mnemonic_of
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
 from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, replayed
@@ -28,6 +28,8 @@ from verify.report import Case
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Panel, Picture
+
+SHIPPED = os.path.dirname(layouts.atoms.__file__)
 
 
 @dataclass
@@ -175,7 +177,7 @@ def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
 def prepared(entry: ReadAtom) -> BoundAtom:
     """An atom of either sort, completed by and bound to its instructions."""
     atom = completed(entry)
-    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(prepare(atom))
+    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(bound(atom))
 
 
 def blamed(subject: BoundAtom) -> BoundAtom:
@@ -186,7 +188,7 @@ def blamed(subject: BoundAtom) -> BoundAtom:
     own, lanes = _lanes(subject.thr), _lanes(Layout.parse(right))
     if (own != lanes and len(own) == len(lanes)) or _all_equal(subject):
         return subject
-    if not _all_equal(prepare(replace(subject.mma, thr=right))):
+    if not _all_equal(bound(replace(subject.mma, thr=right))):
         return subject
     names = ", ".join(part.name for part in subject.parts if part.formulas)
     how = "permutes the lanes" if own == lanes else f"has {len(own)} threads, not {len(lanes)}"
@@ -214,7 +216,7 @@ def adapter(atom: AnyAtom) -> str:
 
 def command(atom: AnyAtom, options: str, name: str = "atom") -> str:
     """The command that verifies an atom again, by the same recordings or GPU; or another that is given it."""
-    shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
+    shipped = os.path.dirname(atom.file) == SHIPPED  # of every atom: a Path takes longer
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""
     return f"python -m verify.{name} {source}{options}{dashes}{shlex.quote(atom.name)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import AtomChecker
     from verify.core.verdict import Check, Verdict
-    from verify.report import Report
+    from verify.report import Case, Report
 
 DESCRIPTION = """Verify atoms: every claim of an MMA or copy atom, by the formulas of the PTX ISA (isa), by z3
 (proof) and by what a GPU did (gpu). NAME is an exact name, a prefix that ends at `_`, `<` or the end
 (SM80_16x8x16 means every element type of it), or a glob."""
+MANY = 200  # atoms: from which on further processes pay
 EXAMPLE = "SM80_16x8x16 --require gpu"
 
 
@@ -58,7 +59,12 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     with ExitStack() as clean_up:
         clean_up.enter_context(ending.uncollected())
         clean_up.enter_context(ending.warnings_in_a_line())
-        verify, require = _checker(options, clean_up).case, options.require
+        checker, require = _checker(options, clean_up), options.require
+        verify: Callable[[AnyAtom], Case] = checker.case
+        if len(atoms) >= MANY:
+            from verify.atom.ahead import ahead
+
+            verify = clean_up.enter_context(ahead(checker, atoms))
         report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)

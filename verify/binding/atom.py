@@ -268,6 +268,11 @@ def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, FragmentMap] = NO_M
     atom = completed(entry)
     if not isinstance(atom, Atom):
         raise TypeError(f"{atom.name} is a copy atom")
+    return bound(atom, maps)
+
+
+def bound(atom: Atom, maps: Mapping[str, FragmentMap] = NO_MAPS) -> BoundAtom:
+    """A completed MMA atom, bound to its instructions."""
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     scale = {"stype": atom.types["SFA"]} if "SFA" in atom.types else {}

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple, TypeVar, cast
 
 from verify.core.verdict import Check, Evidence
@@ -30,6 +31,7 @@ class _Given(NamedTuple):
     subject: str
     first: tuple[Evidence, ...]
     later: tuple[Evidence, ...]
+    whole: bool  # whether none of it was found under another key, for which it may name another subject
 
 
 @dataclass(slots=True)
@@ -43,6 +45,9 @@ class EvidenceCache:
     """
 
     found: dict[Hashable, object] = field(default_factory=dict)
+    # evidence that another process found, until somebody needs it: then it is as if it was found here
+    ahead: dict[Hashable, tuple[Evidence, ...]] = field(default_factory=dict)
+    _calls: int = 0  # of `once`
 
     def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value under a key, computed if it is not there yet."""
@@ -61,8 +66,19 @@ class EvidenceCache:
         """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""
 
         def given() -> _Given:
-            evidence = tuple(compute())
-            return _Given(subject, evidence, tuple(e._replace(shared=e.shared or subject) for e in evidence))
+            evidence, before = self.ahead.pop(key, None), self._calls
+            evidence = tuple(compute()) if evidence is None else evidence
+            later = tuple(e._replace(shared=e.shared or subject) for e in evidence)
+            return _Given(subject, evidence, later, self._calls == before)
 
+        self._calls += 1
         found = self.kept(key, given)
         return list(found.first if found.subject == subject else found.later)
+
+    def evidence_since(self, known: int) -> dict[Hashable, tuple[Evidence, ...]]:
+        """The evidence under keys that were added after the first `known`, for another process's `ahead`.
+
+        Without evidence that was found under further keys: those are among the keys themselves.
+        """
+        new = islice(self.found.items(), known, None)
+        return {key: value.first for key, value in new if isinstance(value, _Given) and value.whole}

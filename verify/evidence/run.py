@@ -44,7 +44,7 @@ def verified(*others: Property) -> Need:
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
         for other in others:
             for verdict in before:
-                if verdict.claim.prop == other and not verdict.status.confirmed:
+                if verdict.claim.prop.key == other.key and not verdict.status.confirmed:
                     return f"its premise is not verified: {verdict.claim.part} {other.words} is {verdict.status}"
         return ""
 

@@ -340,7 +340,6 @@ WELL_FORMED = replace(
     states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
-    how=("parsed", "", ""),
     alike=None,
 )
 _of_operand = partial(Property, scope=Scope.OPERAND, reads=_cache_key)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence that further processes find ahead: the report is that of one process, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from layouts.atoms import AnyAtom, registry
+from verify.atom import ahead as module
+from verify.atom import command
+from verify.atom.ahead import ahead, find, forkable
+from verify.atom.checker import AtomChecker
+from verify.cli.batch import verified
+from verify.core.errors import Exit
+from verify.core.verdict import Check
+from verify.evidence import isa, proof
+from verify.report import Case, Report, as_json
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
+    pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),  # pytest's own threads
+]
+NAMES = [*[name for name in registry() if name.startswith("SM90_64x16x")][:18], "SM75_U32x1_LDSM_N", "SM61_DP2A"]
+ATOMS = [registry()[name] for name in NAMES]
+CHECKS = frozenset({Check.ISA, Check.PROOF})
+
+
+class Number:
+    """A number of this process, as several processes share one."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def get_lock(self) -> threading.Lock:
+        return threading.Lock()
+
+
+@cache
+def alone() -> str:
+    return as_json.render(verified(ATOMS, AtomChecker(CHECKS).case, "atoms", quiet=True))
+
+
+def report(jobs: int, after: float = 0.0) -> Report:
+    """The report by so many processes, where this one begins after some seconds."""
+    with ahead(AtomChecker(CHECKS), ATOMS, jobs) as verify:
+        time.sleep(after)
+        found = verified(ATOMS, verify, "atoms", quiet=True)
+    assert not multiprocessing.active_children()
+    return found
+
+
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_report_is_that_of_one_process(jobs: int) -> None:
+    assert as_json.render(report(jobs, 0.1)) == alone()
+
+
+def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, checker = alone(), AtomChecker(CHECKS)
+    for found in find(AtomChecker(CHECKS), ATOMS, Number(0), Number(2)):
+        checker.cache.ahead.update(found)
+    for owner, name in ((isa, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
+        monkeypatch.setattr(owner, name, None)
+    assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
+
+
+def test_atoms_that_are_done_are_left_alone() -> None:
+    sent = list(find(AtomChecker(CHECKS), ATOMS, Number(1), Number(2)))
+    assert len(sent) == 1  # the second of two chunks: in the first, this process is at work
+
+
+def dies(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fails(*_: Any) -> None:
+    raise RuntimeError("planted")
+
+
+@pytest.mark.parametrize("end", [dies, fails])
+def test_a_process_that_ends_changes_nothing(
+    end: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "find", end)
+    assert as_json.render(report(2, 0.1)) == alone()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_atom_that_fails_is_reported_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    right = AtomChecker.case
+
+    def broken(self: AtomChecker, entry: Any) -> Case:
+        if entry.name == NAMES[-1]:
+            raise RuntimeError("planted")
+        return right(self, entry)
+
+    monkeypatch.setattr(AtomChecker, "case", broken)
+    found = report(2)
+    assert (len(found.cases), found.exit()) == (len(ATOMS) - 1, Exit.CONTRADICTION)
+    assert capfd.readouterr().err.count("RuntimeError: planted") == 1
+
+
+def test_an_interruption_ends_the_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[AnyAtom] = []
+
+    def interrupted(self: AtomChecker, entry: Any) -> Case:
+        if os.getpid() == here:
+            seen.append(entry)
+            if len(seen) == 4:
+                raise KeyboardInterrupt
+        return right(self, entry)
+
+    here, right = os.getpid(), AtomChecker.case
+    monkeypatch.setattr(AtomChecker, "case", interrupted)
+    found = report(2)
+    assert (len(found.cases), found.missing, found.exit()) == (3, len(ATOMS) - 3, Exit.INTERRUPTED)
+
+
+def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(module.sys, "platform", "linux")
+    assert forkable()
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert not forkable()
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(module.sys, "platform", "darwin")
+    assert not forkable()
+
+
+@pytest.mark.parametrize(("cores", "processes"), [(1, 0), (2, 1), (64, 3)])
+def test_by_default_every_core_works_up_to_four(cores: int, processes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: cores)
+    monkeypatch.setattr(module, "forkable", lambda: True)
+    monkeypatch.setattr(module, "find", lambda *_: iter(lambda: time.sleep(1), 0))
+    with ahead(AtomChecker(CHECKS), ATOMS):
+        assert len(multiprocessing.active_children()) == processes
+    assert not multiprocessing.active_children()
+
+
+def test_recordings_of_a_user_and_a_gpu_are_left_to_one_process() -> None:
+    checker = AtomChecker(CHECKS, lookup=object())  # type: ignore[arg-type]
+    with ahead(checker, ATOMS, 2) as verify:
+        assert verify == checker.case
+        assert not multiprocessing.active_children()
+
+
+def test_few_atoms_are_verified_by_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    monkeypatch.setattr(module, "cores", lambda: used.append(True) or 1)
+    monkeypatch.setattr(module, "forkable", lambda: True)
+    assert command.main(["SM61_DP4A", "-q"]) == 0
+    assert not used
+    monkeypatch.setattr(command, "MANY", 1)
+    assert command.main(["SM61_DP4A", "-q"]) == 0
+    assert used
+
+
+@pytest.mark.slow
+def test_the_report_on_all_atoms_is_that_of_one_process() -> None:
+    atoms = list(registry().values())
+    texts = []
+    for jobs in (1, 2, 3):
+        checker = AtomChecker()
+        with ahead(checker, atoms, jobs) as verify:
+            texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
+    assert texts[0] == texts[1] == texts[2]
