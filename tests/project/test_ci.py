@@ -33,6 +33,7 @@ def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of examples/guest with headers and a lock, in which the command runs."""
     shutil.copytree(ROOT / "examples" / "guest", tmp_path, dirs_exist_ok=True)
     shutil.copytree(ROOT / "examples" / "headers", tmp_path / "include")
+    shutil.copytree(ROOT / "examples" / "kernel", tmp_path / "kernels")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     assert lanecheck(["lock", "layouts/atoms.toml", "layouts/index.toml"]) == 0
@@ -42,6 +43,7 @@ def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def spoil(guest: Path) -> None:
     """Put one mistake into each of the files."""
     shutil.copytree(ROOT / "examples" / "guest" / "broken", guest, dirs_exist_ok=True)
+    shutil.copy("kernels/wrong.ptx", "kernels/matmul.ptx")
     text = Path(TRAITS).read_text(encoding="utf-8")
     Path(TRAITS).write_text(text.replace("Stride<_8, _64>", "Stride<_8, _32>"), encoding="utf-8")
 
@@ -75,17 +77,17 @@ def recipes() -> dict[str, dict[str, str]]:
         for job in yaml.safe_load(text).get("jobs", {}).values()
         for step in job["steps"]
     ]
-    return {step["with"]["command"]: step["with"] for step in steps if step["uses"] == "./lanecheck"}
+    return {step["with"]["command"]: step["with"] for step in steps if step.get("uses") == "./lanecheck"}
 
 
 def test_the_page_has_a_recipe_for_each() -> None:
-    assert set(recipes()) == {"atom", "index", "lock", "scan"}
-    assert {hook["id"] for hook in HOOKS} == {f"lanecheck-{name}" for name in recipes()}
+    assert set(recipes()) == {"atom", "index", "kernel", "lock", "scan"}
+    assert {hook["id"] for hook in HOOKS} == {f"lanecheck-{name}" for name in recipes() if name != "kernel"}
     assert all(set(given) <= set(ACTION["inputs"]) for given in recipes().values())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["atom", "index", "lock", "scan"])
+@pytest.mark.parametrize("command", ["atom", "index", "kernel", "lock", "scan"])
 def test_a_recipe_passes_and_fails(command: str, guest: Path) -> None:
     given = {name.replace("-", "_"): text for name, text in recipes()[command].items()}
     assert acted(**given)[::2] == (0, "exit-code=0\n")
@@ -96,7 +98,7 @@ def test_a_recipe_passes_and_fails(command: str, guest: Path) -> None:
         run = json.loads(Path("lanecheck.sarif").read_text(encoding="utf-8"))["runs"][0]
         assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "layouts/index.toml"
     else:
-        assert re.search(r"^::error file=(layouts|include)/[\w/]+\.[th]\w+,line=\d+,", log, re.MULTILINE), log
+        assert re.search(r"^::error file=(layouts|include|kernels)/[\w/]+\.[thp]\w+,line=\d+,", log, re.MULTILINE), log
 
 
 @pytest.mark.slow

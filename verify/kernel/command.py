@@ -67,7 +67,8 @@ def _report(options: argparse.Namespace) -> Report:
             ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
             ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
         )  # fmt: skip
-    found = (case(one, claim.text, options.strict, f"{again} --seed {one.seed}", words) for one in outcomes)
+    file = options.kernel.partition("::")[0]
+    found = (case(one, claim.text, options.strict, f"{again} --seed {one.seed}", file, words) for one in outcomes)
     return Report(tuple(found))
 
 

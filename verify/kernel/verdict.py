@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.core.verdict import (
@@ -13,6 +14,7 @@ from verify.core.verdict import (
     Claim,
     Counterexample,
     Evidence,
+    Place,
     Property,
     Scope,
     Status,
@@ -38,10 +40,10 @@ PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
 )
 
 
-def case(outcome: Outcome, text: str, strict: bool, replay: str, compiled: str = "") -> Case:
-    """The case of an outcome; `text` is the claim, `replay` the command that finds it again.
+def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
+    """The case of an outcome; `text` is the claim, `replay` the command that finds it again, `file` has the kernel.
 
-    `compiled` says how the kernel was compiled, where it was here.
+    `compiled` says how the kernel was compiled, where it was here from a function in `file`.
     """
     name = outcome.kernel + "".join(f" {key}={value}" for key, value in outcome.sizes.items())
     ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
@@ -49,13 +51,14 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, compiled: str =
     for key, words, severities in PROPERTIES:
         claim = Claim(name, "", Property(key, scope=Scope.OPERATION), words.format(claim=text))
         found = sorted((one for one in outcome.findings if one.severity in severities), key=lambda one: one.line)
-        verdicts.append(join(claim, [_evidence(outcome, key, found, ended, strict, replay)]))
-    notes = _notes(outcome, strict)
+        verdict = join(claim, [_evidence(outcome, key, found, ended, strict, replay)])
+        verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))
+    notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
     wrong = outcome.cause and replace(
         outcome.cause, text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
     )
     return Case(
-        name, tuple(verdicts), notes=(f"compiled {compiled}", *notes) if compiled else notes, wrong_product=wrong,
+        name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
         picture=partial(_drawn, name, wrong), drawn_by=f"{replay} --format html",
     )  # fmt: skip
 
@@ -68,6 +71,17 @@ def _drawn(name: str, wrong: WrongProduct | None) -> Picture:
     if wrong is None:
         return Picture(name, (), notes=("no operand of a matrix product was found to be wrong",))
     return of_product(name, wrong)
+
+
+def _place(file: str, found: Sequence[Finding], compiled: bool) -> Place | None:
+    """Where the first finding is that has a line: in the PTX, or in the source that was compiled."""
+    for one in sorted(found, key=lambda one: one.kind != CAUSE):
+        name, _, line = one.source.rpartition(":")
+        if compiled and name == Path(file).name:
+            return Place(file, int(line))
+        if one.line and file and not compiled:
+            return Place(file, one.line)
+    return None
 
 
 def _evidence(

@@ -110,3 +110,11 @@ def test_an_error_of_a_claim_has_its_line_and_column(
     assert main(files) == 2
     written = capsys.readouterr().err
     assert written.startswith(f"lanecheck: {files[2]}:{place}") and written.count("\n") == 1
+
+
+def test_a_refutation_is_an_annotation_at_the_line_of_the_ptx(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(files[0]).write_text(PTX.replace("st.global.f32 [%d5]", "st.global.f32 [%d5+256]"))
+    assert main([*files, "--format", "github"]) == 1
+    assert f"::error file={files[0]},line=15,col=1,title=k I=64%3A memory" in capsys.readouterr().out
