@@ -48,8 +48,7 @@ class Fragment:
         return self.values // self.regs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class Entry(NamedTuple):
     """One operand of one concrete instruction, its numbers computed, its formulas left as text."""
 
     key: str  # the name of its table in the file: "A"; "C" for a D without a table

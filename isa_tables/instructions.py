@@ -299,12 +299,13 @@ def names_of(axes: tuple[str, str]) -> tuple[str, str]:
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
     """The arguments, arrays as int64 of one shape, each number checked to be in its range; and that shape, if any."""
-    arrays = any(hasattr(value, "dtype") for value, _ in names.values())
+    given, arrays = {}, False
     for name, (value, end) in names.items():
         if isinstance(value, int) and not 0 <= value < end:
             raise IsaError(f"{name} = {value} is outside 0..{end - 1}")
+        given[name], arrays = value, arrays or hasattr(value, "dtype")
     if not arrays:
-        return {name: value for name, (value, _) in names.items()}, None
+        return given, None
     import numpy
 
     wide = []

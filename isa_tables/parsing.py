@@ -14,7 +14,6 @@ import ast
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache, partial, reduce
 
 from isa_tables.errors import TableError
@@ -147,14 +146,12 @@ def _pieces(text: str, node: ast.expr) -> list[tuple[str, str]]:
     return [*pieces, (text[start:end], "")]
 
 
-@dataclass(frozen=True, slots=True)
 class _Reader:
     """The whitelist: turns Python's syntax tree into the typed tree, or raises FormulaError."""
 
-    text: str
-    names: Mapping[str, bool]
-    constants: Mapping[str, int]
-    seen: set[str] = field(default_factory=set)
+    def __init__(self, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> None:
+        self.text, self.names, self.constants = text, names, constants
+        self.seen: set[str] = set()
 
     def error(self, reason: str, node: ast.expr) -> FormulaError:
         return FormulaError(reason, self.text, node.col_offset + 1)

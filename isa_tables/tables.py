@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isa_tables import schema
 from isa_tables.errors import TableError, together
@@ -33,8 +33,7 @@ MAX_VARIANTS = 1 << 16  # of one form
 Word = str | int
 
 
-@dataclass(frozen=True, slots=True)
-class Sparsity:
+class Sparsity(NamedTuple):
     """The meaning of metadata: a field of four bits for each `columns` columns of A selects the stored ones."""
 
     columns: int

@@ -71,7 +71,6 @@ from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_r
 from proofs.layout.modes import domain
 from proofs.layout.operand import Fragment
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.recheck import Second, recheck
 from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
@@ -89,6 +88,7 @@ if TYPE_CHECKING:
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
     from proofs.smt.engine import Solver
+    from proofs.smt.recheck import Second, recheck
 
 __all__ = [
     "BUDGET",
@@ -140,6 +140,7 @@ _HOME = {
         "proofs.layout.movement",
     ),
     "Solver": "proofs.smt.engine",
+    **dict.fromkeys(("Second", "recheck"), "proofs.smt.recheck"),
     "prove_tiling": "proofs.layout.tiling",
 }
 

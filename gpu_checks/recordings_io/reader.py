@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
 from math import prod
@@ -103,13 +102,12 @@ def is_external(recording: Recording | Move) -> bool:
     return bool(recording.file) and Path(recording.file).parent != SHIPPED
 
 
-@dataclass(frozen=True)
 class ByMnemonic(Mapping[str, tuple[T, ...]]):
     """Mnemonic -> what was recorded of it, one value per file that has it; read when it is looked up."""
 
-    files: tuple[_File, ...]
-    kind: str  # how its lines begin: mnemonic or move
-    read: Callable[[_File, str], T]
+    def __init__(self, files: tuple[_File, ...], kind: str, read: Callable[[_File, str], T]) -> None:
+        """`kind` is how the lines begin: mnemonic or move."""
+        self.files, self.kind, self.read = files, kind, read
 
     def __getitem__(self, mnemonic: str) -> tuple[T, ...]:
         found = tuple(self.read(file, mnemonic) for file in self.files if file.has(self.kind, mnemonic))
@@ -163,14 +161,14 @@ class FewLabels(NamedTuple):
     stale: bool = False  # as of a shipped recording
 
 
-@dataclass(frozen=True)
 class _File:
     """One file, its lines found by key, parsed and checked one at a time."""
 
-    source: Path
-    # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
-    cache: dict[str, Labels] = field(default_factory=dict, repr=False)
-    lists: dict[str, Listed] = field(default_factory=dict, repr=False)  # the same of few labels, in lists
+    def __init__(self, source: Path) -> None:
+        self.source = source
+        # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
+        self.cache: dict[str, Labels] = {}
+        self.lists: dict[str, Listed] = {}  # the same of few labels, in lists
 
     # As the file was when it was opened; `recordings` opens any but the shipped ones anew.
     @cached_property

@@ -171,8 +171,7 @@ class Counterexample(NamedTuple):
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
 
 
-@dataclass(frozen=True, slots=True)
-class ProductOperand:
+class ProductOperand(NamedTuple):
     """An operand of a matrix product, by rows: the element that each slot holds, and the one that it should hold.
 
     An element is written with its array: `A[m=0,k=8]`.
@@ -201,8 +200,7 @@ class ProductOperand:
         return f"lane {lane}, {self.name} register {value // per}{part}"
 
 
-@dataclass(frozen=True, slots=True)
-class WrongProduct:
+class WrongProduct(NamedTuple):
     """The first matrix product of a kernel whose operands do not belong together."""
 
     line: int  # of the PTX

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,8 +53,8 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
         verdict = join(claim, [_evidence(outcome, key, found, ended, strict, replay)])
         verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))
     notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
-    wrong = outcome.cause and replace(
-        outcome.cause, text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
+    wrong = outcome.cause and outcome.cause._replace(
+        text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
     )
     return Case(
         name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,

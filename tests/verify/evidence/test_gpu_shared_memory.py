@@ -213,7 +213,7 @@ def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest
         stored = right(*given)  # type: ignore[arg-type]
         assert not isinstance(stored, str)
         kept = {**stored.meaning.kept, 4: stored.meaning.kept[14], 14: stored.meaning.kept[4]}
-        return stored._replace(meaning=replace(stored.meaning, kept=kept))
+        return stored._replace(meaning=stored.meaning._replace(kept=kept))
 
     monkeypatch.setattr(gpu_shared_memory, "_sparse", wrong)  # seam: a planted bug
     assert evidence_on(mma(SPARSE + "SS")).status is Status.REFUTED
