@@ -16,7 +16,15 @@ from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Run
-from verify.kernel.memory import LOCAL_WINDOW, PARAMETER_ROOM, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW, Octets
+from verify.kernel.memory import (
+    LOCAL_WINDOW,
+    MODULE_WINDOW,
+    PARAMETER_ROOM,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW,
+    Octets,
+)
 from verify.kernel.order import Ints
 from verify.kernel.ptx import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
@@ -54,13 +62,15 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
-    """The address of a variable in local memory, or of a parameter."""
+    """The address of a variable in local memory or of the module, or of a parameter."""
     if not isinstance(source, Symbol):
         return None
     if source.name in machine.kernel.parameters:
         place = (PARAMETER_WINDOW << WINDOW) + (machine.kernel.parameters[source.name].number << PARAMETER_ROOM)
     elif source.name in machine.local_symbols:
         place = machine.local_symbols[source.name]
+    elif source.name in machine.kernel.module:
+        place = (MODULE_WINDOW << WINDOW) + (machine.kernel.module[source.name] << PARAMETER_ROOM)
     else:
         return None
     found = Word(np.array([place + source.offset], np.uint64))

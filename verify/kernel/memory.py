@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.findings import Findings, Severity
+from verify.kernel.findings import Findings, Severity, Unclear
 from verify.kernel.order import NOBODY, Ints, Order
 from verify.kernel.values import OUTSIDE, UNWRITTEN, Bits, Ids, Mask, Values
 
@@ -26,7 +26,7 @@ SHARED_BASE = 1024
 MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
 PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
-SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW = 200, 201, 202
+SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 Octets = NDArray[np.uint8]
 
 
@@ -255,6 +255,8 @@ class Global:
         offsets = (addresses & np.uint64((1 << WINDOW) - 1)).astype(np.int64)
         for number in np.unique(which):
             here = which == number
+            if number == MODULE_WINDOW - 1:
+                raise Unclear(self.findings.line, "no meaning for what a variable of the module holds")
             if not 0 <= number < len(self.arrays):
                 address = int(addresses[here][0])
                 text = f"{self.who(int(threads[here][0]))} {verb} address {address:#x}, which is in no array"

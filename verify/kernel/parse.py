@@ -25,6 +25,7 @@ from verify.kernel.ptx import (
     Vector,
 )
 
+SYSTEM = ("__assertfail", "vprintf")  # functions without a body that a call may name
 MAX_BYTES = 64 << 20
 MAX_DEPTH = 64  # of nested scopes
 MAX_REGISTERS = 1 << 20
@@ -45,6 +46,10 @@ _STATEMENT = re.compile(
     r"|(?P<text>[^;{}]*(?:\{[^{}]*\}[^;{}]*)*);)"
 )
 _VARIABLE = re.compile(r"\.(?:align\s+(\d+)\s+)?(?:\.)?([busf]\d+|f16x2|bf16)\s+([\w$]+)\s*((?:\[\s*\d*\s*\])*)$")
+_MODULE = re.compile(
+    r"^\s*(?:\.(?:visible|weak|extern|common)\s+)?\.(?:global|const)\s+[^;={}]*?([\w$]+)\s*(?:\[\s*\d*\s*\]\s*)*[;=]",
+    re.M,
+)
 _ALIGN = re.compile(r"\.align\s+(\d+)")
 _REG = re.compile(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", re.S)
 _GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
@@ -153,11 +158,13 @@ class _Reader:
             self.kernel.block = tuple(int(one) for one in found[1].split(",") if one.strip())
 
     def _module(self, plain: str) -> None:
-        """Shared variables outside of any function."""
+        """Variables outside of any function."""
         for found in re.finditer(r"^\s*(?:\.visible\s+|\.weak\s+)?(\.extern\s+)?\.shared\s+([^;{}]*);", plain, re.M):
             self.line = self.line_of(found.start())
             name, variable = self._variable(" ".join(found[2].split()))
             (self.kernel.dynamic if found[1] else self.kernel.shared)[name] = variable
+        for found in _MODULE.finditer(plain):
+            self.kernel.module.setdefault(found[1], len(self.kernel.module))
 
     def _variable(self, text: str, position: int = 0) -> tuple[str, Variable]:
         """(name, variable) of a declaration after its space: `.align 16 .b8 name[32]`."""
@@ -213,6 +220,9 @@ class _Reader:
     def _call(self, text: str) -> None:
         """Put a function's body in place of its call; its parameters are the variables that the call gives."""
         found = _CALL.fullmatch(text)
+        if found and found[2] in SYSTEM and found[2] not in self.functions:
+            self.kernel.instructions.append(Instruction(self.line, text, ("call", found[2]), None, (), self.source))
+            return
         function = self.functions.get(found[2]) if found else None
         if found is None or function is None:
             raise PtxError(self.line, f"no function is there for {text[:80]!r}")

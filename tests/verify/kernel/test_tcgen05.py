@@ -73,7 +73,7 @@ def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
         (r"mbarrier.try_wait.*\n@p bra DONE;\nbra AGAIN;", "", "tcgen05.mma not waited for"),
     ],
 )
-def test_a_rule_of_order_is_a_warning_and_an_error_where_asked(old: str, new: str, kind: str) -> None:
+def test_a_rule_of_order_is_a_warning_and_an_error_if_strict(old: str, new: str, kind: str) -> None:
     found = run(old, new)
     assert found.status == "VERIFIED" and kind in {one.kind for one in found.findings}, found.findings
     assert run(old, new, strict=True).status == "REFUTED"
