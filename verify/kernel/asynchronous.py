@@ -18,8 +18,8 @@ from isa_tables.semantics import Meaning
 from verify.kernel.barriers import RUNNING
 from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
-from verify.kernel.machine import WAITING, Bind, Machine, Run
-from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Region
+from verify.kernel.machine import WAITING, Bind, Machine, Read, Run
+from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Octets, Region
 from verify.kernel.order import Ints
 from verify.kernel.phases import Clock, Executed, Phases, report
 from verify.kernel.polling import polls
@@ -77,7 +77,7 @@ def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
     return found.barriers[cta, address].number % 2 != parity
 
 
-def _at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
+def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
     """The threads of a mask, and the shared address that each gives."""
     threads = machine.chosen(mask)
     machine.steps += len(threads)  # each is executed by itself
@@ -129,7 +129,8 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
     report(machine.findings, "", phases.turn(blocked), address)
 
 
-def _address(one: Instruction, number: int) -> Address:
+def address_of(one: Instruction, number: int) -> Address:
+    """An operand that is an address."""
     found = one.operands[number]
     if not isinstance(found, Address):
         raise Unclear(one.line, "the operand is no address")
@@ -138,10 +139,10 @@ def _address(one: Instruction, number: int) -> Address:
 
 def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.init: a barrier of so many arrivals at an address."""
-    place, count = _address(one, 0), machine.reader(one.operands[1])
+    place, count = address_of(one, 0), machine.reader(one.operands[1])
 
     def run(mask: Mask | None) -> None:
-        threads, addresses = _at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask)
         counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
         machine.shared.places(addresses, threads, 8)
         for thread, address, many in zip(threads, addresses, counts, strict=True):
@@ -154,14 +155,14 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
-    place, expects = _address(one, 1), "expect" in meaning.words
+    place, expects = address_of(one, 1), "expect" in meaning.words
     releases = meaning.words.get("sem") != "relaxed"
     amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
     if isinstance(one.operands[0], Register):
         raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
 
     def run(mask: Mask | None) -> None:
-        threads, addresses = _at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask)
         amounts = np.ones(len(threads), np.int64)
         if amount is not None:
             amounts = machine.at(machine.numbers(amount, mask, "an amount"), threads)
@@ -193,10 +194,10 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.expect_tx: more bytes are expected in this phase."""
-    place, amount = _address(one, 0), machine.reader(one.operands[1])
+    place, amount = address_of(one, 0), machine.reader(one.operands[1])
 
     def run(mask: Mask | None) -> None:
-        threads, addresses = _at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask)
         amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             _comes(machine, barrier, address, threads[rows])
@@ -207,14 +208,14 @@ def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
-    place, parity, put = _address(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
+    place, parity, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
     acquires = meaning.words.get("sem") != "relaxed"
     number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
     if not polls(machine.kernel.instructions, number):
         raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
 
     def run(mask: Mask | None) -> None:
-        threads, addresses = _at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask)
         parities = machine.at(machine.numbers(parity, mask, "a parity"), threads) & 1
         found, ready = engine(machine), np.ones(len(threads), bool)
         for barrier, address, rows in _barriers(machine, threads, addresses):
@@ -238,31 +239,47 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
+    """The address of a tensor map, and the coordinates that an instruction gives with it."""
+    rank = int(meaning.words["rank"][0])
+    if len(tensor.coordinates) != rank:
+        raise Unclear(one.line, f"{len(tensor.coordinates)} coordinates of a tensor of rank {rank}")
+    return machine.reader(tensor.base), [machine.reader(each) for each in tensor.coordinates]
+
+
 def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """cp.async.bulk.tensor: a box of an array goes to shared memory, zeros where the array has no element."""
-    to, source, barrier = (_address(one, number) for number in range(3))
-    base, rank = machine.reader(source.base), int(meaning.words["rank"][0])
-    if len(source.coordinates) != rank:
-        raise Unclear(one.line, f"{len(source.coordinates)} coordinates of a tensor of rank {rank}")
-    coordinates = [machine.reader(each) for each in source.coordinates]
+    to, source, barrier = (address_of(one, number) for number in range(3))
+    base, coordinates = coordinates_of(machine, one, source, meaning)
 
     def run(mask: Mask | None) -> None:
-        threads, starts = _at(machine, to, mask)
+        threads, starts = shared_at(machine, to, mask)
         maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
-        _, bars = _at(machine, barrier, mask)
+        _, bars = shared_at(machine, barrier, mask)
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
         for number, thread in enumerate(threads):
-            found = _map(machine, int(maps[number]), source.offset)
+            found = tensor_map(machine, int(maps[number]), source.offset)
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
-            moved = _load(machine, int(thread), int(starts[number]), found, first)
-            address, who = int(bars[number]), np.array([thread])
-            phases = _barrier(machine, who, address)
-            phases.bytes -= moved
-            _comes(machine, phases, address, who, engine(machine).time)
-            phases.gather(machine.shared.order.ended(copied=engine(machine).time))
-            _turn(machine, phases, address, int(machine.cta[thread]))
+            region, elements, places = box_places(machine, int(thread), int(starts[number]), found, first)
+            inside = elements >= 0
+            labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
+            whose = np.full(int(inside.sum()), thread)
+            labels[inside], plain[inside] = machine.memory.read(region.addresses(elements[inside]), whose, region.size)
+            arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
     return run
+
+
+def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, labels: Ids, plain: Octets) -> None:
+    """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
+    running, who = engine(machine), np.array([thread])
+    running.time += 1
+    machine.shared.load_by_engine(places, thread, labels, plain, running.time)
+    phases = _barrier(machine, who, barrier)
+    phases.bytes -= int(places.size)
+    _comes(machine, phases, barrier, who, running.time)
+    phases.gather(machine.shared.order.ended(copied=running.time))
+    _turn(machine, phases, barrier, int(machine.cta[thread]))
 
 
 def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) -> None:
@@ -279,7 +296,7 @@ def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) 
     _turn(machine, phases, address, int(machine.cta[thread]))
 
 
-def _map(machine: Machine, address: int, offset: int) -> TensorMap:
+def tensor_map(machine: Machine, address: int, offset: int) -> TensorMap:
     """The tensor map that an address names: that of a parameter."""
     window, rest = divmod(address, 1 << WINDOW)
     number, inside = divmod(rest + offset, 1 << PARAMETER_ROOM)
@@ -291,31 +308,30 @@ def _map(machine: Machine, address: int, offset: int) -> TensorMap:
     return found
 
 
-def _load(machine: Machine, thread: int, start: int, found: TensorMap, first: list[int]) -> int:
-    """Write the box of one load; returns its bytes."""
+def box_places(
+    machine: Machine, thread: int, start: int, found: TensorMap, first: list[int]
+) -> tuple[Region, Ints, Ints]:
+    """An array, the elements of a box (-1 outside of it), and their bytes (elements, bytes) of shared memory."""
     region = next((one for one in machine.memory.arrays if one.array.name == found.array), None)
     line = machine.findings.line
     if region is None or len(region.array.shape) != len(first) or len(found.box) != len(first):
         raise Unclear(line, f"the tensor map of {found.array} and its box {found.box} do not have {len(first)} axes")
+    if region.array.stored is not None:
+        raise Unclear(line, f"{found.array} is sparse: a tensor map of it has no meaning")
     if start % 128:
-        text = f"{machine.shared.who(thread)}: a tensor load to shared address {start}, no multiple of 128"
+        text = f"{machine.shared.who(thread)}: a tensor copy at shared address {start}, no multiple of 128"
         machine.findings.add("misaligned access", Severity.MEMORY, text, "9.7.9.25.5.2")
-    label = _box(region, first, found.box)
-    linear = start + np.arange(label.shape[0]) * region.size
+    elements = _box(region, first, found.box)
+    linear = start + np.arange(len(elements)) * region.size
     swizzles = smem.read("wgmma").swizzles
     if found.swizzle not in swizzles:
         raise Unclear(line, f"no meaning for the swizzle {found.swizzle!r} of a tensor map")
     addresses = np.asarray(evaluate(swizzles[found.swizzle].formula.tree, {"address": linear}), np.int64)
-    who = np.full(len(addresses), thread)
-    places = machine.shared.places(addresses, who, region.size)
-    running = engine(machine)
-    running.time += 1
-    machine.shared.load_by_engine(places, thread, label, running.time)
-    return int(label.size)
+    return region, elements, machine.shared.places(addresses, np.full(len(addresses), thread), region.size)
 
 
-def _box(region: Region, first: list[int], box: tuple[int, ...]) -> Ids:
-    """The labels (elements, bytes) of a box, its contiguous axis first; those of zeros outside of the array."""
+def _box(region: Region, first: list[int], box: tuple[int, ...]) -> Ints:
+    """The elements of a box, its contiguous axis first; -1 outside of the array."""
     array = region.array
     axes = sorted(range(len(array.shape)), key=lambda axis: array.strides[axis])
     places = np.indices(tuple(reversed(box))).reshape(len(box), -1)[::-1]
@@ -324,9 +340,7 @@ def _box(region: Region, first: list[int], box: tuple[int, ...]) -> Ids:
         index[axis] = places[number] + first[number]
         inside &= (index[axis] >= 0) & (index[axis] < array.shape[axis])
     element = np.ravel_multi_index([np.where(inside, one, 0) for one in index], array.shape)
-    ids = np.where(inside, region.first + element, 0).astype(np.uint32)
-    label = np.where(inside[:, None], (ids[:, None] << np.uint32(3)) + np.arange(region.size, dtype=np.uint32), 0)
-    return label.astype(np.uint32)
+    return np.where(inside, element, -1)
 
 
 def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:

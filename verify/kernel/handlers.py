@@ -12,6 +12,8 @@ from isa_tables.semantics import Meaning, meaning
 from verify.kernel import (
     accesses,
     asynchronous,
+    bulk,
+    clusters,
     comparisons,
     fields,
     integers,
@@ -36,9 +38,11 @@ BINDS: Mapping[str, Bind] = {
     **tcgen05.BINDS,
     **together.BINDS,
     **asynchronous.BINDS,
+    **bulk.BINDS,
+    **clusters.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
-WAITS = frozenset({"wait"})  # classes that stay where they are while their threads wait
+WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",
     "store",
@@ -55,6 +59,9 @@ _CELLS = (
 def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
+    if machine.kernel.clusters:
+        line, text = machine.kernel.clusters
+        missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
     for one in machine.kernel.instructions:
         machine.findings.line = one.line
         found = meaning(one.opcode)

@@ -38,7 +38,7 @@ class Interpretation:
     ) -> None:
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
-        self.regions = [self._region(one, samples.get(one.name)) for one in launch.arrays]
+        self.regions = [self._region(number, one, samples.get(one.name)) for number, one in enumerate(launch.arrays)]
         self.memory = Global(self.regions, self.values, self.findings)
         bases = {
             one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)
@@ -54,7 +54,7 @@ class Interpretation:
         self.machine = Machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
         self.machine.cell = handlers.cell(kernel)
 
-    def _region(self, array: Array, sample: Samples | None) -> Region:
+    def _region(self, number: int, array: Array, sample: Samples | None) -> Region:
         """An array with its elements as unknowns, or as zeros."""
         places, size = array.places, SIZE[array.kind]
         owner = np.full(int(places.max()) + 1, -1, np.int64)
@@ -68,7 +68,7 @@ class Interpretation:
         sample = np.where(there.reshape(array.shape), sample, 0.0)
         first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample)
         self.values.residues[:, first : first + len(places)] *= there
-        region = Region(array, first, owner, places, size)
+        region = Region(array, first, owner, places, size, number)
         if array.out or array.scratch or array.content is not None:
             count = len(owner) * size
             labels, plain = np.zeros(count, np.uint32), np.zeros(count, np.uint8)

@@ -31,6 +31,7 @@ WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Run: TypeAlias = Callable[[Mask | None], None]
 Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
+RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 _ALL64 = (1 << 64) - 1
 
 
@@ -116,6 +117,8 @@ class Machine:
         self.engine: object = None  # the copy engine of the batch, once a kernel uses it
         self.wakers = []
         self.tensors: object = None  # the Tensor Memory of the batch, once a kernel uses it
+        self.clusters: object = None  # the barrier of clusters of the batch, once a kernel uses it
+        self.bulk: object = None  # the bulk copies that read shared memory
         self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
         self.ends: list[Callable[[], None]] = []  # called when all threads have ended
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
@@ -131,6 +134,7 @@ class Machine:
         x, y, z = self.launch.block
         named: dict[str, NDArray[np.int64]] = {
             "%laneid": self.thread % 32,
+            **{name: np.array([value]) for name, value in RANKS.items()},
             "%tid.x": self.thread % x,
             "%tid.y": self.thread // x % y,
             "%tid.z": self.thread // (x * y),
@@ -141,6 +145,8 @@ class Machine:
             named[f"%nctaid.{letter}"] = np.array([self.launch.grid[axis]])
             named[f"%cluster_ctaid.{letter}"] = np.array([0])
             named[f"%cluster_nctaid.{letter}"] = np.array([1])
+            named[f"%clusterid.{letter}"] = named[f"%ctaid.{letter}"]
+            named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
         self.specials = {name: Word(found.astype(np.uint64)) for name, found in named.items()}
 
     # ---- operands
@@ -168,8 +174,8 @@ class Machine:
     @staticmethod
     def specials_there() -> frozenset[str]:
         """The special registers that have a meaning."""
-        axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid")
-        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid"})
+        axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
+        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid", *RANKS})
 
     def register(self, index: int) -> Word:
         """The contents of a register."""

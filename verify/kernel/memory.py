@@ -183,11 +183,11 @@ class Shared:
             text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
             self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.5.2")
 
-    def load_by_engine(self, places: Ints, thread: int, labels: Ids, time: int) -> None:
+    def load_by_engine(self, places: Ints, thread: int, labels: Ids, plain: Octets, time: int) -> None:
         """Write what the copy engine loads for a thread; the others know of it by the engine's time alone."""
         cells, who = self._cells(places, np.full(len(places), thread))
         self.claim_write(cells, who)
-        self.labels[places], self.plain[places] = labels, 0
+        self.labels[places], self.plain[places] = labels, plain
         self.generic[cells], self.order.writer[cells] = False, NOBODY
         self.loaded[cells], self.load_line[cells], self.loads = time, self.findings.line, True
 
@@ -238,7 +238,12 @@ class Region:
     elements: NDArray[np.int64]  # of each place its element, -1 for padding
     places: NDArray[np.int64]  # and back
     size: int  # bytes of an element
+    number: int  # of the array in the claim
     stored: Stored | None = None  # its bytes, if the kernel may write it
+
+    def addresses(self, elements: Ints) -> Bits:
+        """The addresses of some elements."""
+        return (((self.number + 1) << WINDOW) + self.places[elements] * self.size).astype(np.uint64)
 
 
 class Global:

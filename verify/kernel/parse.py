@@ -33,7 +33,7 @@ MAX_CALLS = 32  # within each other
 MAX_BODIES = 1 << 14  # calls that are replaced
 MAX_INSTRUCTIONS = 1 << 20  # after every call is replaced by the function's body
 SPECIAL = re.compile(
-    r"%(?:(?:tid|ntid|ctaid|nctaid|cluster_\w+)\.[xyz]|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
+    r"%(?:(?:tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_\w+)\.[xyz]|cluster_n?ctarank|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
 )
 
 
@@ -156,6 +156,9 @@ class _Reader:
         found = re.search(r"\.reqntid\s+([\d,\s]+)", entry[3])
         if found:
             self.kernel.block = tuple(int(one) for one in found[1].split(",") if one.strip())
+        cluster = re.search(r"\.reqnctapercluster\s+([\d,\s]+)", entry[3])
+        if cluster and any(int(one) > 1 for one in cluster[1].split(",") if one.strip()):
+            self.kernel.clusters = (self.line_of(entry.start(3) + cluster.start()), " ".join(cluster[0].split()))
 
     def _module(self, plain: str) -> None:
         """Variables outside of any function."""

@@ -107,6 +107,7 @@ class Kernel:
     block: tuple[int, ...] | None  # .reqntid
     files: dict[int, str] = field(default_factory=dict)  # of .loc
     local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
+    clusters: tuple[int, str] | None = None  # line and text of a directive for clusters of several CTAs
     module: dict[str, int] = field(default_factory=dict)  # variables in global memory outside of any function: numbers
 
     def parameter_reads(self) -> dict[int, list[int]]:

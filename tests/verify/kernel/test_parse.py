@@ -25,8 +25,8 @@ setp.lt.u32 %p1, %r2, %r1;
 @%p1 bra RIGHT;
 mov.u64 %d3, $str; cvta.global.u64 %d4, %d3;
 { .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1; st.param.b64 [p1+0], %d4;
-.param .b32 p2; st.param.b32 [p2+0], 5; .param .b64 p3; st.param.b64 [p3+0], %d4; .param .b64 p4; st.param.b64 [p4+0], 1;
-call.uni __assertfail, (p0, p1, p2, p3, p4); }
+.param .b32 p2; st.param.b32 [p2+0], 5; .param .b64 p3; st.param.b64 [p3+0], %d4; .param .b64 p4;
+st.param.b64 [p4+0], 1; call.uni __assertfail, (p0, p1, p2, p3, p4); }
 RIGHT:
 setp.ne.u32 %p2, %r2, 31;
 @%p2 bra QUIET;

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bulk copies: a CTA of 32 threads fills a box of 8 x 16 f32 in shared memory, and the copy engine stores it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+
+HEAD = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry copy(.param .u64 A, .param .align 64 .b8 map[128], .param .u64 C)
+{
+.reg .pred %p<4>; .reg .b32 %r<30>; .reg .f32 %f<9>; .reg .b64 %d<20>;
+.shared .align 128 .b8 tile[512];
+.shared .align 8 .b8 bar[8];
+mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, bar; setp.ne.u32 %p1, %r1, 0;
+mov.u32 %r10, %ctaid.x; mul.wide.u32 %d4, %r10, 512; shl.b32 %r11, %r10, 4;
+"""
+# Each thread copies 16 bytes of A, in which the tiles of 512 bytes follow each other, to shared memory.
+FILL = """ld.param.u64 %d1, [A]; add.s64 %d1, %d1, %d4; mul.wide.u32 %d5, %r1, 16; add.s64 %d1, %d1, %d5;
+ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];
+shl.b32 %r4, %r1, 4; add.s32 %r5, %r2, %r4; st.shared.v4.f32 [%r5], {%f1, %f2, %f3, %f4};
+fence.proxy.async.shared::cta;
+bar.sync 0;
+@%p1 bra END;
+"""
+STORE = "mov.b64 %d2, map; cvta.param.u64 %d3, %d2;\n"
+STORE += "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d3, {0, %r11}], [%r2];\n"
+WAITS = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+END = "END:\nret;\n}\n"
+PIECES = (
+    "ld.param.u64 %d6, [C]; add.s64 %d6, %d6, %d4;\ncp.async.bulk.global.shared::cta.bulk_group [%d6], [%r2], 512;\n"
+)
+# The copy engine fetches the tile, and the thread that waits for it sends it on.
+FETCH = """@%p1 bra END;
+mbarrier.init.shared::cta.b64 [%r3], 1;
+ld.param.u64 %d1, [A]; add.s64 %d1, %d1, %d4;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 512;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], 512, [%r3];
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;
+@!%p2 bra WAIT;
+"""
+KERNELS = {
+    "box": HEAD + FILL + STORE + WAITS + END,
+    "piece": HEAD + FILL + PIECES + WAITS + END,
+    "fetched": HEAD + FETCH + PIECES + WAITS + END,
+}
+ARRAYS = {
+    "A": {"dims": "mk", "type": "f32", "strides": [8, 1]},
+    "C": {"dims": "mk", "type": "f32", "strides": [12, 1], "out": True},
+}
+
+
+def run(name: str, old: str = "", new: str = "", m: int = 32) -> Outcome:
+    """The outcome of a kernel, one part of its text exchanged."""
+    assert old in KERNELS[name]
+    arrays: dict[str, Any] = ARRAYS if name == "box" else {**ARRAYS, "C": {**ARRAYS["C"], "strides": [8, 1]}}
+    claim = {"grid": 2, "block": 32, "sizes": {"M": m, "K": 8}, "claim": "C[m,k] = A[m,k]"}
+    params = ["A", {"map": "C", "box": [8, 16]}, "C"]
+    text = KERNELS[name].replace(old, new) if old else KERNELS[name]
+    (found,) = check(text, claim_of(claim | {"params": params, "arrays": arrays}), seed=3)
+    return found
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_copy_is_verified(name: str) -> None:
+    found = run(name)
+    assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("box", "{0, %r11}", "{0, %r10}", "C[m="),
+        ("box", "[%r2];", "[%r2+16];", "no multiple of 128"),
+        ("box", "bar.sync 0;", "", "nothing orders the two"),
+        ("box", "cp.async.bulk.wait_group.read 0;", "st.shared.f32 [%r2], %f1;", "may still read"),
+        ("piece", "[%r2], 512", "[%r2], 256", "never written"),
+        ("piece", "[%r2], 512", "[%r2+8], 512", "multiples of 16"),
+        ("piece", "[%d6], [%r2], 512", "[%d6], [%r2], 528", "bytes"),
+        ("fetched", "[%d1], 512", "[%d1], 496", "wait for an mbarrier for ever"),
+        (
+            "fetched",
+            "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3], 0;\n@!%p2 bra WAIT;",
+            "",
+            "not waited",
+        ),
+    ],
+)
+def test_a_wrong_twin_is_refuted(name: str, old: str, new: str, words: str) -> None:
+    found = run(name, old, new)
+    assert found.status == "REFUTED"
+    assert any(words in one.text for one in found.findings), found.findings
+
+
+@pytest.mark.parametrize(
+    ("old", "kind"),
+    [("fence.proxy.async.shared::cta;", "no proxy fence"), (WAITS, "bulk copy on its way")],
+)
+def test_a_rule_of_order_is_a_warning(old: str, kind: str) -> None:
+    found = run("box", old, "")
+    assert found.status == "VERIFIED" and [one.kind for one in found.findings] == [kind]
+
+
+def test_a_box_is_cut_at_the_end_of_the_array() -> None:
+    """The second CTA's box has four rows of C and twelve beyond it; A has as many rows as C."""
+    found = run("box", "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];",
+                "shl.b32 %r20, %r10, 5; add.s32 %r20, %r20, %r1; setp.lt.u32 %p3, %r20, 40;\n"
+                "@%p3 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];", m=20)  # fmt: skip
+    assert (found.status, found.findings) == ("VERIFIED", ())
