@@ -30,6 +30,9 @@ def listed(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list
     >>> listed([(0, 4), (1, 4), (2, 4), (7, 4), (1, 0)])
     ['T0-2 V4', 'T1 V0', 'T7 V4']
     """
+    if len(owners) == 1:
+        first, *others = owners[0]
+        return [_words(first, first, others, letters)]
     runs: list[tuple[int, int, Point]] = []  # first and last of the first coordinate, and the others
     for first, *others in sorted(owners, key=lambda owner: (owner[1:], owner[0])):
         if runs and runs[-1][1] == first - 1 and runs[-1][2] == tuple(others):
@@ -40,7 +43,7 @@ def listed(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> list
     return [_words(first, last, others, letters) for first, last, others in order]
 
 
-def _words(first: int, last: int, others: Point, letters: Sequence[str]) -> str:
+def _words(first: int, last: int, others: Sequence[int], letters: Sequence[str]) -> str:
     ends = f"{letters[0]}{first}" + (f"-{last}" if last > first else "")
     return " ".join([ends, *(f"{letter}{number}" for letter, number in zip(letters[1:], others, strict=False))])
 

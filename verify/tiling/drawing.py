@@ -28,8 +28,10 @@ class TileOwners:
 
     def __init__(self, tiling: Tiling, tiled: TiledOperand) -> None:
         self.tiled = tiled
+        self.axes = tiled.part.axes
         self.extent = tiled.extent(tiling.tile)
         self.unit = tiled.extent(tiling.covered)
+        self.wanted = tiled.owners  # of each element
 
     @cached_property
     def owners(self) -> Mapping[int, tuple[Point, ...]]:
@@ -49,14 +51,13 @@ class TileOwners:
     def cell(self, element: int, marked: bool = False) -> Cell:
         """The cell of an element, coloured by the warp of its first owner."""
         mine = self.owners.get(element, ())
-        found = owners.cell(mine, mine, self.tiled.owners, marked=marked)
+        found = owners.cell(mine, mine, self.wanted, marked=marked)
         if not mine:
             return found
-        x, y = element % self.extent[0], element // self.extent[0]
-        warps = sorted({thread // WARP for thread, _ in mine})
-        axes = self.tiled.part.axes
-        place = f"({axes[0]}={x}, {axes[1]}={y}): {'; '.join(owners.listed(mine))}"
-        about = place, f"warp {', '.join(map(str, warps))}"
+        y, x = divmod(element, self.extent[0])
+        warps = sorted({thread // WARP for thread, _ in mine}) if len(mine) > 1 else [mine[0][0] // WARP]
+        first, second = self.axes
+        about = f"({first}={x}, {second}={y}): {found.text}", f"warp {', '.join(map(str, warps))}"
         return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
 
 
@@ -86,7 +87,7 @@ def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict]) -> P
     points = {(inputs.get(f"{other}thread"), inputs.get(f"{other}value")) for other in ("", "other ")}
 
     def cell(element: int) -> Cell:
-        return whole.cell(element, not points.isdisjoint(whole.owners.get(element, ())))
+        return whole.cell(element, bool(inputs) and not points.isdisjoint(whole.owners.get(element, ())))
 
     heading = f"{name} {rows}x{columns} ({first},{second})"
     captions = [f"{name} = {tiled.layout} of {whole.unit[0]}x{whole.unit[1]}"]
