@@ -17,6 +17,7 @@ import pytest
 from tests.verify.kernel.test_asynchronous import CLAIM as COPY_CLAIM
 from tests.verify.kernel.test_asynchronous import COPY
 from tests.verify.kernel.test_check import CLAIM, PRODUCT
+from tests.verify.kernel.test_defaults import CLAIM as OPEN_CLAIM
 from verify.__main__ import main
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import check
@@ -77,7 +78,7 @@ def spoiled(claim: dict[str, Any], draw: random.Random) -> dict[str, Any]:
 def tried(seed: int) -> str:
     """What becomes of one hostile text or claim: a status, or the sort of error."""
     draw = random.Random(seed)
-    text, claim = draw.choice([(PRODUCT, CLAIM), (COPY, COPY_CLAIM)])
+    text, claim = draw.choice([(PRODUCT, CLAIM), (COPY, COPY_CLAIM), (PRODUCT, OPEN_CLAIM)])
     for _ in range(draw.choice([1, 1, 2, 5])):
         text = draw.choice(EDITS)(text, draw) or text
     if draw.random() < 0.3:
@@ -88,7 +89,7 @@ def tried(seed: int) -> str:
         status = found[0].status if found else "EMPTY"
     except (UsageError, SpecError) as error:
         assert str(error) and "\n" not in str(error), error
-        status = type(error).__name__
+        status = "SpecError" if isinstance(error, SpecError) else "UsageError"
     assert time.perf_counter() - started < SECONDS
     return status
 

@@ -28,8 +28,8 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
     """Tables of sizes for the indices of a claim's arrays, by the tiles that its grid shows or `tiles` gives."""
     _, value = expression.read(table["claim"])
     summed = {index.upper() for index in expression.summed(value)}
-    arrays = table["arrays"].values()
-    indices = [dim for one in arrays if isinstance(one, dict) for dim in one.get("dims", ()) if isinstance(dim, str)]
+    listed = [one.get("dims") for one in table["arrays"].values() if isinstance(one, dict)]
+    indices = [dim for dims in listed if isinstance(dims, (str, list)) for dim in dims if isinstance(dim, str)]
     names = list(dict.fromkeys(dim.upper() for dim in indices if not dim.isdigit()))
     if not names:
         return [{}]
