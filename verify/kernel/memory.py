@@ -120,7 +120,7 @@ class Shared:
                 f"{self.who(int(who[at]))} reads shared byte {self.byte(int(cells[at]))}, into which the cp.async of "
             )
             text += f"line {self.pending[cells[at]]} copies; nobody has waited for it"
-            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
+            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
 
     def byte(self, cell: int) -> int:
         """The shared address of a cell."""
@@ -137,7 +137,7 @@ class Shared:
             f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
         )
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
-        self.findings.add(f"race: {kind}", severity, text, "8")
+        self.findings.add(f"race: {kind}", severity, text, "8.7.1")
 
     def claim_write(self, cells: Ints, who: Ints) -> None:
         """Report what a write, or the start of a copy, is not ordered after."""
@@ -155,7 +155,7 @@ class Shared:
         if self.copies and self.pending[cells].any():
             line = int(self.pending[cells].max())
             text = f"{self.who(int(who[0]))} writes shared memory into which the cp.async of line {line} still copies"
-            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3")
+            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
         if self.written is not None:
             self.written(cells, who)
 
@@ -181,7 +181,7 @@ class Shared:
             at = int(np.flatnonzero(late)[0])
             text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the tensor load of "
             text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
-            self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.5.2")
+            self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.1.2")
 
     def load_by_engine(self, places: Ints, thread: int, labels: Ids, plain: Octets, time: int) -> None:
         """Write what the copy engine loads for a thread; the others know of it by the engine's time alone."""

@@ -44,7 +44,7 @@ class Reads:
         if shared.pending[cells].any():
             at = int(cells[shared.pending[cells] > 0][0])
             text = f"shared byte {shared.byte(at)} is read by wgmma, and the cp.async of line {shared.pending[at]} "
-            self.findings.add("cp.async not waited for", Severity.RACE, f"{text} still copies to it", "9.7.9.25.3")
+            self.findings.add("cp.async not waited for", Severity.RACE, f"{text} still copies to it", "9.7.9.25.3.3")
         written = order.written[cells] > order.floor[first : first + GROUP].min()
         recent = cells[written & (order.writer[cells] >= 0)]
         if len(recent):
@@ -54,7 +54,7 @@ class Reads:
         if shared.loads:
             known = order.engine[first : first + GROUP].reshape(4, 32).max(1)
             after = known[:, None] >= shared.loaded[cells]
-            self._say(cells, after, "tensor load not waited for", self._loaded, "9.7.13.15.16")
+            self._say(cells, after, "tensor load not waited for", self._loaded, "9.7.9.25.1.2")
         self.reading[group % len(self.reading), cells] = line
 
     def ends(self, group: int, cells: Ints, line: int) -> None:
