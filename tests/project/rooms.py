@@ -40,21 +40,32 @@ def imports() -> Mapping[str, set[str]]:
     known = modules()
     found: dict[str, set[str]] = {room(name): set() for name in known}
     for name, path in known.items():
-        for other in _imported(ast.parse(path.read_text(encoding="utf-8")), known):
+        for other in _imported(path, known):
             if room(other) != room(name):
                 found[room(name)].add(room(other))
     return found
 
 
-def _imported(tree: ast.Module, known: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 if inner in known or node.module in known:
                     yield inner if inner in known else node.module
+
+
+def import_statements(path: Path) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports of a file, those inside functions too; expressions, which are most of a tree, hold none."""
+    inside: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while inside:
+        node = inside.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        else:
+            inside += (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.expr))
 
 
 def floors(package: str, arrows: Mapping[str, set[str]]) -> list[list[str]]:

@@ -12,7 +12,11 @@ import pytest
 from verify.__main__ import main as lanecheck
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
+EXAMPLES = [
+    pytest.param(path, marks=pytest.mark.slow) if path.name == "campaign.toml" else path
+    for path in sorted((ROOT / "examples").iterdir())
+    if path.is_file()
+]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

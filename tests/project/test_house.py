@@ -69,15 +69,17 @@ def unexplained(text: str) -> Iterator[str]:
     lines = text.splitlines()
     if not RECORD.search(text):
         return
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    comments = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
     for node in ast.walk(ast.parse(text)):
         if not (isinstance(node, ast.ClassDef) and any(map(RECORD.search, map(ast.unparse, heads(node))))):
             continue
-        table = re.findall(r"^(\w+)  +\S", ast.get_docstring(node) or "", re.MULTILINE)
         below = [*node.body[1:], ast.Pass()]
         fields = [pair for pair in zip(node.body, below, strict=True) if isinstance(pair[0], ast.AnnAssign)]
-        for field, after in fields if len(fields) > 5 else ():
+        if len(fields) <= 5:
+            continue
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        comments = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
+        table = re.findall(r"^(\w+)  +\S", ast.get_docstring(node) or "", re.MULTILINE)
+        for field, after in fields:
             assert isinstance(field, ast.AnnAssign)
             name, first = ast.unparse(field.target), field.lineno - 1
             if not (

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases import each
+from tests.project.rooms import import_statements
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
@@ -34,10 +35,10 @@ def modules() -> list[Path]:
 
 def imported(path: Path) -> Iterator[str]:
     """Every module that a file imports anywhere, also inside functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: a relative import"
             assert node.module is not None
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

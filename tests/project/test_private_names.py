@@ -26,6 +26,8 @@ def root(node: ast.expr) -> str:
 
 def private(text: str) -> Iterator[str]:
     """The places of a file that use a private name of a package and name no seam, as "line: name"."""
+    if not re.search(r"\b_[A-Za-z]", text):
+        return  # found sooner than the file is parsed
     tree, lines, ours = ast.parse(text), text.splitlines(), set()
     used: list[tuple[ast.AST, str]] = []
     for node in ast.walk(tree):
