@@ -70,6 +70,13 @@ TWINS = (
     Twin("count-96", S, NAMED, "bar.sync %r154, 96;", "barrier overrun", STUCK, "for 96"),
     Twin("count-144", S, NAMED, "bar.sync %r154, 144;", "barrier with a wrong count", STUCK, "144"),
     Twin("count-256", S, NAMED, "bar.sync %r154, 256;", "stuck threads", STUCK, "a barrier"),
+    Twin("maxnreg-part", S, "setp.eq.s32 \t%p2, %r2, 0;", "setp.lt.s32 %p2, %r1, 160;", "stuck threads", STUCK,
+         "the rest of their warpgroup"),
+    Twin("maxnreg-many", S, "dec.sync.aligned.u32 40", "dec.sync.aligned.u32 56", "setmaxnreg of too many registers",
+         STUCK, "to have 66560 registers"),
+    Twin("maxnreg-twice", S, "setmaxnreg.inc.sync.aligned.u32 232;",
+         "setmaxnreg.inc.sync.aligned.u32 216; setmaxnreg.inc.sync.aligned.u32 232;", "setmaxnreg without a barrier",
+         LETTER, "no barrier of its warps"),
     Twin("no-named-barrier", S, NAMED, "", "race: read after write", RACE, "nothing orders the two"),
 )  # fmt: skip
 

@@ -19,13 +19,16 @@ from verify.kernel.barriers import RUNNING
 from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import WAITING, Bind, Machine, Read, Run
+from verify.kernel.matrices import whole_warps
 from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Octets, Region
 from verify.kernel.order import Ints
 from verify.kernel.phases import Clock, Executed, Phases, report
 from verify.kernel.polling import polls
-from verify.kernel.ptx import Address, Instruction, Register, Vector
+from verify.kernel.ptx import Address, Immediate, Instruction, Register, Vector
 from verify.kernel.registers import Word
 from verify.kernel.values import Ids, Mask
+
+REGISTERS = 1 << 16  # of an SM
 
 
 @dataclass(slots=True)
@@ -360,6 +363,35 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """setmaxnreg: a warpgroup takes or gives registers, all of its warps together."""
+    amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
+    if not 24 <= amount <= 256 or amount % 8:
+        raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
+
+    def run(mask: Mask | None) -> None:
+        order, owned = machine.shared.order, machine.owned
+        for group in whole_warps(machine, mask, 128).tolist():
+            members = np.arange(128 * group, 128 * group + 128)
+            before, time = owned.get(group, (amount, 0))
+            if before < amount if meaning.words["action"] == "dec" else before > amount:
+                text = f"a warpgroup that has {before} registers for each thread is to have {amount}"
+                machine.findings.add("setmaxnreg in the wrong direction", Severity.LETTER, text, "9.7.19.5")
+            if (order.known[members][:, order.local[members]] < time).any():
+                text = "a warpgroup changes its registers again, and no barrier of its warps is between"
+                machine.findings.add("setmaxnreg without a barrier", Severity.LETTER, text, "9.7.19.5")
+            owned[group] = amount, order.now
+            first = group * 128 // machine.threads * (machine.threads // 128)
+            total = 128 * sum(owned.get(one, (0, 0))[0] for one in range(first, first + machine.threads // 128))
+            if total > REGISTERS:
+                text = (
+                    f"the warpgroups of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
+                )
+                machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")
+
+    return run
+
+
 BINDS: dict[str, Bind] = {
     "barrier_init": barrier_init,
     "barrier_arrive": barrier_arrive,
@@ -367,4 +399,5 @@ BINDS: dict[str, Bind] = {
     "wait": wait,
     "tensor_load": tensor_load,
     "elect": elect,
+    "register_count": register_count,
 }

@@ -123,6 +123,7 @@ class Machine:
         self.ends: list[Callable[[], None]] = []  # called when all threads have ended
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
+        self.owned: dict[int, tuple[int, int]] = {}  # warpgroup -> registers of each thread by setmaxnreg, since when
         self.active = np.ones(self.count, bool)  # the threads that execute
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
         if self.asynchronous and self.threads % 128 == 0:
@@ -293,7 +294,7 @@ class Machine:
                 continue
             pc = int(self.pc[running].min())
             active = running & (self.pc == pc)
-            later = (running & ~active) | ((self.state == GATHERING) & (self.pc >= pc))
+            later = (running & ~active) | ((self.state == GATHERING) & (self.pc > pc))
             limit = int(self.pc[later].min()) if later.any() else len(self.run)
             self._straight(pc, active, limit)
 
@@ -418,12 +419,13 @@ class Machine:
         for state, what in (
             (AT_BARRIER, "a barrier"),
             (WAITING, "an mbarrier"),
-            (GATHERING, "their warps"),
+            (GATHERING, "the rest of their warp"),
         ):
             members = np.flatnonzero(self.state == state)
             if len(members):
                 pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
                 self.findings.line = self.kernel.instructions[max(pc, 0)].line
-                text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {what} for ever"
+                lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
+                text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
                 text += self.waited_for() if state == WAITING else ""
                 self.findings.add("stuck threads", Severity.STUCK, text)

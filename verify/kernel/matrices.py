@@ -143,8 +143,9 @@ def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
         return np.arange(machine.count // lanes)
     groups = mask.reshape(-1, lanes)
     if (groups.any(1) & ~groups.all(1)).any():
-        text = "only a part of a warp's threads executes this instruction, which is .aligned"
-        machine.findings.add("warp instruction by part of a warp", Severity.STUCK, text)
+        what = "warpgroup" if lanes == 128 else "warp"
+        text = f"only a part of a {what}'s threads executes this instruction, which is .aligned"
+        machine.findings.add(f"instruction by a part of a {what}", Severity.STUCK, text)
     return np.flatnonzero(groups.all(1))
 
 
