@@ -17,17 +17,25 @@ CODE = sorted((HERE.parents[2] / "verify" / "kernel").glob("*.py"))
 NUMBER = re.compile(r'"(\d+\.\d+\.\d+(?:\.\d+)*)"')
 
 
-def named(row: semantics.Row) -> set[str]:
-    """The instructions that a row is of: the first word of its spelling, or its list of them."""
-    first = row.spelling.split(".")[0]
-    return set(row.words[first[1:-1]]) if first.startswith("{") else {first}
+def opcodes(row: semantics.Row) -> set[str]:
+    """How the opcodes of a row begin: its spelling up to what it leaves open, with its list of instructions put in."""
+    first, _, rest = row.spelling.partition(".")
+    heads = row.words[first[1:-1]] if first.startswith("{") else (first,)
+    return {re.split(r"[.?]*[{*]", f"{head}.{rest}")[0].rstrip(".?") for head in heads}
+
+
+def is_of(opcode: str, section: str) -> bool:
+    """Whether a section is that of an opcode: its title names the opcode, or how it begins."""
+    words = re.split(r"[\s/,]+", SECTIONS.get(section, ""))
+    return any(f"{opcode}.".startswith(f"{word}.") or f"{word}.".startswith(f"{opcode}.") for word in words)
 
 
 def cites_its_own(row: semantics.Row) -> bool:
     """Whether the sections of a row are those of its instructions, each of one."""
-    titles = [set(re.split(r"[\s./,]+", SECTIONS.get(number, ""))) for number in row.section.split(", ")]
-    own = {head.split(".")[0] for head in named(row)}
-    return own <= set().union(*titles) and all(own & words for words in titles)
+    sections = row.section.split(", ")
+    return all(any(is_of(one, section) for section in sections) for one in opcodes(row)) and all(
+        any(is_of(one, section) for one in opcodes(row)) for section in sections
+    )
 
 
 def test_a_row_cites_the_sections_of_its_instructions() -> None:

@@ -25,7 +25,7 @@ from verify.kernel.memory import (
     WINDOW,
     Octets,
 )
-from verify.kernel.order import Ints
+from verify.kernel.order import ALWAYS, Ints
 from verify.kernel.ptx import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.registers import Word, joined, octets, word
 from verify.kernel.values import SIZE, Bits, Ids, Mask
@@ -221,11 +221,13 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     size = WIDTHS[kind] // 8
     registers = items(one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
-    count = size * len(puts)
+    count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count)
+        if strong and machine.findings.withdrawn("race: read after write"):
+            raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
         for place, put in enumerate(puts):
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
@@ -372,13 +374,19 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) 
                 where = region.array.where(int(place[plain][0]) // region.size)
                 text = f"an atomic addition to {where}, which another thread writes plainly; nothing orders the two"
                 machine.findings.add("race: atomic and plain write", Severity.RACE, text)
+            memory.check_overwritten(region, stored, place, who[now] - memory.base)
             old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
             before = old.elements(values, kind, SIZE[kind])[:, 0]
             count = len(now)
             total = values.field(_SUM, ("a", "b"), [np.broadcast_to(before, count), new[now]], kind)
             stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
-            stored.plain[place], stored.atomic[place] = 0, True
-            stored.writer[place] = who[now][:, None]
+            stored.plain[place] = 0
+            alone = (
+                (writer < 0) | ~stored.atomic[place] | (writer // memory.threads == who[now][:, None] // memory.threads)
+            )
+            alone &= ~stored.atomic[place] | (stored.written[place] < ALWAYS)
+            stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
+            stored.writer[place], stored.atomic[place] = who[now][:, None], True
 
 
 BINDS: dict[str, Bind] = {

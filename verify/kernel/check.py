@@ -18,7 +18,7 @@ from verify.kernel.claim import Claim, Launch
 from verify.kernel.comparison import Comparison
 from verify.kernel.defaults import hidden
 from verify.kernel.explain import explained
-from verify.kernel.findings import Finding, Severity, Unclear
+from verify.kernel.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.parse import read
 from verify.kernel.ptx import Kernel, PtxError
@@ -136,8 +136,8 @@ def _domain(launch: Launch) -> str:
 
 
 def _status(findings: tuple[Finding, ...], strict: bool) -> str:
-    """REFUTED by a finding that refutes, else UNKNOWN, else VERIFIED; a letter of the ISA refutes only if strict."""
+    """REFUTED by a finding that refutes, else UNKNOWN, else VERIFIED; a warning refutes only if strict."""
     severities = {one.severity for one in findings}
-    if severities - {Severity.UNKNOWN, Severity.LETTER} or (strict and Severity.LETTER in severities):
+    if severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS):
         return "REFUTED"
     return "UNKNOWN" if Severity.UNKNOWN in severities else "VERIFIED"

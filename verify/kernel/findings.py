@@ -8,13 +8,14 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a finding is. LETTER warns, UNKNOWN leaves open, all others refute."""
+    """How bad a finding is. LETTER and EQUAL warn, UNKNOWN leaves open, all others refute."""
 
     VALUE = "value"  # an element is wrong
     MEMORY = "memory"  # an access outside of an array, of memory that nobody wrote, or misaligned
     RACE = "race"  # two accesses that nothing orders
     PRECISION = "precision"  # a narrowing that the claim does not allow
     STUCK = "stuck"  # threads that wait for ever
+    EQUAL = "equal"  # two writes of one value that nothing orders: in any order the same is written
     LETTER = "letter"  # against the ISA's text; no wrong result is known
     UNKNOWN = "unknown"  # what the interpreter has no meaning for
 
@@ -29,6 +30,9 @@ class Finding:
     text: str  # a sentence
     section: str = ""  # of the ISA, for a rule of order
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
+
+
+WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --strict alone
 
 
 class Unclear(Exception):
@@ -53,3 +57,10 @@ class Findings:
     def new(self, kind: str) -> bool:
         """Whether no finding of the kind is known at this line: a text need not be made again."""
         return (kind, self.line) not in self.found
+
+    def withdrawn(self, kind: str) -> bool:
+        """Take back the finding at this line whose kind begins so; whether there was one."""
+        found = [key for key in self.found if key[1] == self.line and key[0].startswith(kind)]
+        for key in found:
+            del self.found[key]
+        return bool(found)

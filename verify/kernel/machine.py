@@ -185,7 +185,7 @@ class Machine:
         if self.loading and index in self.loading:
             line = self.loading[index]
             text = f"{self.kernel.names[index]} is read, and the tcgen05.ld of line {line} was not waited for"
-            self.findings.add("no tcgen05.wait::ld", Severity.LETTER, text, "9.7.16.8.3")
+            self.findings.add("no tcgen05.wait::ld", Severity.LETTER, text, "9.7.16.8.5")
             self.loading = {key: other for key, other in self.loading.items() if other != line}
         found = self.registers[index]
         if found is None:
@@ -417,9 +417,9 @@ class Machine:
     def _stuck(self) -> None:
         """Report the threads that wait for ever."""
         for state, what in (
+            (GATHERING, "the rest of their warp"),
             (AT_BARRIER, "a barrier"),
             (WAITING, "an mbarrier"),
-            (GATHERING, "the rest of their warp"),
         ):
             members = np.flatnonzero(self.state == state)
             if len(members):

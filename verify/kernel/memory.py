@@ -169,7 +169,7 @@ class Shared:
         double = self.order.note_write(cells, who, self.findings.line)
         if double is not None:
             same = (self.labels[places] == labels).all() and (self.plain[places] == plain).all()
-            severity = Severity.LETTER if same else Severity.RACE
+            severity = Severity.EQUAL if same else Severity.RACE
             kind = "write of equal values" if same else "write after write"
             order = self.order
             self._race(kind, "writes", "writes", cells, who, double, order.writer, order.write_line, severity)
@@ -321,6 +321,7 @@ class Global:
         if other.any() and self.order is not None:
             same = other & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
+            known = np.where(stored.atomic[place], self.order.floor[threads][:, None], known)  # several may have added
             other = other & ~(same & (stored.written[place] <= known))
         return other
 
@@ -346,7 +347,7 @@ class Global:
         stored.reader_cta[place] = cta
         stored.read[place] = self.order.now if self.order is not None else 0
 
-    def _check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+    def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         """Report a write of what another thread has read, with nothing to order the two."""
         reader = stored.reader[place]
         mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
@@ -380,7 +381,7 @@ class Global:
             place = (offset[:, None] + np.arange(count))[inside]
             mine = np.broadcast_to((who + self.base)[:, None], place.shape)
             label, octet = labels[here][inside], plain[here][inside]
-            self._check_overwritten(region, stored, place, who)
+            self.check_overwritten(region, stored, place, who)
             other = self._others(stored, place, who)
             stored.writer[place], stored.atomic[place] = mine, False
             double = stored.writer[place] != mine
@@ -399,7 +400,7 @@ class Global:
         if (other & ~same).any():
             self.findings.add("race: two writes in global memory", Severity.RACE, text)
         else:
-            self.findings.add("equal values written twice", Severity.LETTER, f"{text}; both write the same value")
+            self.findings.add("equal values written twice", Severity.EQUAL, f"{text}; both write the same value")
 
     def cells(self, addresses: Bits, threads: Ints) -> Iterator[tuple[Region, Stored, Mask, Ints]]:
         """By output array, for atomic operations on whole elements: which accesses go there, and their places."""

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,13 @@ from verify.core.verdict import (
     Property,
     Scope,
     Status,
+    Verdict,
     WrongProduct,
     join,
 )
 from verify.kernel.check import Outcome
 from verify.kernel.explain import CAUSE
-from verify.kernel.findings import Finding, Severity
+from verify.kernel.findings import WARNINGS, Finding, Severity
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -35,8 +36,16 @@ PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
     ("order", "no two accesses race", (Severity.RACE,)),
     ("progress", "every thread comes to its end", (Severity.STUCK,)),
     ("precision", "a value is narrowed only where the claim allows it", (Severity.PRECISION,)),
-    ("letter", "the rules of the ISA's text are kept", (Severity.LETTER,)),
+    ("letter", "the rules of the ISA's text are kept", (Severity.LETTER, Severity.EQUAL)),
 )
+
+
+# (kind, section) of a finding -> the probe of `gpu_checks.order` that leaves out what it asks for
+PROBES = {
+    ("no proxy fence", "9.7.15.4"): "wgmma, no proxy fence",
+    ("read after write by a part of a warpgroup", "9.7.13.1"): "wgmma, no barrier",
+    ("write after read by a part of a warpgroup", "9.7.15.7.3"): "wgmma, overwritten after wait_group, no barrier",
+}
 
 
 def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
@@ -46,12 +55,16 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
     """
     name = outcome.kernel + "".join(f" {key}={value}" for key, value in outcome.sizes.items())
     ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
-    verdicts = []
+    verdicts: list[Verdict] = []
+    when: dict[str, int] = {}  # property -> the place of its first finding in the order of time
     for key, words, severities in PROPERTIES:
         claim = Claim(name, "", Property(key, scope=Scope.OPERATION), words.format(claim=text))
-        found = sorted((one for one in outcome.findings if one.severity in severities), key=lambda one: one.line)
+        found = [one for one in outcome.findings if one.severity in severities]
         verdict = join(claim, [_evidence(outcome, key, found, ended, strict, replay)])
         verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))
+        if verdict.status is Status.REFUTED:
+            when[key] = outcome.findings.index(found[0])
+    verdicts.sort(key=lambda one: when.get(one.claim.prop.key, len(outcome.findings)))  # the first cause first
     notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
         text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
@@ -110,8 +123,31 @@ def said(one: Finding) -> str:
     """A finding in a line."""
     source = f" ({one.source})" if one.source else ""
     where = f"line {one.line}{source}: " if one.line else ""
-    section = f" (ISA {one.section})" if one.section else ""
+    section = f" (ISA {one.section}{_observed(one)})" if one.section else ""
     return f"{where}{one.kind}: {one.text}{section}"
+
+
+@cache
+def _observations() -> Mapping[str, str]:
+    """What was recorded of each probe that leaves out a rule, in words."""
+    from gpu_checks.order.command import recordings_of_order
+
+    found: dict[str, str] = {}
+    recorded = recordings_of_order()
+    for name, gpu in {(one.name, one.device.gpu): None for one in recorded}:
+        runs = [one for one in recorded if (one.name, one.device.gpu) == (name, gpu)]
+        wrong, results = sum(sum(one.wrong) for one in runs), sum(one.results for one in runs)
+        words = (
+            f"{gpu}: {wrong} of {results:,} results wrong, one warp up to {max(one.delay for one in runs)} cycles late"
+        )
+        found[name] = f"{found[name]}; {words}" if name in found else words
+    return found
+
+
+def _observed(one: Finding) -> str:
+    """What a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
+    probe = PROBES.get((one.kind, one.section))
+    return f"; {_observations()[probe]}" if probe is not None and probe in _observations() else ""
 
 
 def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
@@ -129,6 +165,6 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
         listed = ", ".join(str(number) + (f" at {places}" if places != [0] else "") for number, places in by.items())
         notes.append(f"reads    parameters {listed}")
     notes += [f"hidden   {one}" for one in outcome.hidden]
-    letters = [one for one in outcome.findings if one.severity is Severity.LETTER]
+    letters = [one for one in outcome.findings if one.severity in WARNINGS]
     notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)
