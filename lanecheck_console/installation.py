@@ -12,9 +12,8 @@ import os
 import sys
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # pathlib takes a fifth of `lanecheck --help`
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 
@@ -43,7 +42,7 @@ def _mixed() -> str:
 
 def _reinstall(name: str, what: str) -> str:
     return (
-        f"lanecheck: {what} in the folder of Lanecheck's own, {ROOT / name}: "
+        f"lanecheck: {what} in the folder of Lanecheck's own, {os.path.join(ROOT, name)}: "
         f"`pip uninstall {name}`, then `pip install --force-reinstall lanecheck`"
     )
 
@@ -51,8 +50,8 @@ def _reinstall(name: str, what: str) -> str:
 def _hidden(name: str) -> str:
     """The error where another file hides one of our packages."""
     spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
-    origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
-    if origin is not None and ROOT in origin.parents:
+    origin = os.path.realpath(spec.origin) if spec is not None and spec.origin else None
+    if origin is not None and origin.startswith(os.path.join(ROOT, "")):
         return ""
     return f"lanecheck: `{name}` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from inspect import get_annotations
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from verify.core.errors import SpecError
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """What a user states under one key."""
 
     field: str  # the name of the field
