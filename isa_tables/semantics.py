@@ -14,9 +14,9 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ _WIDE = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 _PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Row:
     """One row: the opcodes of one spelling."""
 
@@ -42,7 +42,16 @@ class Row:
     words: Mapping[str, tuple[str, ...]]  # the lists that the spelling names
     lanes: int  # threads that must execute it together: 1, 32 or 128
     note: str  # what a reader should know besides
-    pattern: re.Pattern[str]  # of its opcodes
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of its opcodes; a kernel needs few of them."""
+        return _pattern(self.spelling, self.words)
+
+    def begins(self) -> tuple[str, ...]:
+        """The first words of its opcodes."""
+        first = self.spelling.partition(".")[0]
+        return self.words[first[1:-1]] if first[0] == "{" else (first,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +73,19 @@ def _shipped() -> tuple[Row, ...]:
     return rows()
 
 
+@cache
+def _by_first_word() -> Mapping[str, Sequence[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in _shipped():
+        for word in row.begins():
+            found.setdefault(word, []).append(row)
+    return found
+
+
 @lru_cache(maxsize=4096)
 def meaning(opcode: str) -> Meaning | None:
     """The meaning of an opcode with its modifiers; None where no row has it."""
-    for row in _shipped():
+    for row in _by_first_word().get(opcode.partition(".")[0], ()):
         found = row.pattern.fullmatch(opcode)
         if found:
             words = {name: word for name, word in found.groupdict().items() if word}
@@ -108,10 +126,7 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
         value = parse_in(file, f"{key}.value", entry["value"], names, {})
     spelling = entry["spelling"]
     lanes = entry.get("lanes", 1)
-    pattern = _pattern(spelling, words)
-    return Row(
-        spelling, entry["section"], entry["class"], operands, value, words, lanes, entry.get("note", ""), pattern
-    )
+    return Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, entry.get("note", ""))
 
 
 def _operand(text: str) -> tuple[str, str, bool]:

@@ -54,9 +54,9 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = read()
-        if found.labels is not None and found.labels.shape[1] > size:
-            found = word(found.bits, found.labels[:, :size])
-        put(found if width >= 64 or found.labels is not None else Word(cut(found.bits, width)), mask)
+        if found.width > size:
+            found = word(found.bits, found.wide(size))
+        put(found if width >= 64 or not found.plain else Word(cut(found.bits, width)), mask)
 
     return run
 
@@ -83,7 +83,12 @@ def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -
 
     def run(mask: Mask | None) -> None:
         found = read()
-        labels = found.wide(size) if found.labels is not None else None
+        if found.ids is not None and found.kind and found.width == size and not part % SIZE[found.kind]:
+            each = part // SIZE[found.kind]
+            for place, put in enumerate(puts):
+                put(Word.of(found.ids[:, place * each : (place + 1) * each], found.kind), mask)
+            return
+        labels = None if found.plain else found.wide(size)
         for place, put in enumerate(puts):
             bits = cut(found.bits >> np.uint64(8 * part * place), 8 * part)
             if labels is None:
@@ -100,10 +105,14 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
+        if found[0].kind and {(each.kind, each.width) for each in found} == {(found[0].kind, part)}:
+            ids = [each.ids for each in found if each.ids is not None]
+            put(Word.of(np.concatenate(_same_rows(ids), 1), found[0].kind), mask)
+            return
         bits = np.zeros(1, np.uint64)
         for place, each in enumerate(found):
             bits = bits | cut(each.bits, 8 * part) << np.uint64(8 * part * place)
-        if all(each.labels is None for each in found):
+        if all(each.plain for each in found):
             put(Word(bits), mask)
             return
         labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)

@@ -12,7 +12,7 @@ from verify.kernel.expression import Evaluation, Tensor, elements
 from verify.kernel.findings import Finding, Severity
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.registers import joined, word
-from verify.kernel.values import ABSORBED, CAUSE, EXACT, FREE, LAST, MANTISSA, NARROWED, OPAQUE, SLOT, Ids, Mask
+from verify.kernel.values import EXACT, FREE, MANTISSA, Ids, Mask
 
 
 class Comparison:
@@ -53,7 +53,7 @@ class Comparison:
             region = next(one for one in of.regions if one.array.name == element.name)
             span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
             sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
-            residues = values.residues[:, span].reshape(-1, *shape)
+            residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
             arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
         choose: Choices = values.choices
         found = Evaluation([int(p) for p in values.primes], arrays, launch.scalars, choose)(launch.value)
@@ -71,11 +71,11 @@ class Comparison:
 
     def _compare(self) -> None:
         values, ids = self.values, self.ids
-        causes = values.marks[CAUSE, ids]
-        inside = values.marks[SLOT, ids] > 0 if len(values.marks) > LAST else np.zeros(ids.size, bool)
+        causes = values.marks("cause", ids)
+        inside = values.marks("slot", ids) > 0
         clear = (causes == 0) & ~inside
         differs = (values.residues[:, ids] != self.residues).any(0)
-        opaque = values.marks[OPAQUE, ids]
+        opaque = values.marks("opaque", ids)
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
         shown = np.abs(sample - wanted) > tolerance
@@ -123,7 +123,7 @@ class Comparison:
     def _precision(self) -> None:
         """Report narrowings before the last step, and a last one to another format than the output's."""
         values, kind = self.values, self.array.kind
-        absorbed, last = values.marks[ABSORBED, self.ids], values.marks[NARROWED, self.ids]
+        absorbed, last = values.marks("absorbed", self.ids), values.marks("narrowed", self.ids)
         for event in np.unique(absorbed[absorbed > 0]):
             name, line = values.events[int(event)]
             text = (

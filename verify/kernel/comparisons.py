@@ -28,12 +28,12 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         a, b, which = first(), second(), predicate()
-        if which.labels is not None and which.data(mask):
+        if which.data(mask):
             put(chosen_by_data(machine, a, b, which, kind, mask), mask)
             return
         taken = which.bits != 0
         bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
-        if a.labels is None and b.labels is None:
+        if a.plain and b.plain:
             put(Word(bits), mask)
         else:
             put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
@@ -62,7 +62,7 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         left, right = (read() for read in reads)
-        if (left.labels is not None and left.data(mask)) or (right.labels is not None and right.data(mask)):
+        if left.data(mask) or right.data(mask):
             _data_compared(machine, left, right, kind, relation, third is not None, puts, mask)
             return
         found = apply(_comparable(left.bits, kind), _comparable(right.bits, kind))

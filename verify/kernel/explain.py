@@ -285,7 +285,7 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
     left = next(one for one in again.regions if one.array.name == term.left.name)
     span = slice(left.first, left.first + len(left.places))
     block = np.unravel_index(np.arange(len(left.places)), left.array.shape)[term.left.indices.index(term.index)] // step
-    values.residues[:, span] *= (block[None, :] == np.arange(-1, rows - 1)[:, None]).astype(np.uint64)
+    values.residues[:, span] *= (block[None, :] == np.arange(-1, rows - 1)[:, None]).astype(np.uint32)
     if not _finished(again, cta):
         return ""
     got = _stored(again, found, first)
@@ -293,7 +293,8 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
     for region in again.regions:
         part = slice(region.first, region.first + len(region.places))
         shape = region.array.shape
-        arrays[region.array.name] = Tensor((), values.residues[:, part].reshape(-1, *shape), np.zeros(shape))
+        residues = values.residues[:, part].astype(np.uint64).reshape(-1, *shape)
+        arrays[region.array.name] = Tensor((), residues, np.zeros(shape))
     picked = _Picked(values, arrays, launch.scalars, at)
     prime = int(values.primes[0])
     want = np.asarray(picked(launch.value).residues, object).reshape(rows)

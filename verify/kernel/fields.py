@@ -104,7 +104,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        if not any(each.labels is not None and each.data(mask) for each in found):
+        if not any(each.data(mask) for each in found):
             parts = [converted(each.bits, kind, target, rounding) for each in reversed(found)]
             if any(part is None for part in parts) or (to in PACKED and len(parts) == 1):
                 reason = machine.values.reason(f"{one.opcode} of plain bits has no meaning here")

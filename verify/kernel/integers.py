@@ -63,7 +63,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        if any(each.labels is not None and each.data(mask) for each in found):
+        if any(each.data(mask) for each in found):
             put(_on_data(machine, found, types, roles, tree if ring else None, mask), mask)
             return
         if same:
@@ -119,7 +119,7 @@ def plain(compute: Callable[..., Bits], why: str) -> Bind:
 
         def run(mask: Mask | None) -> None:
             found = [read() for read in reads]
-            if any(each.labels is not None and each.data(mask) for each in found):
+            if any(each.data(mask) for each in found):
                 put(without_meaning(machine, found, WIDTHS[kinds[0]] // 8, why), mask)
             else:
                 put(Word(cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])), mask)
@@ -211,7 +211,7 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        if any(each.labels is not None and each.data(mask) for each in found):
+        if any(each.data(mask) for each in found):
             if head == "not" and found[0].condition is not None:
                 turned = Condition(found[0].condition.ids, not found[0].condition.opposite)
                 put(Word(found[0].bits ^ np.uint64(1), found[0].labels, turned), mask)
@@ -263,7 +263,7 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         source = read()
         by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
-        if source.labels is not None and source.data(mask):
+        if source.data(mask):
             put(_shifted(machine, source, by, left, width, kind, mask), mask)
             return
         big = by >= width

@@ -207,7 +207,7 @@ class Machine:
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
         found = read()
-        if found.labels is not None and found.data(mask):
+        if found.data(mask):
             self.unclear(found, mask, what)
         return found.bits
 
@@ -243,11 +243,14 @@ class Machine:
         old = self.registers[index]
         if old is None:
             old = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        if word.kind and (word.kind, word.width) == (old.kind, old.width):
+            self.registers[index] = Word.of(np.where(mask[:, None], word.ids, old.ids), word.kind)  # type: ignore[arg-type]
+            return
         bits = np.where(mask, word.bits, old.bits)
-        if word.labels is None and old.labels is None:
+        if word.plain and old.plain:
             self.registers[index] = Word(bits)
             return
-        width = max(one.labels.shape[1] for one in (word, old) if one.labels is not None)
+        width = max(word.width, old.width)
         labels = np.where(mask[:, None], word.wide(width), old.wide(width))
         self.registers[index] = Word(bits, labels, merged(word, old, mask))
 

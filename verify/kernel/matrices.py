@@ -8,7 +8,7 @@ multiplies from shared memory by descriptors. With `machine.watch` each product'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -78,7 +78,10 @@ def instruction(one: Instruction, **select: Any) -> tuple[isa_tables.Instruction
 @lru_cache(maxsize=256)
 def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_tables.Instruction, dict[str, Map]]:
     found = isa_tables.instruction(mnemonic, **dict(select))
-    return found, {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
+    maps = {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
+    if {"C", "D"} <= maps.keys() and np.array_equal(maps["C"].slot, maps["D"].slot):
+        maps["C"] = replace(maps["C"], slot=maps["D"].slot)  # one map: a sum is read as it was written
+    return found, maps
 
 
 def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Ints) -> Ids:
@@ -103,8 +106,17 @@ def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, wa
 
 
 def tile_of(machine: Machine, reads: Sequence[Read], map_: Map, warps: Ints) -> Ids:
-    """The matrices (warps, rows, columns) of ids that registers hold."""
+    """The matrices (warps, rows, columns) of ids that registers hold; kept, as instructions in a row read the same."""
+    first, *rest = (read() for read in reads)
+    every = len(warps) * map_.fragment.lanes == machine.count
+    if every and first.tile is not None:
+        slot, kind, others, tile = first.tile
+        if slot is map_.slot and kind == map_.fragment.type and len(others) == len(rest):
+            if all(one is other for one, other in zip(rest, others, strict=True)):
+                return tile  # type: ignore[no-any-return]
     found: Ids = fragment_ids(machine, reads, map_.fragment, warps)[:, map_.slot]
+    if every:
+        first.tile = map_.slot, map_.fragment.type, rest, found
     return found
 
 
@@ -112,21 +124,27 @@ def deposit_tile(
     machine: Machine, registers: Sequence[Operand], map_: Map, tile: Ids, warps: Ints, mask: Mask | None
 ) -> None:
     """Write matrices of ids into registers."""
-    deposit_values(machine, registers, map_.fragment.type, tile[:, map_.row, map_.col], warps, mask)
+    kind = map_.fragment.type
+    made = deposit_values(machine, registers, kind, tile[:, map_.row, map_.col], warps, mask)
+    if len(warps) * map_.fragment.lanes == machine.count:
+        made[0].tile = map_.slot, kind, made[1:], tile
 
 
 def deposit_values(
     machine: Machine, registers: Sequence[Operand], kind: str, ids: Ids, warps: Ints, mask: Mask | None
-) -> None:
-    """Write the ids (warps, lanes, values) of a fragment into registers."""
+) -> list[Word]:
+    """Write the ids (warps, lanes, values) of a fragment into registers; what they are written."""
     lanes, per = ids.shape[1], max(4, SIZE[kind]) // SIZE[kind]
+    made: list[Word] = []
     for number, register in enumerate(registers):
         part = ids[:, :, number * per : (number + 1) * per].reshape(-1, per)
         if len(warps) * lanes != machine.count:
             spread = np.zeros((machine.count, per), np.uint32)
             spread[threads_of(warps, lanes)] = part
             part = spread
-        machine.writer(register)(Word.of(np.ascontiguousarray(part), kind), mask)
+        made.append(Word.of(np.ascontiguousarray(part), kind))
+        machine.writer(register)(made[-1], mask)
+    return made
 
 
 def threads_of(warps: Ints, lanes: int) -> Ints:

@@ -9,6 +9,7 @@ another type is a conversion where the bits say so: bf16 is the upper half of f3
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from verify.kernel.values import BITS, CODE, FIRST, SIZE, Bits, Ids, Mask, Value
 
 _SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
 _BYTE = np.arange(16, dtype=np.uint32)
+_ZERO = np.zeros(1, np.uint64)
 _KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)
 _WIDER = {"bf16": "f32", "tf32": "f32", "f16": "f32", "e5m2": "f16"}
 UPPER = {"f32": "bf16", "f16": "e5m2"}  # type -> the type that its upper half is
@@ -32,9 +34,9 @@ class Condition:
 
 def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
     """The condition of a predicate that is written in some threads; None where the two are not of one form."""
-    if old.labels is None or not old.labels.any():
+    if not old.data(None):
         return new.condition
-    if new.labels is None or not new.labels.any():
+    if not new.data(None):
         return old.condition
     if new.condition is None or old.condition is None or new.condition.opposite != old.condition.opposite:
         return None
@@ -42,39 +44,63 @@ def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
 
 
 class Word:
-    """A register's contents in all threads; arrays have one row where every thread has the same."""
+    """A register's contents in all threads; arrays have one row where every thread has the same.
 
-    __slots__ = ("_parts", "bits", "condition", "labels")
+    One that is made of whole values gets labels when they are asked for: most are only read as values again.
+    """
+
+    __slots__ = ("_labels", "_parts", "bits", "condition", "ids", "kind", "tile")
 
     def __init__(self, bits: Bits, labels: Ids | None = None, condition: Condition | None = None) -> None:
         self.bits = bits  # (threads or 1,): the plain bytes, 0 where a byte is data
-        self.labels = labels  # (threads or 1, bytes), or None for plain bits
+        self._labels = labels
         self.condition = condition  # of a predicate that data decide, where it has labels
+        self.kind, self.ids = "", labels  # the type and (threads or 1, values) of the whole values that it is made of
+        self.tile: Any = None  # the matrix of which it is the first register, as it was last read
         self._parts: dict[tuple[str, int], Ids] = {}
 
     @classmethod
     def of(cls, ids: Ids, kind: str) -> Word:
         """The register that holds whole values, `ids` (threads, values)."""
-        labels = (ids[:, :, None] << np.uint32(3)) + _BYTE[: SIZE[kind]]
-        labels[ids == BITS] = 0
-        made = cls(np.zeros(1, np.uint64), labels.reshape(len(ids), -1))
-        made._parts[kind, labels.shape[1] * labels.shape[2]] = ids
+        made = cls(_ZERO)
+        made.kind, made.ids = kind, ids
+        made._parts[kind, made.width] = ids
         return made
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has plain bits alone."""
+        return self.ids is None
+
+    @property
+    def width(self) -> int:
+        """The bytes that have labels."""
+        return 0 if self.ids is None else self.ids.shape[1] * (SIZE[self.kind] if self.kind else 1)
+
+    @property
+    def labels(self) -> Ids | None:
+        """The labels (threads or 1, bytes), or None for plain bits."""
+        if self._labels is None and self.ids is not None:
+            labels = (self.ids[:, :, None] << np.uint32(3)) + _BYTE[: SIZE[self.kind]]
+            labels[self.ids == BITS] = 0
+            self._labels = labels.reshape(len(self.ids), -1)
+        return self._labels
 
     def wide(self, count: int) -> Ids:
         """The labels of the lowest bytes, zeros for plain bits and for bytes that it does not have."""
-        if self.labels is None:
+        labels = self.labels
+        if labels is None:
             return np.zeros((1, count), np.uint32)
-        have = self.labels.shape[1]
+        have = labels.shape[1]
         if have >= count:
-            return self.labels[:, :count]
-        return np.pad(self.labels, ((0, 0), (0, count - have)))
+            return labels[:, :count]
+        return np.pad(labels, ((0, 0), (0, count - have)))
 
     def data(self, mask: Mask | None) -> bool:
         """Whether any of these threads has data in it."""
-        if self.labels is None:
+        if self.ids is None:
             return False
-        there: Mask = np.asarray(self.labels.any(1))
+        there: Mask = np.asarray(self.ids.any(1))
         return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
@@ -109,7 +135,7 @@ def word(bits: Bits, labels: Ids) -> Word:
 def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     """The ids of a register's values of a type; plain bits become constants."""
     size = SIZE[kind]
-    if one.labels is None:
+    if one.plain:
         return constants(values, one.bits, kind, width // size)
     labels = one.wide(width)
     threads = len(labels)

@@ -38,7 +38,7 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         other = machine.everyone - lane + source
         idle = mask is not None and not mask[other[mask]].all()
         bits = found.bits if len(found.bits) == 1 else found.bits[other]
-        if found.labels is None and not idle:
+        if found.plain and not idle:
             put(Word(bits), mask)
         else:
             labels = np.broadcast_to(found.wide(4), (machine.count, 4))[other]

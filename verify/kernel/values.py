@@ -18,6 +18,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.choices import Choices
+from verify.kernel.histories import Growth, Histories, History, Numbers, merged
 
 Ids: TypeAlias = NDArray[np.uint32]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -38,16 +41,9 @@ SIZE = dict(zip(KINDS, BYTES, strict=True))
 MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "e5m2": 3}  # bits with the hidden one
 LEAST, MOST = 1 << 30, 1 << 31  # of a prime
 PRIMES_THERE = 50_000_000  # fewer than there are primes in that range
-CAUSE, ABSORBED, NARROWED, OPAQUE = range(4)  # rows of `marks`
-SLOT, LAST = (
-    4,
-    5,
-)  # and for kernels with wmma: the place in a fragment, and END less it, which differ if two places meet
-END = 0xFFFF
 EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
-DEGREE, NORM, DENOMINATOR = range(3)  # rows of `growth`
-_ADDED = np.array([[0.0], [1.0], [0.0]], np.float32)
 _QUEUED = 1 << 17  # elements of a batch
+_DEPTH = 32  # of a product: a double holds so many products of 16 and 31 bits, and a multiple of 2^16, exactly
 
 
 def prime(source: random.Random) -> int:
@@ -78,37 +74,33 @@ def _strong(odd: int) -> bool:
 
 @dataclass(slots=True)
 class Exact:
-    """An array of values while a formula is computed: residues by prime, samples, growth."""
+    """An array of values while a formula is computed: residues by prime, and samples."""
 
     primes: Sequence[np.uint64]
-    residues: Bits  # (primes, n)
+    residues: NDArray[Any]  # (primes, n)
     sample: NDArray[np.float64]
-    growth: NDArray[np.float32]  # (3, n)
 
     def _lift(self, other: Any) -> Exact:
         if isinstance(other, Exact):
             return other
         residues = np.array([[int(other) % int(prime)] for prime in self.primes], np.uint64)
-        return Exact(self.primes, residues, np.array([float(other)]), np.zeros((3, 1), np.float32))
+        return Exact(self.primes, residues, np.array([float(other)]))
 
     def __add__(self, other: Any) -> Exact:
         other = self._lift(other)
-        growth = np.maximum(self.growth, other.growth) + _ADDED
-        return Exact(self.primes, self._cut(self.residues + other.residues), self.sample + other.sample, growth)
+        return Exact(self.primes, self._cut(self.residues + other.residues), self.sample + other.sample)
 
     def __sub__(self, other: Any) -> Exact:
         other = self._lift(other)
         top = np.array([[prime] for prime in self.primes])
-        growth = np.maximum(self.growth, other.growth) + _ADDED
-        return Exact(self.primes, self._cut(self.residues + (top - other.residues)), self.sample - other.sample, growth)
+        return Exact(self.primes, self._cut(self.residues + (top - other.residues)), self.sample - other.sample)
 
     def __rsub__(self, other: Any) -> Exact:
         return self._lift(other) - self
 
     def __mul__(self, other: Any) -> Exact:
         other = self._lift(other)
-        product = self._cut(self.residues * other.residues)
-        return Exact(self.primes, product, self.sample * other.sample, self.growth + other.growth)
+        return Exact(self.primes, self._cut(self.residues * other.residues), self.sample * other.sample)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -119,8 +111,8 @@ class Exact:
         return numbers
 
 
-Operands: TypeAlias = list[Ids]
-Compute: TypeAlias = Callable[["Values", Operands], Exact]
+Parts: TypeAlias = list[list[Ids]]  # by operand, one array for each operation
+Compute: TypeAlias = Callable[[Parts], tuple[Exact, Numbers]]  # the results, and the numbers of their histories
 
 
 @dataclass(slots=True)
@@ -128,12 +120,10 @@ class _Batch:
     """Queued operations of one kind: none needs another's result."""
 
     key: Any  # what operations of one batch have in common
-    compute: Compute  # the results of all operands
+    compute: Compute
     first: int  # the first id that it makes
-    made: list[tuple[int, int]]  # (first id, count) of each
-    operands: list[list[Ids]]  # by operand, one array for each
-    event: int  # the narrowing that each result went through; 0 for none
-    keeps: bool  # whether the results are the operands, as another type
+    made: list[tuple[int, int]]  # spans of ids, in the order of the operations
+    operands: Parts
     count: int = 0  # elements so far
 
 
@@ -144,19 +134,18 @@ class Values:
         source = random.Random(seed)
         self.primes = [np.uint64(prime(source)) for _ in range(primes)]
         self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
-        self.residues = np.zeros((primes, capacity), np.uint64)
+        self.residues = np.zeros((primes, capacity), np.uint32)
         self.sample = np.zeros(capacity)
         self.kind = np.zeros(capacity, np.uint8)
-        self.marks = np.zeros((4, capacity), np.uint16)
-        self.growth = np.zeros((3, capacity), np.float32)
+        self.history = np.zeros(capacity, np.uint32)
+        self.histories = Histories(FIRST)
         self.top = FIRST
-        self.marks[CAUSE, :FIRST] = np.arange(FIRST)
+        self.history[:FIRST] = np.arange(FIRST)
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.batch: _Batch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
-        self.marked = False  # whether a value that is not reserved has a mark
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64))
@@ -171,7 +160,7 @@ class Values:
         self.top += count
         if self.top > len(self.sample):
             size = max(self.top, 2 * len(self.sample))
-            for name in ("residues", "marks", "growth", "sample", "kind"):
+            for name in ("residues", "sample", "kind", "history"):
                 old = getattr(self, name)
                 grown = np.zeros((*old.shape[:-1], size), old.dtype)
                 grown[..., :first] = old[..., :first]
@@ -187,7 +176,7 @@ class Values:
         for row, prime in zip(self.residues, self.primes, strict=True):
             row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
         self.sample[place] = samples.ravel()
-        self.growth[DEGREE, place] = 1
+        self.history[place] = self.histories.number(History(degree=1))
         self.inputs = self.top
         return first
 
@@ -213,7 +202,6 @@ class Values:
         entry = (kind, self.line)
         if entry not in self.events:
             self.events.append(entry)
-            self.marked = True
         return self.events.index(entry)
 
     def constant(self, bits: int, kind: str) -> int:
@@ -234,39 +222,56 @@ class Values:
             p = int(prime)
             row[first] = number.numerator * pow(number.denominator, -1, p) % p
         self.sample[first] = float(number)
-        self.growth[NORM, first] = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
-        self.growth[DENOMINATOR, first] = number.denominator.bit_length() - 1
+        norm = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
+        history = History(norm=norm, denominator=number.denominator.bit_length() - 1)
+        self.history[first] = self.histories.number(history)
         return first
 
     # ---- operations
 
     def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
         """The ids of a formula's results, for arrays of operands' ids; `narrows` is the format of the arithmetic."""
+        event = self.event(narrows) if narrows else 0
 
-        def compute(values: Values, found: Operands) -> Exact:
-            result: Exact = evaluate(tree, dict(zip(roles, map(values.exact, found), strict=True)))
-            return result
+        def bounds(parts: Sequence[History]) -> History:
+            growth = [Growth(*one[:3]) for one in parts]
+            return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event)
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            ids = [np.concatenate(one) for one in parts]
+            found = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
+            return found, self.histories.combined([self.history.take(one) for one in ids], bounds)
 
         count = max(len(one) for one in operands)
-        return self._queue((id(tree), kind), compute, operands, count, kind, self.event(narrows) if narrows else 0)
+        spread = [np.broadcast_to(one, count) for one in operands]
+        return self._queue((id(tree), kind, event), compute, spread, count, kind)
+
+    def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
+        """The same values as values of another type: a conversion; `narrows` says that it rounds."""
+        event = self.event(kind) if narrows else 0
+
+        def again(parts: Sequence[History]) -> History:
+            one = parts[0]
+            return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            flat = np.concatenate(parts[0])
+            return self.exact(flat), self.histories.combined([self.history.take(flat)], again)
+
+        return self._queue(("copy", kind, event), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
         """The ids of a * b + c, for stacks of matrices of ids."""
-        shape = (a.shape[1:], b.shape[1:], c.shape[1:])
-
-        def compute(values: Values, found: Operands) -> Exact:
-            left, right, sums = (one.reshape(-1, *extent) for one, extent in zip(found, shape, strict=True))
-            return values.multiplied(left, right, sums)
-
-        operands = [a.ravel(), b.ravel(), c.ravel()]
+        if a.shape[2] > _DEPTH:
+            c = self.product(a[:, :, _DEPTH:], b[:, _DEPTH:], c, kind, narrows)
+            a, b = a[:, :, :_DEPTH], b[:, :_DEPTH]
         event = self.event(narrows) if narrows else 0
-        return self._queue((shape, kind), compute, operands, c.size, kind, event).reshape(c.shape)
+        key = a.shape[1:], b.shape[1:], kind, event
+        return self._queue(key, partial(self._multiplied, event=event), [a, b, c], c.size, kind).reshape(c.shape)
 
-    def _queue(
-        self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str, event: int,
-        keeps: bool = False,
-    ) -> Ids:  # fmt: skip
-        batch, key = self.batch, (key, event, keeps)
+    def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
+        """The ids of an operation's results, which are computed together with others of its key."""
+        batch = self.batch
         if not count:
             return np.zeros(0, np.uint32)
         if batch and (
@@ -276,11 +281,13 @@ class Values:
             batch = None
         first = self.new(count, CODE[kind])
         if batch is None:
-            batch = self.batch = _Batch(key, compute, first, [], [[] for _ in operands], event, keeps)
-        elementwise = isinstance(key[0][0], int)
+            batch = self.batch = _Batch(key, compute, first, [], [[] for _ in operands])
         for home, one in zip(batch.operands, operands, strict=True):
-            home.append(np.broadcast_to(one, count) if elementwise else one)
-        batch.made.append((first, count))
+            home.append(one)
+        if batch.made and batch.made[-1][1] == first:
+            batch.made[-1] = batch.made[-1][0], first + count
+        else:
+            batch.made.append((first, first + count))
         batch.count += count
         return np.arange(first, first + count, dtype=np.uint32)
 
@@ -289,89 +296,55 @@ class Values:
         batch, self.batch = self.batch, None
         if batch is None:
             return
-        operands = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in batch.operands]
-        found = batch.compute(self, operands)
-        if batch.keeps:
-            marks = self.marks[:, operands[0]]
-            if batch.event:
-                marks[ABSORBED] = np.maximum(marks[ABSORBED], marks[NARROWED])
-        elif not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
-            marks = np.zeros((len(self.marks), batch.count), np.uint16)
-        elif isinstance(batch.key[0][0], int):
-            marks = self.merged([self.marks[:, one] for one in operands])
-        else:
-            marks = self._spread(operands, batch.key[0][0])
-        if batch.event:
-            marks[NARROWED] = batch.event
-        self.marked = self.marked or bool(marks.any())
-        start = 0
-        for first, count in batch.made:
-            place, part = slice(first, first + count), slice(start, start + count)
+        found, history = batch.compute(batch.operands)
+        history, start = np.broadcast_to(history, batch.count), 0
+        for first, end in batch.made:
+            place, part = slice(first, end), slice(start, start + end - first)
             self.residues[:, place] = found.residues[:, part]
             self.sample[place] = found.sample[part]
-            self.growth[:, place] = found.growth[:, part]
-            self.marks[:, place] = marks[:, part]
-            start += count
-
-    @staticmethod
-    def merged(marks: Sequence[NDArray[np.uint16]]) -> NDArray[np.uint16]:
-        """The marks of a result of arithmetic: what its operands went through, it went through."""
-        top = marks[0].copy()
-        for one in marks[1:]:
-            np.maximum(top, one, out=top)
-        np.maximum(top[ABSORBED], top[NARROWED], out=top[ABSORBED])
-        top[NARROWED] = 0
-        return top
-
-    def _spread(self, operands: Operands, shape: Any) -> NDArray[np.uint16]:
-        """The marks of matrix products: those of their row of A, of their column of B, of C."""
-        (rows, depth), (_, columns), _ = shape
-        if not self.marked and all(int(one.min(initial=FIRST)) >= FIRST for one in operands):
-            return np.zeros((len(self.marks), operands[2].size), np.uint16)
-        kinds = len(self.marks)
-        a = self.marks[:, operands[0]].reshape(kinds, -1, rows, depth).max(3)[..., None]
-        b = self.marks[:, operands[1]].reshape(kinds, -1, depth, columns).max(2)[:, :, None]
-        c = self.marks[:, operands[2]].reshape(kinds, -1, rows, columns)
-        return self.merged([np.maximum(np.maximum(a, b), c).reshape(kinds, -1)])
+            self.history[place] = history[part]
+            start = part.stop
 
     def exact(self, ids: Ids) -> Exact:
-        """Residues, samples and growth of ids."""
-        return Exact(self.primes, self.residues[:, ids], self.sample[ids], self.growth[:, ids])
+        """Residues and samples of ids."""
+        places = ids.astype(np.intp)
+        return Exact(self.primes, self.residues.take(places, 1).astype(np.uint64), self.sample.take(places))
 
-    def multiplied(self, a: Ids, b: Ids, c: Ids) -> Exact:
-        """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly."""
-        residues = np.empty((len(self.primes), c.size), np.uint64)
-        for row, table, prime in zip(residues, self.residues, self.primes, strict=True):
-            left, right = table[a], table[b].astype(np.float64)
-            high = (left >> np.uint64(16)).astype(np.float64) @ right  # below 2^15 * 2^31 * depth
-            high -= np.floor(high / float(prime)) * float(prime)
-            total = high * 65536.0 + (left & np.uint64(0xFFFF)).astype(np.float64) @ right
-            whole = (total.astype(np.int64) + table[c].astype(np.int64)).ravel()
-            whole += np.int64(prime) << np.int64(18)  # `high` may be below 0 by a rounding
-            whole -= whole // np.int64(prime) * np.int64(prime)
-            row[:] = whole.view(np.uint64)
-        sample = self.sample[a] @ self.sample[b] + self.sample[c]
-        grown = [self._most(one) for one in (a, b, c)]
-        products = grown[0] + grown[1]
-        products[NORM] += max(a.shape[-1] - 1, 1).bit_length()
-        top = np.maximum(products, grown[2])[:, None] + _ADDED
-        return Exact(self.primes, residues, sample.ravel(), np.broadcast_to(top, (3, c.size)))
+    def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
+        """One of the marks of each value, by its name in a history."""
+        return self.histories.table()[:, History._fields.index(name)].astype(np.int64)[self.history[ids]]
 
-    def _most(self, ids: Ids) -> NDArray[np.float32]:
-        """The largest growth among some values; that of inputs is known."""
-        if int(ids.max(initial=0)) < self.inputs:
-            return np.array([1, 0, 0], np.float32)
-        found: NDArray[np.float32] = self.growth[:, ids].reshape(3, -1).max(1, initial=0)
-        return found
+    def _multiplied(self, parts: Parts, event: int) -> tuple[Exact, Numbers]:
+        """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
 
-    def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
-        """The same values as values of another type: a conversion; `narrows` says that it rounds."""
-        event = self.event(kind) if narrows else 0
-        flat = ids.ravel()
-        made = self._queue(
-            (0, kind), lambda values, found: values.exact(found[0]), [flat], len(flat), kind, event, True
-        )
-        return made.reshape(ids.shape)
+        Instructions that follow each other share operands: each array is looked up once.
+        """
+        a, b, c = map(_Stack, parts)
+        residues = np.empty((len(self.primes), c.size), np.uint32)
+        for row, table, prime in zip(residues, self.residues, map(float, self.primes), strict=True):
+            left, right = a.of(table), b.each(b.of(table).astype(np.float64))
+            total = a.each((left >> np.uint32(16)).astype(np.float64)) @ right  # below 2^15 * 2^31 * _DEPTH
+            _cut(total, prime)
+            total *= 65536.0
+            total += a.each((left & np.uint32(0xFFFF)).astype(np.float64)) @ right
+            total += c.each(c.of(table))
+            _cut(total, prime)
+            row[:] = total.ravel()
+        sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
+        return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event)
+
+    def _grown(self, a: _Stack, b: _Stack, c: _Stack, event: int) -> Numbers:
+        """The histories of a * b + c: one for all where no operand has a mark."""
+        found = [one.of(self.history) for one in (a, b, c)]
+        among = [self.histories.among(one) for one in found]
+        left, right, sums = (Growth(*(max(one[row] for one in each) for row in range(3))) for each in among)
+        terms = Growth(norm=max(a.ids.shape[2] - 1, 1).bit_length())
+        growth = left * right * terms + sums
+        if any(one.marked for each in among for one in each):
+            whole = [one.each(each) for one, each in zip((a, b, c), found, strict=True)]
+            return self.histories.spread(whole[0], whole[1], whole[2], growth, event).ravel()
+        bounds = growth.degree, growth.norm, growth.denominator
+        return np.array([self.histories.number(History(*bounds, narrowed=event))], np.uint32)
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""
@@ -379,27 +352,31 @@ class Values:
         shape, flat = ids[0].shape, [one.ravel() for one in ids]
         first = self.new(len(flat[0]), CODE[kind])
         place = slice(first, self.top)
-        found, sample = self.choices(name, [self.residues[:, one] for one in flat], [self.sample[one] for one in flat])
-        self.residues[:, place], self.sample[place] = found, sample
-        self.growth[DEGREE, place] = 1
-        self.marks[:, place] = self.merged([self.marks[:, one] for one in flat])
-        self.marked = True
-        self.marks[OPAQUE, place] = np.maximum(self.marks[OPAQUE, place], opaque)
+        parts = [self.exact(one) for one in flat]
+        made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
+        self.residues[:, place], self.sample[place] = made
+
+        def unknown(parts: Sequence[History]) -> History:
+            found = merged(parts, Growth(degree=1))
+            return found._replace(opaque=max(found.opaque, opaque))
+
+        self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
         return np.arange(first, self.top, dtype=np.uint32).reshape(shape)
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
         """The ids of inverses: of a number it is a number, of anything else a function of it."""
         self.flush()
         unique, place = np.unique(ids, return_inverse=True)
-        if len(unique) < 16 and not self.growth[DEGREE, unique].any() and not self.marks[:, unique].any():
-            if self.residues[:, unique].all():
-                made = self.new(len(unique), CODE[kind])
-                for at, one in enumerate(unique):
-                    for row, p in zip(self.residues, self.primes, strict=True):
-                        row[made + at] = pow(int(row[one]), -1, int(p))
-                    self.sample[made + at] = 1 / self.sample[one]
-                    self.growth[[NORM, DENOMINATOR], made + at] = self.growth[:, one].sum()
-                return (made + place.reshape(ids.shape)).astype(np.uint32)
+        past = [self.histories.all[one] for one in self.history[unique]]
+        if len(unique) < 16 and not any(one.degree or one.marked for one in past) and self.residues[:, unique].all():
+            made = self.new(len(unique), CODE[kind])
+            for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
+                for row, p in zip(self.residues, self.primes, strict=True):
+                    row[at] = pow(int(row[one]), -1, int(p))
+                self.sample[at] = 1 / self.sample[one]
+                both = old.norm + old.denominator
+                self.history[at] = self.histories.number(History(norm=both, denominator=both))
+            return (made + place.reshape(ids.shape)).astype(np.uint32)
         return self.apply("rcp", [ids], kind, FREE)
 
     def chance(self, ids: Ids) -> float:
@@ -411,10 +388,42 @@ class Values:
         self.flush()
         if not ids.size:
             return 0.0
-        degree = float(self.growth[DEGREE, ids].max()) + 1
-        height = float(self.growth[NORM, ids].max() + self.growth[DENOMINATOR, ids].max()) + 1
+        there = self.histories.among(self.history[ids])
+        degree = max(one.degree for one in there) + 1
+        height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
         one = degree / LEAST + height / 30 / PRIMES_THERE
         return float((ids.size + self.choices.applied) * one ** len(self.primes))
+
+
+class _Stack:
+    """The matrices of some operations, one after the other; an array that several have is looked up once."""
+
+    def __init__(self, parts: list[Ids]) -> None:
+        own = {id(one): one for one in parts}
+        self.ids = np.concatenate(list(own.values())).astype(np.intp)  # (matrices, rows, columns)
+        self.size = sum(one.size for one in parts)
+        self.order: NDArray[np.intp] | None = None  # the matrix of each place, where some are shared
+        if len(own) < len(parts):
+            ends = dict(zip(own, accumulate(map(len, own.values())), strict=True))
+            spans = (np.arange(ends[id(one)] - len(one), ends[id(one)]) for one in parts)
+            self.order = np.concatenate(list(spans))
+
+    def of(self, table: NDArray[Any]) -> NDArray[Any]:
+        """A table's entries for the different matrices."""
+        return table.take(self.ids)
+
+    def each(self, found: NDArray[Any]) -> NDArray[Any]:
+        """What was found for the different matrices, for each operation."""
+        return found if self.order is None else found.take(self.order, 0)
+
+
+def _cut(numbers: NDArray[np.float64], prime: float) -> None:
+    """Reduce whole numbers from 0 to 2^53 modulo a prime, in place."""
+    quotient = numbers * ((1 - 2.0**-50) / prime)  # never too large, and too small by less than 1
+    np.floor(quotient, quotient)
+    quotient *= prime
+    numbers -= quotient
+    np.subtract(numbers, prime, out=numbers, where=numbers >= prime)
 
 
 def decoded(bits: int, kind: str) -> Fraction | None:

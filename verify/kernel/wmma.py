@@ -20,6 +20,7 @@ from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
 from verify.kernel.accesses import deposit, fetch
 from verify.kernel.findings import Severity, Unclear
+from verify.kernel.histories import END, History
 from verify.kernel.integers import cut
 from verify.kernel.machine import Bind, Machine, Read, Run
 from verify.kernel.matrices import (
@@ -33,7 +34,7 @@ from verify.kernel.matrices import (
 from verify.kernel.order import Ints
 from verify.kernel.ptx import Instruction, Operand
 from verify.kernel.registers import Word, joined, word
-from verify.kernel.values import CODE, END, LAST, SIZE, SLOT, Bits, Ids, Mask, Values
+from verify.kernel.values import CODE, SIZE, Bits, Ids, Mask, Values
 
 LINE = 16  # bytes: what each row or column in memory is aligned to, or a fragment where it is smaller
 
@@ -80,15 +81,15 @@ def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -
 def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     """The same values as new ones of a type, at these places of a fragment, counted from 1; 0 is at none."""
     values.flush()
-    if len(values.marks) <= LAST:
-        values.marks = np.pad(values.marks, ((0, LAST + 1 - len(values.marks)), (0, 0)))
     flat, first = ids.ravel(), values.new(ids.size, CODE[kind])
     here = slice(first, values.top)
-    for table in (values.residues, values.sample, values.growth, values.marks):
-        table[..., here] = table[..., flat]
-    where = np.broadcast_to(slots, ids.shape).ravel()
-    values.marks[SLOT, here], values.marks[LAST, here] = where, np.where(where, END - where, 0)
-    values.marked = True
+    values.residues[:, here], values.sample[here] = values.residues[:, flat], values.sample[flat]
+    every, where = np.unique(np.broadcast_to(slots, ids.shape), return_inverse=True)
+    marks = [values.histories.number(History(slot=one, last=END - one if one else 0)) for one in every.tolist()]
+    both = values.history[flat], np.array(marks, np.uint32)[where.ravel()]
+    values.history[here] = values.histories.combined(
+        both, lambda parts: parts[0]._replace(slot=parts[1].slot, last=parts[1].last)
+    )
     values.copies.append((first, flat))
     return np.arange(first, values.top, dtype=np.uint32).reshape(ids.shape)
 
@@ -109,11 +110,11 @@ def _taken(machine: Machine, kind: Kind, reads: Sequence[Read], warps: Ints) -> 
     values.flush()
     wanted = kind.numbers
     uniform = (ids == ids[:, :1]).all(1)
-    if not uniform.all() and len(values.marks) <= LAST:
+    if not uniform.all() and not values.copies:
         raise Unclear(machine.findings.line, f"no wmma instruction made the registers of fragment {kind.words}")
     if not uniform.all():
         rest = ids[~uniform]
-        place, last = values.marks[SLOT, rest], values.marks[LAST, rest]
+        place, last = values.marks("slot", rest), values.marks("last", rest)
         plain = (place == 0) & (values.residues[:, rest] == values.residues[:, rest[:, :1]]).all(0).all(1)[:, None]
         if not (plain | (place == wanted) & (last == END - wanted)).all():
             text = f"the registers of fragment {kind.words} hold what no wmma instruction put there, another fragment, "

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What values went through: how far they may have grown, and their marks. Each distinct history is kept once.
+
+Main declarations: `History`, `Histories` (their numbers), `Growth` (computes a formula on bounds instead of values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.uint32]  # of histories, one for each value
+_BITS = (12, 16, 2, 16, 16)  # of a cause, a narrowing, opaque, slot and last, in one number
+END = 0xFFFF  # above every place in a fragment
+_TABLE = 1 << 22  # the most entries of a table that finds different numbers without sorting
+
+
+class History(NamedTuple):
+    """Bounds on a value as a polynomial of the inputs, and its marks: 0 for none."""
+
+    degree: float = 0.0
+    norm: float = 0.0  # log2 of the sum of its coefficients' absolute values
+    denominator: float = 0.0  # log2 of their common denominator
+    cause: int = 0  # why it has no meaning
+    absorbed: int = 0  # the event of a narrowing before the last operation
+    narrowed: int = 0  # that of a narrowing as the last operation
+    opaque: int = 0  # whether a function was applied that is no polynomial
+    slot: int = 0  # its place in a fragment of wmma
+    last: int = 0  # and END less it: the two differ if values of two places meet
+
+    @property
+    def marked(self) -> bool:
+        """Whether it has any mark."""
+        return any(self[3:])
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The bounds of a value while a formula is computed."""
+
+    degree: float = 0.0
+    norm: float = 0.0
+    denominator: float = 0.0
+
+    def __add__(self, other: Any) -> Growth:
+        other = other if isinstance(other, Growth) else Growth()
+        norm = max(self.norm, other.norm) + 1
+        return Growth(max(self.degree, other.degree), norm, max(self.denominator, other.denominator))
+
+    def __mul__(self, other: Any) -> Growth:
+        other = other if isinstance(other, Growth) else Growth()
+        return Growth(self.degree + other.degree, self.norm + other.norm, self.denominator + other.denominator)
+
+    __sub__ = __radd__ = __rsub__ = __add__
+    __rmul__ = __mul__
+
+
+def merged(parts: Sequence[History], growth: Growth, event: int = 0) -> History:
+    """The history of a result of arithmetic: what its operands went through, it went through."""
+    cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
+    absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
+    slot, last = max(one.slot for one in parts), max(one.last for one in parts)
+    return History(growth.degree, growth.norm, growth.denominator, cause, absorbed, event, opaque, slot, last)
+
+
+class Histories:
+    """Every distinct history, by its number; the first ones are those of the reserved ids."""
+
+    def __init__(self, reserved: int) -> None:
+        self.all = [History(cause=one) for one in range(reserved)]
+        self._numbers = {one: number for number, one in enumerate(self.all)}
+        self._table = np.array(self.all)
+
+    def number(self, history: History) -> int:
+        """The number of a history."""
+        if history not in self._numbers:
+            self._numbers[history] = len(self.all)
+            self.all.append(history)
+        return self._numbers[history]
+
+    def table(self) -> NDArray[np.float64]:
+        """The fields of every history."""
+        if len(self._table) < len(self.all):
+            self._table = np.concatenate([self._table, np.array(self.all[len(self._table) :])])
+        return self._table
+
+    def among(self, numbers: Numbers) -> list[History]:
+        """The different histories of some values."""
+        return [self.all[one] for one in _ranked(numbers, len(self.all))[0]]
+
+    def combined(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
+        """The numbers of results, by a rule for the histories of operands that meet."""
+        met: list[tuple[History, ...]] = [()]
+        place: NDArray[np.intp] = np.zeros(1, np.intp)
+        for one in operands:
+            there, rank = _ranked(one, len(self.all))
+            used, place = _ranked(place * len(there) + rank, len(met) * len(there))
+            met = [(*met[both // len(there)], self.all[there[both % len(there)]]) for both in used]
+        made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
+        return made[place]
+
+    def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int) -> Numbers:
+        """The numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
+        fields = self.table().T.astype(np.uint64)
+        packed = np.zeros(c.shape, np.uint64)
+        for bits, one in zip(_BITS, (fields[3], fields[4:6].max(0), *fields[6:]), strict=True):
+            factors = np.maximum(one[a].max(2)[:, :, None], one[b].max(1)[:, None])
+            packed = packed << np.uint64(bits) | np.maximum(factors, one[c])
+        found, place = np.unique(packed, return_inverse=True)
+        made = []
+        for whole in found.tolist():
+            cause, absorbed, opaque, slot, last = (
+                whole >> sum(_BITS[at + 1 :]) & (1 << bits) - 1 for at, bits in enumerate(_BITS)
+            )
+            bounds = growth.degree, growth.norm, growth.denominator
+            made.append(self.number(History(*bounds, cause, absorbed, event, opaque, slot, last)))
+        return np.array(made, np.uint32)[place.reshape(c.shape)]
+
+
+def _ranked(numbers: NDArray[Any], count: int) -> tuple[list[int], NDArray[np.intp]]:
+    """The different ones of numbers below `count`, and the place of each among them."""
+    if not numbers.size:
+        return [], np.zeros(0, np.intp)
+    first = numbers.flat[0]
+    if (numbers == first).all():
+        return [int(first)], np.zeros(1, np.intp)
+    if count > _TABLE:
+        found, place = np.unique(numbers, return_inverse=True)
+        return found.tolist(), place
+    there = np.zeros(count, bool)
+    there[numbers] = True
+    rank = np.cumsum(there) - 1
+    return np.flatnonzero(there).tolist(), rank[numbers]
