@@ -48,10 +48,10 @@ class Row:
         """The pattern of its opcodes; a kernel needs few of them."""
         return _pattern(self.spelling, self.words)
 
-    def begins(self) -> tuple[str, ...]:
+    def begins(self) -> set[str]:
         """The first words of its opcodes."""
         first = self.spelling.partition(".")[0]
-        return self.words[first[1:-1]] if first[0] == "{" else (first,)
+        return {word.partition(".")[0] for word in (self.words[first[1:-1]] if first[0] == "{" else (first,))}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
