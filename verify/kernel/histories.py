@@ -22,7 +22,7 @@ _TABLE = 1 << 22  # the most entries of a table that finds different numbers wit
 class History(NamedTuple):
     """Bounds on a value as a polynomial of the inputs, and its marks: 0 for none."""
 
-    degree: float = 0.0
+    degree: float = 0.0  # of the polynomial
     norm: float = 0.0  # log2 of the sum of its coefficients' absolute values
     denominator: float = 0.0  # log2 of their common denominator
     cause: int = 0  # why it has no meaning

@@ -120,10 +120,10 @@ class _Batch:
     """Queued operations of one kind: none needs another's result."""
 
     key: Any  # what operations of one batch have in common
-    compute: Compute
+    compute: Compute  # what makes all of their results
     first: int  # the first id that it makes
     made: list[tuple[int, int]]  # spans of ids, in the order of the operations
-    operands: Parts
+    operands: Parts  # their ids
     count: int = 0  # elements so far
 
 
