@@ -308,6 +308,25 @@ def c_of_m16n8k16() -> list[Row]:
     ]
 
 
+def tiled() -> list[Row]:
+    tile, grid, block = 128, 16, 4  # a tile of C, its threads, both in each direction; neighbours of a thread
+    each = tile // grid  # outputs of a thread in each direction
+    return [
+        ("each thread has {} of the {}", each * each, tile * tile),
+        ("R must divide {} / {} = {}; with R = {} the period is {}, which does not divide {}",
+         tile, grid, each, 3, 3 * grid, tile),
+        ("R = {} makes each group one 128-bit access for f32 (for f16, R = {} does)", 128 // 32, 128 // 16),
+        ("Thread 17 is at ({},{}):", *divmod(17, grid)),
+        ("the {}×{} blocks is not balance, since {} neighbours", block, block, each * each),
+        ("both need {} rows of A and {} columns of B", 2 * each, tile),  # a warp is two rows of threads
+        ("{} values of each for {} products, not {} and {}", each, each * each, 1, each * each),
+        ("Four warps, {}×{}, of the m16n8k16 atom cover {}×{}×{}", 2, 2, 2 * 16, 2 * 8, 16),
+        ("then the two warps {} apart", 2 * 8),
+        ("not {}/{} = 2", 32, 16),
+        ("values {} and {} are one row below values {} and {}", 2, 3, 0, 1),
+    ]  # fmt: skip
+
+
 ROWS: dict[str, Callable[[], list[Row]]] = {
     "README.md": readme,
     "CONTRIBUTING.md": lambda: [
@@ -354,7 +373,18 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
         ("{} on a terminal,", constant("lanecheck_console/command.py", r"(\d+) if on_terminal")),
         ("{} elsewhere", constant("lanecheck_console/command.py", r"on_terminal else (\d+)")),
     ],
-    "docs/tutorial/tiling.md": lambda: [("64 of the {}", 128 * 128)],
+    "docs/tutorial/algebra.md": lambda: [
+        ("a {}×{} block of {}×{} copies is a {}×{} matrix", 2, 2, 3, 4, 2 * 3, 2 * 4),
+        ("the second step of {} through six rows", 4),
+    ],
+    "docs/tutorial/layouts.md": lambda: [
+        ("As a {}×{}×{} tensor", *layout("(2,2,2):(4,1,2)").shape),
+        ("last two modes makes a {}×{} matrix", 2, 2 * 2),
+        ("first and the last makes a {}×{} matrix", 2 * 2, 2),
+        ("Here {}×{} blocks form a {}×{} grid", 2, 2, 2, 2),
+    ],
+    "docs/tutorial/tensors.md": lambda: [("A {}×{} block of a row-major {}×{} tile", 4, 4, 128, 128)],
+    "docs/tutorial/tiling.md": tiled,
     "docs/tv-layouts.md": c_of_m16n8k16,
 }  # fmt: skip
 
