@@ -321,7 +321,7 @@ def tiled() -> list[Row]:
         ("both need {} rows of A and {} columns of B", 2 * each, tile),  # a warp is two rows of threads
         ("{} values of each for {} products, not {} and {}", each, each * each, 1, each * each),
         ("Four warps, {}×{}, of the m16n8k16 atom cover {}×{}×{}", 2, 2, 2 * 16, 2 * 8, 16),
-        ("then the two warps {} apart", 2 * 8),
+        ("then the two warps {}", 2 * 8),
         ("not {}/{} = 2", 32, 16),
         ("values {} and {} are one row below values {} and {}", 2, 3, 0, 1),
     ]  # fmt: skip
