@@ -198,7 +198,8 @@ def compared(text: str, other: str) -> Picture:
     first, second = parsed(text), parsed(other)
     outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
     mine, theirs = (points_of(each, **outputs) for each in (first, second))
-    return Picture(text, (maps.table("", mine, text, wanted=theirs),), shades="thread")
+    panel = maps.table("", mine, f"{text} at each point", wanted=theirs)
+    return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
 
 
 def plain(layout: Layout | ComposedLayout) -> bool:

@@ -13,8 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser, address, browser
+from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
+from verify.kernel import command as kernel
+from verify.movement import command as movement
+from verify.tiling import command as tiling
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 ROOT = Path(__file__).parents[2]
@@ -24,8 +28,13 @@ PAGES = {
     "refuted": (atom.main, ["--atoms", "tests/museum/wrong.toml", "--", "1: SM80_16x8x32_S32S4S4S32_TN"]),
     "atlas": (atlas.main, ["SM80*", "SM61"]),
     "large": (atom.main, ["SM90_64x256x16_F32F16F16_SS"]),  # its picture is drawn by a script
+    "kernel": (kernel.main, ["examples/kernel/fragment.ptx", "--claim", "examples/kernel/fragment.toml", "--seed=1"]),
+    "movement": (movement.main, ["examples/movement.toml", "--only", "ldmatrix fills A"]),
+    "tiling": (tiling.main, ["--atom", "SM80_16x8x8_F32F16F16F32_TN"]),
+    "layout": (layout.main, ["(4,2):(2,1)", "--equals", "(4,2):(1,4)"]),
 }
 SMALL = ["verified", "refuted", "atlas"]
+OTHERS = ["kernel", "movement", "tiling", "layout"]
 LIKE = 5.0  # the mean difference, of 255, up to which two screenshots are alike
 
 
@@ -57,6 +66,18 @@ def test_a_page_fits_and_is_accessible(
     assert shown.fetched() == []
 
 
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (400, True)])
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_picture_of_another_subject_fits_and_is_accessible(
+    name: str, width: int, dark: bool, shown: Browser, pages: dict[str, Path]
+) -> None:
+    shown.open(address(pages[name]), width, dark)
+    assert shown.js("document.querySelectorAll('svg g.c').length") > 7
+    assert shown.sideways() <= 0
+    assert shown.violations() == []
+    assert shown.fetched() == []
+
+
 @pytest.mark.parametrize("width", [1200, 400])
 def test_a_large_picture_is_drawn_and_scrolls_in_its_own_frame(
     width: int, shown: Browser, pages: dict[str, Path]
@@ -65,6 +86,7 @@ def test_a_large_picture_is_drawn_and_scrolls_in_its_own_frame(
     assert shown.sideways() <= 0 and shown.fetched() == []
     assert pages["large"].stat().st_size < 1_000_000
     assert shown.js("document.querySelector('.lc-scroll').scrollWidth > window.innerWidth")
+    assert shown.js("document.querySelector('[data-at=\"0 0\"]').getBoundingClientRect().left < 200")  # seen at once
 
 
 def test_a_page_that_is_wrong_is_found(shown: Browser, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from verify.core.html import document, element
@@ -32,7 +33,13 @@ def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
 
 
 def figure(picture: Picture, cells: int = svg.STATIC, prefix: str = "lc") -> Element:
-    """The <figure> of a picture; the drawing scrolls by itself, so that a narrow page does not. `prefix` is of ids."""
+    """The <figure> of a picture; the drawing scrolls by itself, so that a narrow page does not. `prefix` is of ids.
+
+    With more cells than `cells` its panels are below each other: the first one is seen without scrolling.
+    """
+    if picture.cells > cells:
+        below = (replace(panel, place=(number, 0)) for number, panel in enumerate(picture.panels))
+        picture = replace(picture, panels=tuple(below))
 
     def scrolled(what: str, *inside: Element) -> Element:
         return element(

@@ -128,7 +128,7 @@ class Picture:
         >>> Picture("one", (panel,)).summary()
         'C 1x2: 1 row (m) by 2 columns (n), 1 cell without an owner.'
         """
-        panels = [_summary(panel, self.several) for panel in self.panels]
+        panels = [_summary(panel, self.several, self.expected) for panel in self.panels]
         return " ".join([*panels, *(f"{note.rstrip('.')}." for note in self.notes)])
 
     def legend(self) -> list[tuple[Cell, str]]:
@@ -156,14 +156,14 @@ class Picture:
         return replace(self, panels=tuple(panel for panel in self.panels if panel.name in names))
 
 
-def _summary(panel: Panel, several: str) -> str:
+def _summary(panel: Panel, several: str, expected: str) -> str:
     rows, columns = panel.whole
     faults = Counter(cell.fault for cell in panel.every())
     differing = sum(bool(cell.expected) and not cell.fault for cell in panel.every())
     found = (
         (faults[Fault.SEVERAL], f"with {several}"),
         (faults[Fault.MISSING], "without an owner"),
-        (differing, "with another owner than expected"),
+        (differing, f"other than {expected}"),
     )
     sizes = f"{_count(rows, 'row')} ({panel.axes[0]}) by {_count(columns, 'column')} ({panel.axes[1]})"
     parts = [f"{panel.heading}: {sizes}", *(f"{_count(n, 'cell')} {what}" for n, what in found if n)]
