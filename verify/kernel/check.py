@@ -45,6 +45,7 @@ class Outcome:
     expected: Mapping[str, Samples] = field(default_factory=dict)  # and what the claim says
     compared: int = 0  # elements
     offsets: tuple[tuple[int, int, int], ...] = ()  # (parameter, first byte, bytes) that were read
+    loops: tuple[tuple[int, int], ...] = ()  # (line of its first instruction, the most trips of a thread)
     hidden: tuple[str, ...] = ()  # which errors this launch cannot show
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
 
@@ -101,7 +102,9 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         bound=comparison.bound if comparison else 0.0, steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, compared=comparison.compared if comparison else 0,
-        offsets=tuple(sorted(run.machine.offsets_read)), cause=cause,
+        offsets=tuple(sorted(run.machine.offsets_read)),
+        loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
+        cause=cause,
     )  # fmt: skip
 
 

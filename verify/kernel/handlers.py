@@ -42,6 +42,8 @@ BINDS: Mapping[str, Bind] = {
     **clusters.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
+_MOVES = ("move", "address", "parameter", "load", "shuffle", "vote", "branch", "nothing", "policy", "fence")
+PURE = frozenset({*integers.BINDS, *fields.BINDS, *comparisons.BINDS, *_MOVES})  # classes that write registers alone
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",
@@ -59,6 +61,7 @@ _CELLS = (
 def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
+    machine.pure = []
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
         missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
@@ -75,6 +78,7 @@ def bound(machine: Machine) -> list[Finding]:
             continue
         machine.run.append(run)
         machine.lanes.append(found.row.lanes)
+        machine.pure.append(found.row.meaning in PURE)
         place = next((at for at, (role, _, _) in enumerate(found.row.operands) if role == "mask"), None)
         machine.members.append(None if place is None else machine.reader(one.operands[place]))
         wait = found.row.meaning in WAITS

@@ -19,6 +19,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
+from verify.kernel.loops import Loops
 from verify.kernel.memory import MAX_SHARED, SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints
 from verify.kernel.products import WAIT as WAIT_GROUP
@@ -49,6 +50,8 @@ class Machine:
         self.run: list[Run] = []  # by instruction
         self.lanes: list[int] = []  # that must execute it together
         self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
+        self.pure: list[bool] = []  # whether it writes registers alone
+        self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
         self.control: list[str] = []  # branch, exit, barrier or empty
         self.symbols, self.size = self._place_shared()
         self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
@@ -124,6 +127,7 @@ class Machine:
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
         self.owned: dict[int, tuple[int, int]] = {}  # warpgroup -> registers of each thread by setmaxnreg, since when
+        self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
         self.active = np.ones(self.count, bool)  # the threads that execute
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
         if self.asynchronous and self.threads % 128 == 0:
@@ -310,12 +314,13 @@ class Machine:
             self.steps += 1
             self.shared.order.now += 1
             if self.steps > self.budget:
-                raise Unclear(one.line, f"the kernel has not ended after {self.budget} instructions (--budget)")
+                raise Unclear(one.line, self.loops.unfinished())
             if not self.steps & 0x3FF:
                 self.ticked(self.steps)
             findings.line = self.values.line = one.line
             self.number = pc
             self.ran[pc] = True
+            self.effects += not self.pure[pc]
             mask = None if everyone else active
             if self.lanes[pc] > 1 and not everyone and self._short(pc, active):
                 return
@@ -388,6 +393,8 @@ class Machine:
                 return True
             self.pc[active] = pc + 1
             self.pc[mask] = one.target
+            if one.target <= pc and mask.any():
+                self.loops.back(pc, one.target, mask)
             return True
         if control == "exit":
             self.pc[active] = pc + 1

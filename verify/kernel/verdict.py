@@ -155,6 +155,9 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
     if outcome.compared:
         notes.insert(1, f"chance   that a wrong element went unnoticed: below {outcome.bound:.0e}")
+    if outcome.loops:
+        listed = ", ".join(f"line {line}: {trips} trips" for line, trips in outcome.loops[:LISTED])
+        notes.append(f"loops    {listed}{', …' * (len(outcome.loops) > LISTED)}")
     if outcome.never_ran:
         first = ", ".join(map(str, outcome.never_ran[:6])) + (", …" if len(outcome.never_ran) > 6 else "")
         notes.append(f"not run  {len(outcome.never_ran)} instructions, lines {first}")

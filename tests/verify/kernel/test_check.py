@@ -247,11 +247,6 @@ def test_a_kernel_with_less_shared_memory_than_it_takes_is_refuted() -> None:
     assert {each.kind for each in one(text).findings} >= {"shared memory out of bounds"}
 
 
-def test_an_endless_loop_ends_with_the_budget() -> None:
-    found = one(f"{HEAD}{REGISTERS}$L: bra $L;\nret;\n}}", budget=5000)
-    assert found.status == "UNKNOWN" and "5000" in found.findings[0].text
-
-
 SHARED = f""".version 8.0
 .target sm_80
 .shared .align 16 .b8 buf[256];
