@@ -14,7 +14,7 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"interrupted"},
     "verify/index": {"hostile"},
-    "verify/kernel": {"docs", "drawn_operand"},
+    "verify/kernel": {"docs", "drawn_operand", "schedules"},
     "verify/movement": {"planted_bugs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loops of a kernel as it runs: how many trips, whether a state comes again, whether the end is out of reach.
+"""The loops of a kernel as it runs: how many trips, whether a state comes again, whether the end is too far away.
 
 Plain numbers decide where threads go: their places in the kernel, and the bits of registers that are no data. Where
 all of that is as it was at an earlier trip, and nothing else was changed in between, the loop goes on for ever.
@@ -47,7 +47,7 @@ class Loop:
     last: int  # and of the branch
     began: int  # the step of the first trip's end
     rounds: int = 0  # executions of the branch
-    kept: State | None = None
+    kept: State | None = None  # an earlier state, with which this trip's is compared
     distance: tuple[int, int] | None = None  # (rounds, difference of what the condition compares)
 
 
