@@ -156,6 +156,22 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.inval: there is no barrier any more, after all that used it."""
+    place = address_of(one, 0)
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            thread = threads[rows[:1]]
+            if problem := barrier.used_after(thread):
+                text = f"{machine.shared.who(int(thread[0]))} invalidates the mbarrier at shared address {address}: "
+                machine.findings.add("race: mbarrier", Severity.RACE, f"{text}{problem}", "9.7.13.15.10")
+            del engine(machine).barriers[int(machine.cta[thread[0]]), address]
+
+    return run
+
+
 def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
     place, expects = address_of(one, 1), "expect" in meaning.words
@@ -394,6 +410,7 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 BINDS: dict[str, Bind] = {
     "barrier_init": barrier_init,
+    "barrier_invalidate": barrier_invalidate,
     "barrier_arrive": barrier_arrive,
     "barrier_expect": barrier_expect,
     "wait": wait,

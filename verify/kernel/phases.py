@@ -128,6 +128,12 @@ class Phases:
             f"parity says that the wait is over: {problem}"
         )
 
+    def used_after(self, members: Ints) -> str:
+        """What of its use does not come before what threads do next, in words; empty if all of it does."""
+        used = np.maximum(self.came, self.over)
+        used[:-1] = np.maximum(used[:-1], self.looked)
+        return self.executed.missing(members, used, "the last use of it")
+
     def turn(self, blocked: Callable[[], Sequence[tuple[int, int]]]) -> str:
         """Begin the next phase if this one is over; what is wrong with that.
 

@@ -85,7 +85,7 @@ def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         first = _of_warps(machine, machine.numbers(address, mask, "an address of Tensor Memory"), warps, "addresses")
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
         for warp, at, many in zip(warps, first, counts, strict=True):
-            if not memory(machine).free(int(machine.cta[warp * 32]), int(at), int(many)):
+            if not memory(machine).free(int(machine.cta[warp * 32]), int(at), int(many), int(warp) * 32):
                 text = f"{machine.shared.who(int(warp) * 32)}: no allocation gave {many} columns from {at:#x} on"
                 machine.findings.add("wrong deallocation", Severity.MEMORY, text, ALLOCATION)
 

@@ -67,10 +67,14 @@ class TensorMemory:
             self.plain = np.concatenate([np.zeros(grown, np.uint8), self.plain], 2)
             self.first = first
 
-    def free(self, cta: int, first: int, count: int) -> bool:
-        """Give columns back; whether they are what one allocation gave."""
+    def free(self, cta: int, first: int, count: int, thread: int) -> bool:
+        """Give columns back, by a warp whose first thread is given; whether they are what one allocation gave."""
         if self.pieces[cta].get(first) != count:
             return False
+        parts, columns = np.divmod(np.arange(LANES // PART * count), count)
+        ctas, columns, does = np.full(len(parts), cta), columns + first, "tcgen05.dealloc"
+        self._after_products(ctas, parts, columns, thread, does)
+        self._after(("st", "ld"), ctas, parts, columns, thread, does)
         del self.pieces[cta][first]
         self.allocated[cta, first : first + count] = False
         return True

@@ -101,6 +101,34 @@ def test_a_wrong_use_is_found(old: str, new: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "ret;",
+            "@%p1 bra END;\nmbarrier.inval.shared::cta.b64 [%r3];\nEND:\nret;",
+            "nothing orders it after the last use",
+        ),
+        ("ret;", "bar.sync 0;\n@%p1 bra END;\nmbarrier.inval.shared::cta.b64 [%r3];\nEND:\nret;", ""),
+        ("WAIT:\n", "bar.sync 0;\nmbarrier.inval.shared::cta.b64 [%r3];\nWAIT:\n", "never initialised"),
+    ],
+)
+def test_a_barrier_is_invalidated_after_its_last_use(old: str, new: str, words: str) -> None:
+    """By two warps, of which nothing but bar.sync orders one after the other."""
+    found = run(old, new) if "WAIT" in old else wide(old, new)
+    texts = [one.text for one in found.findings]
+    assert (found.status, texts) == ("VERIFIED", []) if not words else any(words in text for text in texts), texts
+
+
+def wide(old: str, new: str) -> Outcome:
+    """The outcome of the copy by 64 threads, of which the second 32 wait and store nothing."""
+    text = COPY.replace(old, new, 1).replace(
+        "shl.b32 %r4, %r1, 2;", "setp.gt.u32 %p3, %r1, 31;\n@%p3 bra LAST;\nshl.b32 %r4, %r1, 2;"
+    )
+    (found,) = check(text.replace(new, f"LAST:\n{new}"), claim_of(CLAIM | {"block": 64}), seed=3)
+    return found
+
+
+@pytest.mark.parametrize(
     ("params", "words"),
     [
         ([{"unused": True}, "C"], "no tensor map for params[0]"),

@@ -70,6 +70,7 @@ def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
         (r"fence.proxy.async;", "", "no proxy fence"),
         (r"tcgen05.wait::ld.sync.aligned;", "", "no tcgen05.wait::ld"),
         (r"tcgen05.dealloc.*", "", "Tensor Memory is not deallocated"),
+        (r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)", "", "after a tcgen05.ld"),
         (r"mbarrier.try_wait.*\n@p bra DONE;\nbra AGAIN;", "", "tcgen05.mma not waited for"),
     ],
 )
