@@ -70,7 +70,7 @@ class Session:
         self._solver = solver or Solver()
         self._budget = budget
         self._start = _spent(self._solver.reset())
-        self._text = text
+        self._text = text  # what is sent before the next command
         self.spent = 0
 
     def check(self) -> Answer:
@@ -86,9 +86,9 @@ class Session:
         return self._check(f"(push){text}")
 
     def forget(self) -> None:
-        """Drop what the last check_assuming or check_with added."""
+        """Drop what the last check_assuming or check_with added, before the next command."""
         if self.spent < self._budget:  # else the assertion may never have been made
-            self._run("(pop)")
+            self._text = "(pop)"
 
     def assume(self, assertion: str) -> None:
         """Add an assertion that stays."""
@@ -135,7 +135,8 @@ class Session:
 
     def _run(self, text: str) -> str:
         """The output of a command other than a check: it is short, so it has no limit."""
-        return self._solver.run(f"(set-option :rlimit 0){text}")
+        before, self._text = self._text, ""
+        return self._solver.run(f"(set-option :rlimit 0){before}{text}")
 
 
 class _OutOfBudget(Exception):
