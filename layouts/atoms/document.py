@@ -26,8 +26,9 @@ MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DOTS = 1000
 MAX_ERRORS = 20  # errors of syntax in one file: each needs another pass
-POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
-LOOKS_LIKE_A_HEADER = re.compile(r"^[ \t]*\[.*\][ \t]*(?:#.*)?\r?$", re.MULTILINE)
+# Compiled when they are first used: of an error of syntax.
+POSITION = r" \(at (?:line (\d+), column (\d+)|end of document)\)"
+LOOKS_LIKE_A_HEADER = r"(?m)^[ \t]*\[.*\][ \t]*(?:#.*)?\r?$"
 
 
 @dataclass(frozen=True)
@@ -190,11 +191,11 @@ class _Reading:
         from layouts.atoms.places import places
 
         walked = places(self.text)
-        position = POSITION.search(problem)
+        position = re.search(POSITION, problem)
         at = self._offset(position, walked, problem.startswith("Unclosed"))
         starts = [offset for offset, _ in walked.heads]
         if walked.stopped is not None:
-            looked = LOOKS_LIKE_A_HEADER.finditer(self.text, min(len(self.text), walked.stopped + 1))
+            looked = re.compile(LOOKS_LIKE_A_HEADER).finditer(self.text, min(len(self.text), walked.stopped + 1))
             starts += [match.start() for match in looked]
         if position is None:  # the message has no position: the first part that fails by itself
             at = next((a for a, b in zip([0, *starts], [*starts, None], strict=True) if _fails(self.text[a:b])), 0)

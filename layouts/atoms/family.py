@@ -18,8 +18,8 @@ from layouts.atoms.entry import Entry, Family, kind
 from layouts.atoms.template import PLACE, Word
 
 MOST = 4096  # instances of one entry
-PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
-WORD = re.compile(r"[A-Za-z0-9_]+")
+PARAMETER = r"[A-Za-z][A-Za-z0-9]*"
+WORD = r"[A-Za-z0-9_]+"
 
 
 def family(entry: Entry) -> Family:
@@ -45,14 +45,14 @@ def family(entry: Entry) -> Family:
 
 def _values(entry: Entry, name: str, listed: object) -> list[Word]:
     key = f"params.{name}"
-    if not PARAMETER.fullmatch(name):
+    if not re.fullmatch(PARAMETER, name):
         entry.fail(key, "a parameter is named by letters and digits")
     if not isinstance(listed, list) or not listed:
         entry.fail(key, "expected an array of whole numbers or of words")
     values: list[Word] = []
     for value in listed:
         if isinstance(value, str):
-            if not WORD.fullmatch(value):
+            if not re.fullmatch(WORD, value):
                 entry.fail(key, f"a word is letters, digits and _, found {value!r}")
             values.append(value)
         else:

@@ -18,7 +18,7 @@ SPACES = ("reg", "smem", "tmem")
 SAID = ("shape", "thr", "types")  # keys that an entry may leave to its instruction, besides `space`
 REQUIRED = OPERANDS
 OPTIONAL = (*SAID, "ptx", "source", *EXTRA, "element", "space", "copies", "known_defect", "expect", "relabel")
-ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
+ELEMENT = r"[1-9][0-9]?x[a-z][a-z0-9]*"
 PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
 
 
@@ -81,6 +81,6 @@ def _element(entry: Entry) -> Mapping[str, str]:
         entry.fail("element", f"expected a string or a table of operands, found {kind(given)}")
     entry.check_keys(given, "element.", (), TYPED)
     for operand, value in given.items():
-        if not ELEMENT.fullmatch(entry.text(value, f"element.{operand}")):
+        if not re.fullmatch(ELEMENT, entry.text(value, f"element.{operand}")):
             entry.fail(f"element.{operand}", f"expected a count and a type such as 2xf64, found {value!r}")
     return given

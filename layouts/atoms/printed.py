@@ -17,7 +17,7 @@ import re
 from typing import NamedTuple
 
 HEAD = re.compile(r"[ \t]*MMA[ _]Atom[ \t]*:?[ \t]*")
-LINE = re.compile(r"[ \t]*([A-Za-z_ ]{3,30}?)[ \t]*:[ \t]*(.*?)[ \t]*")
+LINE = r"[ \t]*([A-Za-z_ ]{3,30}?)[ \t]*:[ \t]*(.*?)[ \t]*"
 KEYS = {
     "thrid": "thr",
     "shapemnk": "shape",
@@ -70,7 +70,7 @@ def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
             title = name if len(blocks) == 1 else f"{name} {len(blocks)}"
             found.append((f'["{_quoted(title)}"]', plain))
             continue
-        parts = LINE.fullmatch(line)
+        parts = re.fullmatch(LINE, line)
         key = KEYS.get(re.sub("[ _]", "", parts[1]).lower()) if parts else None
         if parts is None or key is None or not blocks:
             found.append((f"# {_quoted(line)}".rstrip(), plain))

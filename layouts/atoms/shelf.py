@@ -23,7 +23,7 @@ from layouts.atoms.tables import named
 from layouts.atoms.template import Word
 from layouts.int_tuple import IntTuple
 
-HEADER = re.compile(r'^\["(.+)"\]$', re.MULTILINE)
+HEADER = re.compile(r'\n\["(.+)"\]$', re.MULTILINE)  # the line before it ends: that is found faster than a beginning
 
 
 @cache
@@ -48,7 +48,7 @@ class Shelf(Mapping[str, AnyAtom]):
 
     def add(self, file: str, text: str) -> None:
         """Add the entries of a file, unparsed. Raises AtomFileError for a name that is there already."""
-        heads = [*HEADER.finditer(text)]
+        heads = [*HEADER.finditer(f"\n{text}")]  # starts in `text`
         ends = [*(head.start() for head in heads[1:]), len(text)]
         for head, end in zip(heads, ends, strict=True):
             if head[1] in self.texts:

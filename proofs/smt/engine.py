@@ -13,7 +13,7 @@ from proofs.errors import EngineError
 from proofs.smt.libz3 import Context, Z3Error, version
 
 COUNTED = 1 << 18  # points
-_VALUE = re.compile(r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)")
+_VALUE = r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)"  # compiled when it is first used
 _SPENT = re.compile(r"\(:rlimit (\d+)\)")
 
 
@@ -102,7 +102,7 @@ class Session:
         ('sat', {'a': 11, 'b': -7})
         """
         text = self._run(f"(get-value ({' '.join(names)}))")
-        found = {name: _number(digits) for name, *digits in _VALUE.findall(text)}
+        found = {name: _number(digits) for name, *digits in re.findall(_VALUE, text)}
         if found.keys() != set(names):
             raise EngineError(f"z3 gave no values for {', '.join(names)}: {text}")
         return {name: found[name] for name in names}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.core.verdict import Check
 
-NAMED = re.compile(r"SM(\d+)(?=[_:<])")
-ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
+NAMED = r"SM(\d+)(?=[_:<])"
+ARCHITECTURE = r"(?i)sm_?(\d+)[af]?"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -132,19 +132,19 @@ def architecture(name: str) -> int | None:
     >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
     (90, None)
     """
-    found = NAMED.match(name)
+    found = re.match(NAMED, name)
     return None if found is None else int(found[1])
 
 
 def _is_of(name: str, start: str) -> bool:
-    found = NAMED.match(name)
+    found = re.match(NAMED, name)
     return found is not None and found[0] == start
 
 
 def _number(arch: str, atoms: Iterable[str]) -> int:
     """The number of an architecture; raises SpecError if no atom is of it."""
     known = sorted({number for name in atoms if (number := architecture(name)) is not None})
-    found = ARCHITECTURE.fullmatch(arch)
+    found = re.fullmatch(ARCHITECTURE, arch)
     if found is None or int(found[1]) not in known:
         listed = ", ".join(f"sm{number}" for number in known) or "none"
         raise SpecError("arch", f"no atom is of the architecture {arch}; there are: {listed}")
