@@ -22,7 +22,7 @@ from verify.kernel.registers import Word
 from verify.kernel.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Mask
 
 Floats: TypeAlias = NDArray[np.float64]
-PACKED = {"f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
+PACKED = {"f32x2": "f32", "f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 _PRODUCT = parse("a * b", {"a": False, "b": False}).tree
 _RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
 _WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}

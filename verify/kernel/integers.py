@@ -143,6 +143,12 @@ def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
     return found.astype(np.uint64)
 
 
+def _high(meaning: Meaning, left: Bits, right: Bits) -> Bits:
+    """The upper half of products of 128 bits."""
+    a, b = np.broadcast_arrays(*(typed(each, meaning.words["type"]) for each in (left, right)))
+    return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
+
+
 def _counted(meaning: Meaning, bits: Bits) -> Bits:
     width = WIDTHS[meaning.words["type"]]
     digits = (cut(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
@@ -327,6 +333,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 BINDS: dict[str, Bind] = {
     "integer": integer,
     "divide": plain(_divided, "a division of whole numbers that are data"),
+    "high": plain(_high, "the upper half of a product of data"),
     "count": plain(_counted, "a count of bits of data"),
     "extract": plain(_extracted, "bits cut out of data"),
     "insert": plain(_inserted, "bits put into data"),

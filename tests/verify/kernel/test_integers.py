@@ -49,12 +49,19 @@ def permuted(a: int, b: int, selector: int) -> int:
     return found
 
 
+FAR = "cvt.s64.s32 %d10, %a; cvt.s64.s32 %d11, %b; shl.b64 %d10, %d10, 32; shl.b64 %d11, %d11, 20;"
 OPERATIONS: dict[str, Callable[[int, int, int], int]] = {
     "add.s32 %r9, %a, %b": lambda a, b, c: a + b,
     "sub.u32 %r9, %a, %b": lambda a, b, c: a - b,
     "mul.lo.s32 %r9, %a, %b": lambda a, b, c: a * b,
     "mul.hi.s32 %r9, %a, %b": lambda a, b, c: signed(a) * signed(b) >> 32,
     "mul.hi.u32 %r9, %a, %b": lambda a, b, c: a * b >> 32,
+    f"{FAR.replace('.s', '.u')} mul.hi.u64 %d9, %d10, %d11; cvt.u32.u64 %r9, %d9": (
+        lambda a, b, c: (a << 32) * (b << 20) >> 64
+    ),
+    f"{FAR} mul.hi.s64 %d9, %d10, %d11; cvt.u32.u64 %r9, %d9": (
+        lambda a, b, c: (signed(a) << 32) * (signed(b) << 20) >> 64
+    ),
     "mad.lo.s32 %r9, %a, %b, %c": lambda a, b, c: a * b + c,
     "mad.hi.s32 %r9, %a, %b, %c": lambda a, b, c: (signed(a) * signed(b) >> 32) + c,
     "neg.s32 %r9, %a": lambda a, b, c: -a,
