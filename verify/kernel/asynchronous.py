@@ -7,7 +7,7 @@ time: it waited for the phase of the mbarrier that counts them, or met at a barr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,16 +16,16 @@ from isa_tables import smem
 from isa_tables.formula import evaluate
 from isa_tables.semantics import Meaning
 from verify.kernel.barriers import RUNNING
-from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import WAITING, Bind, Machine, Read, Run
 from verify.kernel.matrices import whole_warps
-from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW, Octets, Region
+from verify.kernel.memory import Octets
 from verify.kernel.order import Ints
 from verify.kernel.phases import Clock, Executed, Phases, report
 from verify.kernel.polling import polls
 from verify.kernel.ptx import Address, Immediate, Instruction, Register, Vector
 from verify.kernel.registers import Word
+from verify.kernel.tensor_maps import Box, box_at
 from verify.kernel.values import Ids, Mask
 
 REGISTERS = 1 << 16  # of an SM
@@ -277,13 +277,13 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         _, bars = shared_at(machine, barrier, mask)
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
         for number, thread in enumerate(threads):
-            found = tensor_map(machine, int(maps[number]), source.offset)
+            found = box_at(machine, int(maps[number]) + source.offset, int(thread))
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
-            region, elements, places = box_places(machine, int(thread), int(starts[number]), found, first)
-            inside = elements >= 0
+            places = box_places(machine, int(thread), int(starts[number]), found, first)
+            addresses, inside = found.elements(first)
             labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
             whose = np.full(int(inside.sum()), thread)
-            labels[inside], plain[inside] = machine.memory.read(region.addresses(elements[inside]), whose, region.size)
+            labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size)
             arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
     return run
@@ -315,51 +315,20 @@ def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) 
     _turn(machine, phases, address, int(machine.cta[thread]))
 
 
-def tensor_map(machine: Machine, address: int, offset: int) -> TensorMap:
-    """The tensor map that an address names: that of a parameter."""
-    window, rest = divmod(address, 1 << WINDOW)
-    number, inside = divmod(rest + offset, 1 << PARAMETER_ROOM)
-    names: Mapping[int, str] = {one.number: name for name, one in machine.kernel.parameters.items()}
-    found = machine.parameters.get(names.get(number, "")) if window == PARAMETER_WINDOW and not inside else None
-    if not isinstance(found, TensorMap):
-        what = f"params[{number}]" if window == PARAMETER_WINDOW else f"address {address:#x}"
-        raise Unclear(machine.findings.line, f"the claim has no tensor map for {what}")
-    return found
-
-
-def box_places(
-    machine: Machine, thread: int, start: int, found: TensorMap, first: list[int]
-) -> tuple[Region, Ints, Ints]:
-    """An array, the elements of a box (-1 outside of it), and their bytes (elements, bytes) of shared memory."""
-    region = next((one for one in machine.memory.arrays if one.array.name == found.array), None)
+def box_places(machine: Machine, thread: int, start: int, found: Box, first: list[int]) -> Ints:
+    """The bytes (elements, bytes) of shared memory that a box has from an address on."""
     line = machine.findings.line
-    if region is None or len(region.array.shape) != len(first) or len(found.box) != len(first):
-        raise Unclear(line, f"the tensor map of {found.array} and its box {found.box} do not have {len(first)} axes")
-    if region.array.stored is not None:
-        raise Unclear(line, f"{found.array} is sparse: a tensor map of it has no meaning")
+    if len(found.box) != len(first):
+        raise Unclear(line, f"the tensor map and its box {found.box} do not have {len(first)} axes")
     if start % 128:
         text = f"{machine.shared.who(thread)}: a tensor copy at shared address {start}, no multiple of 128"
         machine.findings.add("misaligned access", Severity.MEMORY, text, "9.7.9.25.5.2")
-    elements = _box(region, first, found.box)
-    linear = start + np.arange(len(elements)) * region.size
+    linear = start + np.arange(int(np.prod(found.box))) * found.size
     swizzles = smem.read("wgmma").swizzles
     if found.swizzle not in swizzles:
         raise Unclear(line, f"no meaning for the swizzle {found.swizzle!r} of a tensor map")
     addresses = np.asarray(evaluate(swizzles[found.swizzle].formula.tree, {"address": linear}), np.int64)
-    return region, elements, machine.shared.places(addresses, np.full(len(addresses), thread), region.size)
-
-
-def _box(region: Region, first: list[int], box: tuple[int, ...]) -> Ints:
-    """The elements of a box, its contiguous axis first; -1 outside of the array."""
-    array = region.array
-    axes = sorted(range(len(array.shape)), key=lambda axis: array.strides[axis])
-    places = np.indices(tuple(reversed(box))).reshape(len(box), -1)[::-1]
-    index, inside = [np.zeros(0, np.int64)] * len(box), np.ones(places.shape[1], bool)
-    for number, axis in enumerate(axes):
-        index[axis] = places[number] + first[number]
-        inside &= (index[axis] >= 0) & (index[axis] < array.shape[axis])
-    element = np.ravel_multi_index([np.where(inside, one, 0) for one in index], array.shape)
-    return np.where(inside, element, -1)
+    return machine.shared.places(addresses, np.full(len(addresses), thread), found.size)
 
 
 def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:

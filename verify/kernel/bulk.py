@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at, tensor_map
+from verify.kernel.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import Octets
 from verify.kernel.order import Ints
 from verify.kernel.ptx import Immediate, Instruction
+from verify.kernel.tensor_maps import box_at
 from verify.kernel.values import Ids, Mask
 
 PIECE = 16  # bytes: what sizes and addresses are multiples of
@@ -95,13 +96,13 @@ def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
         for number, thread in enumerate(threads):
-            found = tensor_map(machine, int(maps[number]), target.offset)
+            found = box_at(machine, int(maps[number]) + target.offset, int(thread))
             first = [int(np.int32(np.uint32(each[number]))) for each in at]
-            region, elements, places = box_places(machine, int(thread), int(starts[number]), found, first)
+            places = box_places(machine, int(thread), int(starts[number]), found, first)
             labels, plain = _from_shared(machine, places, int(thread))
-            inside = elements >= 0
+            addresses, inside = found.elements(first)
             whose = np.full(int(inside.sum()), thread)
-            machine.memory.write(region.addresses(elements[inside]), whose, labels[inside], plain[inside])
+            machine.memory.write(addresses[inside], whose, labels[inside], plain[inside])
 
     return run
 

@@ -20,6 +20,7 @@ from verify.kernel import (
     matrices,
     sparse,
     tcgen05,
+    tensor_maps,
     together,
     wmma,
 )
@@ -36,6 +37,7 @@ BINDS: Mapping[str, Bind] = {
     **sparse.BINDS,
     **wmma.BINDS,
     **tcgen05.BINDS,
+    **tensor_maps.BINDS,
     **together.BINDS,
     **asynchronous.BINDS,
     **bulk.BINDS,

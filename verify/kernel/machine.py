@@ -121,6 +121,7 @@ class Machine:
         self.wakers = []
         self.tensors: object = None  # the Tensor Memory of the batch, once a kernel uses it
         self.clusters: object = None  # the barrier of clusters of the batch, once a kernel uses it
+        self.maps: Any = None  # the tensor maps that a kernel makes
         self.bulk: object = None  # the bulk copies that read shared memory
         self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
         self.ends: list[Callable[[], None]] = []  # called when all threads have ended

@@ -241,10 +241,6 @@ class Region:
     number: int  # of the array in the claim
     stored: Stored | None = None  # its bytes, if the kernel may write it
 
-    def addresses(self, elements: Ints) -> Bits:
-        """The addresses of some elements."""
-        return (((self.number + 1) << WINDOW) + self.places[elements] * self.size).astype(np.uint64)
-
 
 class Global:
     """Global memory: the arrays of the claim."""

@@ -81,10 +81,10 @@ class Order:
         engines = [self.engine[members].max(), self.tensor[members].max()]
         return np.append(top.max(0), engines).astype(np.int32)
 
-    def ended(self, copied: int = 0, multiplied: int = 0) -> NDArray[np.int32]:
-        """The clock that the copy engine or the tensor core releases when it is done."""
+    def ended(self, copied: int) -> NDArray[np.int32]:
+        """The clock that the copy engine releases when it is done."""
         found = np.zeros(self.threads + 2, np.int32)
-        found[-2:] = copied, multiplied
+        found[-2] = copied
         return found
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:

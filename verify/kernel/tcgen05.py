@@ -203,8 +203,9 @@ def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         for thread, place in zip(threads, machine.at(address(mask), threads), strict=True):
-            last = int(memory(machine).issued[thread])
-            arrive_by_engine(machine, int(thread), int(place), machine.shared.order.ended(multiplied=last))
+            clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
+            clock[-1] = max(clock[-1], memory(machine).issued[thread])
+            arrive_by_engine(machine, int(thread), int(place), clock)
 
     return run
 
