@@ -70,7 +70,7 @@ def atoms() -> Schema:
         "params": PARAMS,
     }
     shape = {"type": "array", "items": {"oneOf": [COUNT, FILLED]}, "minItems": 3, "maxItems": 3}
-    element = {"type": "string", "pattern": f"^({mma.ELEMENT.pattern})$"}
+    element = {"type": "string", "pattern": f"^({mma.ELEMENT})$"}
     product = {
         **common,
         "shape": {"description": "M, N, K", "oneOf": [shape, WORD]},
