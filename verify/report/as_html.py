@@ -56,6 +56,8 @@ def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]
         made.set("open", "")
     made.extend(list(_picture(case, where, drawn)))
     made.extend(_operands(case, verbose, ids))
+    if case.notes:  # what the verdicts speak of
+        made.append(element("ul", *(element("li", note) for note in case.notes), class_="checks"))
     return made
 
 

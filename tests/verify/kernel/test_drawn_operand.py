@@ -69,7 +69,8 @@ def test_every_writer_draws_it(words: list[str], shown: str, report: Path, capsy
 def test_the_page_of_the_verdict_draws_it_too(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert verify_kernel([*WORDS, "--format", "html", "-o", str(page)]) == 1
-    assert "the instruction wants A[m=0,k=8]" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "the instruction wants A[m=0,k=8]" in text and "M = 16, N = 8, K = 16; grid 1x1x1 of 32 threads" in text
     right = tmp_path / "right.ptx"
     text = (KERNEL / "fragment.ptx").read_text(encoding="utf-8")
     right.write_text(text.replace("{%r10,%r11,%r12,%r13}", "{%r10,%r12,%r11,%r13}"), encoding="utf-8")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
@@ -111,6 +112,15 @@ def test_of_a_picture_that_is_too_large_for_a_page_a_window_is_drawn_that_says_s
     words, raw = "".join(made.words), (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"Its 39936 elements are too many for this page: parts of it follow; python -m verify.show {name}" in words
     assert "svg" in made.tags and "shown: n 0..69 of 0..247" in raw and len(raw) < 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SM100_TMEM_STORE_32dp32b128x_16b", "SM100_TMEM_LOAD_16dp256b32x"])
+def test_an_atom_of_millions_of_points_is_drawn(name: str, tmp_path: Path) -> None:
+    made = page(tmp_path, name, "--checks", "isa")
+    raw = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "svg" in made.tags and "Not drawn" not in raw and len(raw) < 1_000_000
+    assert len(re.findall(r"data-cells=", raw)) == 3  # Src, Dst and Ref
 
 
 def test_a_subject_of_a_file_has_its_line(tmp_path: Path) -> None:
