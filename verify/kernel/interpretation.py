@@ -19,6 +19,8 @@ from verify.kernel.ptx import Kernel
 from verify.kernel.values import SIZE, Values
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
+FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
+VALUES = 1 << 24  # that a batch may make, of 25 bytes each
 Samples: TypeAlias = NDArray[np.float64]
 
 
@@ -81,7 +83,7 @@ class Interpretation:
             if array.zero:
                 span = slice(first, first + len(places))
                 self.values.residues[:, span] = 0
-            nobody = np.full(count, -1, np.int64)
+            nobody = np.full(count, -1, np.int32)
             region.stored = Stored(
                 labels, plain, nobody, nobody.copy(), np.zeros(count, bool), nobody.copy(),
                 nobody.copy(), nobody.copy(),
@@ -94,14 +96,27 @@ class Interpretation:
         """Interpret all CTAs, a batch at a time, or one of them; Unclear where the run cannot go on."""
         x, y, z = self.launch.grid
         ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
-        per = max(1, THREADS // self.machine.threads)
         if only is not None:
             ctas = ctas[only : only + 1]
-        for first in range(0, len(ctas), per):
+        first, per = 0, max(1, THREADS // self.machine.threads)
+        if len(ctas) * self.machine.threads > FEW:
+            per = 1  # how much memory does one take?
+        while first < len(ctas):
+            before = self.values.top
             self.machine.start(ctas[first : first + per], first)
             if not first:
                 missing = handlers.bound(self.machine)
                 if missing:
                     raise Missing(missing)
             self.machine.go()
+            first += per
+            if first < len(ctas):
+                per = self._next((self.values.top - before) // per)
         self.values.flush()
+
+    def _next(self, made: int) -> int:
+        """The CTAs of the next batch, where one makes so many values; those of which nothing is left are dropped."""
+        self.values.drop([one.stored.labels for one in self.regions if one.stored is not None])
+        per = max(1, min(THREADS // self.machine.threads, VALUES // max(made, 1)))
+        self.values.reserve(self.values.top + per * made)
+        return per

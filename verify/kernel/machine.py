@@ -102,6 +102,7 @@ class Machine:
 
     def start(self, ctas: Sequence[tuple[int, int, int]], first: int) -> None:
         """Set up the threads of a batch; `first` is the number of its first CTA in the grid."""
+        self.begun = self.steps
         count, threads = len(ctas), self.threads
         self.ctas, self.count = count, count * threads
         self.registers: list[Word | None] = [None] * len(self.kernel.registers)
@@ -314,7 +315,7 @@ class Machine:
             one = instructions[pc]
             self.steps += 1
             self.shared.order.now += 1
-            if self.steps > self.budget:
+            if self.steps - self.begun > self.budget:
                 raise Unclear(one.line, self.loops.unfinished())
             if not self.steps & 0x3FF:
                 self.ticked(self.steps)

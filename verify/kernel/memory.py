@@ -28,6 +28,7 @@ PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 Octets = NDArray[np.uint8]
+Numbers = NDArray[np.int32]
 
 
 @dataclass(slots=True)
@@ -221,12 +222,12 @@ class Stored:
 
     labels: Ids  # of every byte
     plain: Octets  # and its plain bits
-    writer: Ints  # the thread of the grid that last wrote a byte, -1 for none
-    written: Ints  # when, in the time of its batch
+    writer: Numbers  # the thread of the grid that last wrote a byte, -1 for none
+    written: Numbers  # when, in the time of its batch
     atomic: Mask  # whether that was an atomic operation
-    reader: Ints  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
-    read: Ints  # when
-    reader_cta: Ints  # its CTA
+    reader: Numbers  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
+    read: Numbers  # when
+    reader_cta: Numbers  # its CTA
 
 
 @dataclass(slots=True)

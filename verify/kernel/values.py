@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +27,7 @@ from numpy.typing import NDArray
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.choices import Choices
 from verify.kernel.histories import Growth, Histories, History, Numbers, merged
+from verify.kernel.residues import DEPTH, LEAST, PRIMES_THERE, Stack, cut, random_prime
 
 Ids: TypeAlias = NDArray[np.uint32]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -39,37 +39,9 @@ CODE = {name: code for code, name in enumerate(KINDS)}
 BYTES = (0, 2, 2, 4, 4, 8, 1, 1, 4, 4, 1, 1, 2, 2, 8, 8)
 SIZE = dict(zip(KINDS, BYTES, strict=True))
 MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "e5m2": 3}  # bits with the hidden one
-LEAST, MOST = 1 << 30, 1 << 31  # of a prime
-PRIMES_THERE = 50_000_000  # fewer than there are primes in that range
 EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
+_TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
 _QUEUED = 1 << 17  # elements of a batch
-_DEPTH = 32  # of a product: a double holds so many products of 16 and 31 bits, and a multiple of 2^16, exactly
-
-
-def prime(source: random.Random) -> int:
-    """A random prime from LEAST to MOST."""
-    while True:
-        found = source.randrange(LEAST, MOST) | 1
-        if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and _strong(found):
-            return found
-
-
-def _strong(odd: int) -> bool:
-    """Whether an odd number below 2^32 is prime (Miller and Rabin; 2, 7 and 61 suffice there)."""
-    power, odd_part = 0, odd - 1
-    while odd_part % 2 == 0:
-        power, odd_part = power + 1, odd_part // 2
-    for base in (2, 7, 61):
-        x = pow(base, odd_part, odd)
-        if x in (1, odd - 1):
-            continue
-        for _ in range(power - 1):
-            x = x * x % odd
-            if x == odd - 1:
-                break
-        else:
-            return False
-    return True
 
 
 @dataclass(slots=True)
@@ -132,7 +104,7 @@ class Values:
 
     def __init__(self, seed: int, primes: int = 3, capacity: int = 1 << 16) -> None:
         source = random.Random(seed)
-        self.primes = [np.uint64(prime(source)) for _ in range(primes)]
+        self.primes = [np.uint64(random_prime(source)) for _ in range(primes)]
         self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
         self.residues = np.zeros((primes, capacity), np.uint32)
         self.sample = np.zeros(capacity)
@@ -157,16 +129,38 @@ class Values:
     def new(self, count: int, kind: int) -> int:
         """The first of so many new ids of a type; their residues are still to be written."""
         first = self.top
+        if first + count > len(self.sample):
+            self.reserve(max(first + count, 2 * len(self.sample)))
         self.top += count
-        if self.top > len(self.sample):
-            size = max(self.top, 2 * len(self.sample))
-            for name in ("residues", "sample", "kind", "history"):
-                old = getattr(self, name)
-                grown = np.zeros((*old.shape[:-1], size), old.dtype)
-                grown[..., :first] = old[..., :first]
-                setattr(self, name, grown)
         self.kind[first : self.top] = kind
         return first
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many values."""
+        if size <= len(self.sample):
+            return
+        for name in _TABLES:
+            old = getattr(self, name)
+            grown = np.zeros((*old.shape[:-1], size), old.dtype)
+            grown[..., : self.top] = old[..., : self.top]
+            setattr(self, name, grown)
+
+    def drop(self, used: Sequence[Ids]) -> None:
+        """Keep the inputs, the constants and the values of some labels alone; the labels get their new numbers."""
+        self.flush()
+        kept = np.zeros(self.top, bool)
+        kept[: self.inputs] = True
+        kept[list(self.constants.values())] = True
+        for labels in used:
+            kept[labels >> np.uint32(3)] = True
+        old, number = np.flatnonzero(kept), np.cumsum(kept, dtype=np.uint32) - np.uint32(1)
+        for name in _TABLES:
+            table = getattr(self, name)
+            table[..., self.inputs : len(old)] = table[..., old[self.inputs :]]
+        for labels in used:
+            labels[:] = (number[labels >> np.uint32(3)] << np.uint32(3)) | (labels & np.uint32(7))
+        self.constants = {key: int(number[one]) for key, one in self.constants.items()}
+        self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64]) -> int:
         """The first id of an array's elements: independent unknowns, at random points."""
@@ -262,9 +256,9 @@ class Values:
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
         """The ids of a * b + c, for stacks of matrices of ids."""
-        if a.shape[2] > _DEPTH:
-            c = self.product(a[:, :, _DEPTH:], b[:, _DEPTH:], c, kind, narrows)
-            a, b = a[:, :, :_DEPTH], b[:, :_DEPTH]
+        if a.shape[2] > DEPTH:
+            c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows)
+            a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
         key = a.shape[1:], b.shape[1:], kind, event
         return self._queue(key, partial(self._multiplied, event=event), [a, b, c], c.size, kind).reshape(c.shape)
@@ -319,21 +313,21 @@ class Values:
 
         Instructions that follow each other share operands: each array is looked up once.
         """
-        a, b, c = map(_Stack, parts)
+        a, b, c = map(Stack, parts)
         residues = np.empty((len(self.primes), c.size), np.uint32)
         for row, table, prime in zip(residues, self.residues, map(float, self.primes), strict=True):
             left, right = a.of(table), b.each(b.of(table).astype(np.float64))
-            total = a.each((left >> np.uint32(16)).astype(np.float64)) @ right  # below 2^15 * 2^31 * _DEPTH
-            _cut(total, prime)
+            total = a.each((left >> np.uint32(16)).astype(np.float64)) @ right  # below 2^15 * 2^31 * DEPTH
+            cut(total, prime)
             total *= 65536.0
             total += a.each((left & np.uint32(0xFFFF)).astype(np.float64)) @ right
             total += c.each(c.of(table))
-            _cut(total, prime)
+            cut(total, prime)
             row[:] = total.ravel()
         sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
         return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event)
 
-    def _grown(self, a: _Stack, b: _Stack, c: _Stack, event: int) -> Numbers:
+    def _grown(self, a: Stack, b: Stack, c: Stack, event: int) -> Numbers:
         """The histories of a * b + c: one for all where no operand has a mark."""
         found = [one.of(self.history) for one in (a, b, c)]
         among = [self.histories.among(one) for one in found]
@@ -393,37 +387,6 @@ class Values:
         height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
         one = degree / LEAST + height / 30 / PRIMES_THERE
         return float((ids.size + self.choices.applied) * one ** len(self.primes))
-
-
-class _Stack:
-    """The matrices of some operations, one after the other; an array that several have is looked up once."""
-
-    def __init__(self, parts: list[Ids]) -> None:
-        own = {id(one): one for one in parts}
-        self.ids = np.concatenate(list(own.values())).astype(np.intp)  # (matrices, rows, columns)
-        self.size = sum(one.size for one in parts)
-        self.order: NDArray[np.intp] | None = None  # the matrix of each place, where some are shared
-        if len(own) < len(parts):
-            ends = dict(zip(own, accumulate(map(len, own.values())), strict=True))
-            spans = (np.arange(ends[id(one)] - len(one), ends[id(one)]) for one in parts)
-            self.order = np.concatenate(list(spans))
-
-    def of(self, table: NDArray[Any]) -> NDArray[Any]:
-        """A table's entries for the different matrices."""
-        return table.take(self.ids)
-
-    def each(self, found: NDArray[Any]) -> NDArray[Any]:
-        """What was found for the different matrices, for each operation."""
-        return found if self.order is None else found.take(self.order, 0)
-
-
-def _cut(numbers: NDArray[np.float64], prime: float) -> None:
-    """Reduce whole numbers from 0 to 2^53 modulo a prime, in place."""
-    quotient = numbers * ((1 - 2.0**-50) / prime)  # never too large, and too small by less than 1
-    np.floor(quotient, quotient)
-    quotient *= prime
-    numbers -= quotient
-    np.subtract(numbers, prime, out=numbers, where=numbers >= prime)
 
 
 def decoded(bits: int, kind: str) -> Fraction | None:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of CTAs: as many as memory has room for, and what is left of the values of one when the next begins."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.kernels.compile import COMPILED
+from verify.kernel import interpretation
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim_file import claim_of
+from verify.kernel.values import FIRST, Values
+
+SIMT = (COMPILED / "simt_tn.ptx").read_text()
+CLAIM: dict[str, Any] = tomllib.loads((COMPILED / "simt_tn.toml").read_text())
+
+
+def outcome(ptx: str) -> Outcome:
+    (found,) = check(ptx, claim_of(CLAIM), seed=3)
+    return found
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = next(line for line in reversed(SIMT.splitlines()) if "fma.rn.f32" in line)
+    product = line.replace("fma.rn", "mul").rpartition(",")[0] + ";"  # beta * C is left out
+    wrong = SIMT if right else SIMT.replace(line, product)
+    whole = outcome(wrong)
+    monkeypatch.setattr(interpretation, "FEW", 0)
+    monkeypatch.setattr(interpretation, "VALUES", 1)
+    parts = outcome(wrong)
+    assert parts.status == whole.status == ("VERIFIED" if right else "REFUTED")
+    assert parts.steps > whole.steps
+    assert replace(parts, steps=0, output={}, expected={}) == replace(whole, steps=0, output={}, expected={})
+    assert all(np.array_equal(parts.output[name], whole.output[name]) for name in whole.output)
+
+
+def test_dropped_values_leave_the_rest_as_it_was() -> None:
+    values = Values(5)
+    inputs = values.variables("f32", np.arange(4.0))
+    two = values.constant(0x40000000, "f32")
+    values.product(*(np.full((1, 1, 1), one, np.uint32) for one in (inputs, two, inputs)), kind="f32")
+    last = values.product(*(np.full((1, 1, 1), one, np.uint32) for one in (inputs + 1, two, two)), kind="f32")
+    values.flush()
+    before = values.residues[:, [inputs, two, int(last.item())]].copy()
+    labels = (last.ravel() << np.uint32(3)) + np.arange(4, dtype=np.uint32)
+    values.drop([labels])
+    assert values.top == FIRST + 4 + 2
+    kept = [inputs, values.constant(0x40000000, "f32"), int(labels[0]) >> 3]
+    assert (values.residues[:, kept] == before).all() and (labels & 7).tolist() == [0, 1, 2, 3]
+    assert values.sample[kept[2]] == 4.0
+
+
+@pytest.mark.slow
+def test_a_large_kernel_of_single_products_takes_less_than_a_gibibyte() -> None:
+    """64 CTAs, each value with a number of its own: 33 million of them."""
+    sizes = {"M": 512, "N": 512, "K": 128}
+    code = f"""
+import json, resource, sys, tomllib
+from verify.kernel.check import check
+from verify.kernel.claim_file import claim_of
+claim = tomllib.loads(open({str(COMPILED / "simt_tn.toml")!r}).read()) | {{"sizes": {sizes}}}
+(found,) = check(open({str(COMPILED / "simt_tn.ptx")!r}).read(), claim_of(claim))
+print(json.dumps([found.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    status, peak = json.loads(done.stdout)
+    assert status == "VERIFIED" and peak < 1 << 20  # KiB

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Residues modulo random primes in doubles, which hold whole numbers below 2^53 exactly.
+
+Main declarations: `random_prime`, `Stack` (matrices of many operations), `cut` (reduces products).
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST, MOST = 1 << 30, 1 << 31  # of a prime
+PRIMES_THERE = 50_000_000  # fewer than there are primes in that range
+DEPTH = 32  # of a product: a double holds so many products of 16 and 31 bits, and a multiple of 2^16, exactly
+
+
+def random_prime(source: random.Random) -> int:
+    """A random prime from LEAST to MOST."""
+    while True:
+        found = source.randrange(LEAST, MOST) | 1
+        if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and _strong(found):
+            return found
+
+
+def _strong(odd: int) -> bool:
+    """Whether an odd number below 2^32 is prime (Miller and Rabin; 2, 7 and 61 suffice there)."""
+    power, odd_part = 0, odd - 1
+    while odd_part % 2 == 0:
+        power, odd_part = power + 1, odd_part // 2
+    for base in (2, 7, 61):
+        x = pow(base, odd_part, odd)
+        if x in (1, odd - 1):
+            continue
+        for _ in range(power - 1):
+            x = x * x % odd
+            if x == odd - 1:
+                break
+        else:
+            return False
+    return True
+
+
+class Stack:
+    """The matrices of some operations, one after the other; an array that several have is looked up once."""
+
+    def __init__(self, parts: list[NDArray[np.uint32]]) -> None:
+        own = {id(one): one for one in parts}
+        self.ids = np.concatenate(list(own.values())).astype(np.intp)  # (matrices, rows, columns)
+        self.size = sum(one.size for one in parts)
+        self.order: NDArray[np.intp] | None = None  # the matrix of each place, where some are shared
+        if len(own) < len(parts):
+            ends = dict(zip(own, accumulate(map(len, own.values())), strict=True))
+            spans = (np.arange(ends[id(one)] - len(one), ends[id(one)]) for one in parts)
+            self.order = np.concatenate(list(spans))
+
+    def of(self, table: NDArray[Any]) -> NDArray[Any]:
+        """A table's entries for the different matrices."""
+        return table.take(self.ids)
+
+    def each(self, found: NDArray[Any]) -> NDArray[Any]:
+        """What was found for the different matrices, for each operation."""
+        return found if self.order is None else found.take(self.order, 0)
+
+
+def cut(numbers: NDArray[np.float64], prime: float) -> None:
+    """Reduce whole numbers from 0 to 2^53 modulo a prime, in place."""
+    quotient = numbers * ((1 - 2.0**-50) / prime)  # never too large, and too small by less than 1
+    np.floor(quotient, quotient)
+    quotient *= prime
+    numbers -= quotient
+    np.subtract(numbers, prime, out=numbers, where=numbers >= prime)
