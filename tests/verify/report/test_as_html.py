@@ -66,7 +66,15 @@ def page(tmp_path: Path, *words: str) -> Page:
     return Page(target.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("words", [["SM80_16x8x16"], ["--atoms", "tests/museum/wrong.toml"]], ids=str)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["SM80_16x8x16"],
+        ["--atoms", "tests/museum/wrong.toml", "1:*", "5:*"],
+        pytest.param(["--atoms", "tests/museum/wrong.toml"], marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_the_page_is_whole_and_fetches_nothing(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
