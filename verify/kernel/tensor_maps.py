@@ -48,8 +48,8 @@ class Box:
     extents: tuple[int, ...]  # of the array
     strides: tuple[int, ...]  # in bytes
     size: int  # bytes of an element
-    box: tuple[int, ...]
-    swizzle: str
+    box: tuple[int, ...]  # elements along each axis
+    swizzle: str  # as the claim gives it: "128B"
 
     def elements(self, first: list[int]) -> tuple[Bits, Mask]:
         """The address of each element of a box that begins at some coordinates, and whether the array has it."""
