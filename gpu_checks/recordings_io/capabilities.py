@@ -18,12 +18,12 @@ from functools import cache
 
 # A pattern of the name -> the numbers that may follow `sm_`; of several patterns that match, the first counts.
 CAPABILITIES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"G?H[128]00|H20", (90,)),  # those of the shipped recordings: to compile the others takes a millisecond
     (r"RTX PRO \d+ .*Blackwell|RTX 50[5-9]0", (120,)),
     (r"GB10", (121,)),
     (r"G?B300", (103,)),
     (r"G?B[12]00", (100,)),
     (r"Thor", (101, 110)),  # sm_101 before CUDA 13
-    (r"G?H[128]00|H20", (90,)),
     (r"RTX \d+ Ada|RTX 40[5-9]0|L4|L40[SG]?|L20?", (89,)),
     (r"Orin", (87,)),
     (r"RTX A\d+|RTX 2050|RTX 30[5-9]0|A10[GM]?|A16|A2|A40", (86,)),

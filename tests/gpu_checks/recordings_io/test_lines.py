@@ -245,7 +245,7 @@ def test_an_architecture_has_its_form_for_unknown_gpus_too(sm):
 
 
 def test_every_row_of_the_table_of_gpus_is_used():
-    names = "RTX 5090, GB10, B300, B100, Thor, H800, L2, Orin, A16, A30, T4, Xavier, TITAN V, P40, P100".split(", ")
+    names = "H800, RTX 5090, GB10, B300, B100, Thor, L2, Orin, A16, A30, T4, Xavier, TITAN V, P40, P100".split(", ")
     assert [capabilities(name) for name in names] == [numbers for _, numbers in CAPABILITIES]
 
 
