@@ -143,6 +143,20 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
     return run
 
 
+def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """isspacep: whether a generic address is in the window of a space."""
+    put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
+    windows = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+
+    def run(mask: Mask | None) -> None:
+        window = machine.numbers(read, mask, "an address") >> np.uint64(WINDOW)
+        others = np.isin(window, list(windows.values()))
+        inside = ~others & (space == "global") if space not in windows else window == windows[space]
+        put(Word(inside.astype(np.uint64)), mask)
+
+    return run
+
+
 def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
     source, puts = one.operands[1], [machine.writer(each) for each in items(one.operands[0])]
@@ -401,6 +415,7 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) 
 BINDS: dict[str, Bind] = {
     "move": move,
     "address": convert_address,
+    "window": window_of,
     "parameter": parameter,
     "load": load,
     "store": store,

@@ -369,7 +369,7 @@ class Machine:
         read = self.members[pc]
         if read is None:
             return alive
-        masks = np.broadcast_to(self.numbers(read, None, "the mask of lanes"), self.count).reshape(there.shape)
+        masks = np.broadcast_to(self.numbers(read, there.ravel(), "the mask of lanes"), self.count).reshape(there.shape)
         first = np.take_along_axis(masks, there.argmax(1)[:, None], 1)  # that of a lane which is there
         chosen: Mask = ((first >> np.arange(there.shape[1], dtype=np.uint64)) & np.uint64(1)).astype(bool)
         return np.asarray(alive & chosen)
