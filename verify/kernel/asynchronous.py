@@ -48,6 +48,7 @@ def engine(machine: Machine) -> Engine:
         machine.engine = Engine(machine.barriers.executed)
         machine.wakers.append(lambda: _woken(machine))
         machine.waited_for = lambda: _lacks(machine)
+        machine.ends.append(machine.shared.left)
     assert isinstance(machine.engine, Engine)
     return machine.engine
 
@@ -235,7 +236,11 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
-        parities = machine.at(machine.numbers(parity, mask, "a parity"), threads) & 1
+        parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
+        if (parities > 1).any():
+            text = f"the parity {int(parities.max())} of a phase: 0 and 1 have a meaning"
+            machine.findings.add("parity of a phase", Severity.LETTER, text, "9.7.13.15.16")
+            parities &= 1
         found, ready = engine(machine), np.ones(len(threads), bool)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             passed = parities[rows] != barrier.number % 2

@@ -184,6 +184,18 @@ class Shared:
             text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"
             self.findings.add("tensor load not waited for", Severity.RACE, text, "9.7.9.25.1.2")
 
+    def left(self) -> None:
+        """Report what the copy engine loads for a CTA that has ended, none of whose threads has waited for it."""
+        known = self.order.engine.reshape(-1, self.threads).max(1)
+        late = np.flatnonzero(self.loaded > np.repeat(known, len(self.loaded) // len(known)))
+        if late.size:
+            cell = int(late[0])
+            text = (
+                f"CTA {cell * self.cell // self.span} of this batch ends, and no thread has waited for the load into "
+            )
+            text += f"shared byte {self.byte(cell)} of line {self.load_line[cell]}: it may be of another CTA by then"
+            self.findings.add("tensor load on its way", Severity.LETTER, text, "9.7.9.25.5.2")
+
     def load_by_engine(self, places: Ints, thread: int, labels: Ids, plain: Octets, time: int) -> None:
         """Write what the copy engine loads for a thread; the others know of it by the engine's time alone."""
         cells, who = self._cells(places, np.full(len(places), thread))

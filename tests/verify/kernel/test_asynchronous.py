@@ -128,6 +128,21 @@ def wide(old: str, new: str) -> Outcome:
     return found
 
 
+AGAIN = """bar.sync 0; @%p1 bra END;
+mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 512;
+cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r2], [%d2, {0, %r11}], [%r3];
+END: ret;"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [("[%r3], 0;\n@!", "[%r3], 2;\n@!", "parity of a phase"), ("ret;", AGAIN, "tensor load on its way")],
+)
+def test_a_rule_of_the_letter_is_a_warning(old: str, new: str, kind: str) -> None:
+    found = run(old, new)
+    assert found.status == "VERIFIED" and {one.kind for one in found.findings} == {kind}
+
+
 @pytest.mark.parametrize(
     ("params", "words"),
     [
