@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that move data: between registers, from parameters, to and from memory."""
+"""Instructions that move data: between registers, from parameters, to and from memory.
+
+Main declarations: `fetch` and `deposit` (bytes at an address of each thread, in any space), `load`, `store`, `copy`.
+"""
 
 from __future__ import annotations
 
