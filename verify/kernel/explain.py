@@ -146,15 +146,16 @@ class _Watched:
         for name, tile in (("A", a), ("B", b)):
             axis = 1 if name == "A" else 0
             frees = _frees(tile if name == "A" else tile.swapaxes(0, 1), ks[name])
-            wants, wrong = np.full((*tile.shape[:2], 2), -1, np.int64), np.zeros(tile.shape[:2], bool)
+            wants, wrong = np.full(tile.shape, -1, np.int64), np.zeros(tile.shape[:2], bool)
+            array = _most(tile[..., 0])  # that most of its elements are of
             for row, column in np.ndindex(*tile.shape[:2]):
                 slot, free = (column, row) if axis else (row, column)
-                wants[row, column] = ks[name][slot], frees[free]
-                known = tile[row, column, 0] >= 0
-                wrong[row, column] = known and tuple(tile[row, column, 1:]) != tuple(wants[row, column])
+                wants[row, column] = array, ks[name][slot], frees[free]
+                wrong[row, column] = tile[row, column, 0] >= 0 and tuple(tile[row, column]) != tuple(wants[row, column])
             operands.append(self._operand(product, warp, name, tile, wants))
             if wrong.any():
-                counts.append(f"{int(wrong.sum())} elements of {name}")
+                count = int(wrong.sum())
+                counts.append(f"{count} element{'s' * (count > 1)} of {name}")
                 row, column = (int(one[0]) for one in np.nonzero(wrong))
                 words = f"{operands[-1].place(row, column)} holds {self._element(tile[row, column])}"
                 texts.append(f"{words}; the instruction wants {self._wanted(tile[row, column], wants[row, column])}")
@@ -165,7 +166,7 @@ class _Watched:
             ]
         by = who if product.name == "tcgen05.mma" else f"the warp of {who}"
         text = f"{product.name} of {by}: {'; '.join(texts)}"
-        text += f"; {(' or ' if tied else ' and ').join(counts)} are out of place" if counts else ""
+        text += f"; out of place: {(' or ' if tied else ' and ').join(counts)}" if counts else ""
         self.cause = WrongProduct(product.line, product.name, tuple(operands), not tied)
         self.found = Finding(CAUSE, Severity.VALUE, product.line, text)
 
@@ -190,9 +191,10 @@ class _Watched:
         return self._named(number, contracted, other) if number >= 0 else "a computed value"
 
     def _wanted(self, tiles: Ints, wants: Ints) -> str:
-        if int(tiles[0]) < 0 or min(int(wants[0]), int(wants[1])) < 0:
+        """What a slot should hold; empty for a computed value, and where nothing decides."""
+        if int(tiles[0]) < 0 or wants.min() < 0:
             return ""
-        return self._named(int(tiles[0]), int(wants[0]), int(wants[1]))
+        return self._named(*map(int, wants))
 
     def _named(self, number: int, contracted: int, other: int) -> str:
         array = self.regions[number].array

@@ -135,6 +135,16 @@ def test_each_slot_of_a_wrong_operand_has_what_it_holds_and_what_the_isa_wants(
     assert b.holds == b.wants
 
 
+def test_a_slot_with_an_element_of_the_other_array_wants_one_of_its_own() -> None:
+    found = one(PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d6]"))
+    assert found.cause is not None and found.cause.decided
+    a, _ = found.cause.operands
+    assert (a.holds[9][3], a.wants[9][3]) == ("B[n=1,k=3]", "A[m=9,k=3]")
+    (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
+    assert "A register 1 low half holds B[n=0,k=0]; the instruction wants A[m=8,k=0]" in text
+    assert text.endswith("out of place: 64 elements of A")
+
+
 def test_where_nothing_decides_both_operands_are_named() -> None:
     shifted = PRODUCT.replace("[%d6]", "[%d6+64]").replace("[%d6+16]", "[%d6+80]").replace('"K": 16', "")
     shifted = shifted.replace("mad.lo.s32 %r4, %r2, 16, 0", "mad.lo.s32 %r4, %r2, 32, 0").replace("256]", "512]", 2)
@@ -143,7 +153,7 @@ def test_where_nothing_decides_both_operands_are_named() -> None:
     found = one(shifted, wide)
     (text,) = [each.text for each in found.findings if each.kind == "wrong operand"]
     assert "A's slots of k hold [0, 1, 2" in text and "B's [16, 17" in text
-    assert text.endswith("256 elements of A or 128 elements of B are out of place")
+    assert text.endswith("out of place: 256 elements of A or 128 elements of B")
     assert found.cause is not None and not found.cause.decided
     a, b = found.cause.operands
     assert (a.holds[3][4], a.wants[3][4], b.holds[4][3], b.wants[4][3]) == (
