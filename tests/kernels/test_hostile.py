@@ -112,9 +112,11 @@ def test_many_hostile_inputs_are_an_outcome_or_one_line() -> None:
         (b"", "entry"),
         (b"\x7fELF\x02\x01\x01\x00\xff\xfe", "no PTX text"),
         (b"{" * 100_000, "entry"),
+        (PRODUCT.replace("ret;", f"mov.b32 %r1, {'(%r1, ' * 10_000}{')' * 10_000};").encode(), "brackets and signs"),
+        (PRODUCT.replace("ret;", f"mov.b32 %r1, {'!' * 10_000}%r1;").encode(), "brackets and signs"),
         (PRODUCT.replace("ret;", "AGAIN: bra AGAIN;").encode(), "goes round for ever"),
     ],
-    ids=["empty", "binary", "braces", "endless"],
+    ids=["empty", "binary", "braces", "nested", "signs", "endless"],
 )
 def test_a_hostile_file_is_one_line(content: bytes, words: str, tmp_path: Any, capsys: Any) -> None:
     (tmp_path / "k.ptx").write_bytes(content)
@@ -128,3 +130,10 @@ def test_a_hostile_file_is_one_line(content: bytes, words: str, tmp_path: Any, c
     printed = capsys.readouterr()
     assert code in (1, 2, 4) and words in printed.out + printed.err
     assert "Traceback" not in printed.err and (code != 2 or printed.err.count("\n") == 1)
+
+
+@pytest.mark.parametrize("statement", [";", "L: "])
+def test_a_file_of_empty_statements_is_one_line(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verify.kernel.parse.MAX_STATEMENTS", 1000)
+    with pytest.raises(UsageError, match="more than 1000 statements"):
+        check(PRODUCT.replace("ret;", statement * 1000), claim_of(CLAIM))

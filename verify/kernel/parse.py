@@ -31,7 +31,9 @@ MAX_DEPTH = 64  # of nested scopes
 MAX_REGISTERS = 1 << 20
 MAX_CALLS = 32  # within each other
 MAX_BODIES = 1 << 14  # calls that are replaced
-MAX_INSTRUCTIONS = 1 << 20  # after every call is replaced by the function's body
+MAX_STATEMENTS = 1 << 21  # labels and empty ones too
+MAX_BRACKETS = 32  # and signs of an instruction
+MAX_INSTRUCTIONS = 1 << 18  # after every call is replaced by the function's body
 SPECIAL = re.compile(
     r"%(?:(?:tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_\w+)\.[xyz]|cluster_n?ctarank|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
 )
@@ -132,7 +134,7 @@ class _Reader:
         self.tables: list[dict[str, list[str]]] = [{}]
         self.variables: list[dict[str, str]] = [{}]  # local variable or parameter of a call -> its name in the kernel
         self.returns: list[list[Instruction]] = []  # of the functions that are being read, innermost last
-        self.bodies = 0  # calls so far
+        self.bodies = self.statements = 0  # calls and statements so far
         self.functions = {found[2]: found for found in _FUNCTION.finditer(plain)}
         target = re.search(r"\.target\s+(\w+)", plain)
         self.kernel = Kernel(entry[1], target[1] if target else "", {}, {}, {}, [], [], [], None)
@@ -189,6 +191,9 @@ class _Reader:
             found = _STATEMENT.match(self.plain, place)
             if found is None:
                 raise PtxError(self.line_of(place), "the kernel ends within a statement")
+            self.statements += 1
+            if self.statements > MAX_STATEMENTS:
+                raise PtxError(self.line_of(place), f"more than {MAX_STATEMENTS} statements")
             place, kind = found.end(), found.lastgroup
             self.line = self.line_of(found.start(kind or 0))
             if kind == "open":
@@ -312,6 +317,8 @@ class _Reader:
 
     def _instruction(self, text: str) -> Instruction:
         rest, guard = text, None
+        if sum(map(text.count, "{[(!")) > MAX_BRACKETS:
+            raise PtxError(self.line, f"more than {MAX_BRACKETS} brackets and signs in {text[:60]!r}")
         found = _GUARD.match(text)
         if found:
             operand = self._operand(found[1] + found[2])
