@@ -280,7 +280,9 @@ class _File:
             except ValueError as error:
                 raise self.bad(number, f"column {place} {error}") from error
         self.named(number, name, {"shape": shape, "columns": columns})
-        labels = np.stack(full, axis=-1, dtype=np.int32, casting="same_kind").reshape(*shape, len(columns))
+        # half of the memory, and the sum of two labels is no more than such a number
+        kind: type[np.signedinteger[Any]] = np.int16 if max(one.max() for one in full) < 1 << 14 else np.int32
+        labels = np.stack(full, axis=-1, dtype=kind, casting="same_kind").reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
 

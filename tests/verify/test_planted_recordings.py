@@ -56,7 +56,7 @@ def evidence_on(name: str, changed: Recording, prop: Property = RELATION) -> Evi
 
 
 def other(labels: Labels, at: object, value: object) -> Labels:
-    found = np.array(labels)
+    found = labels.astype(np.int64)
     found[at] = value  # type: ignore[index]
     return found
 

@@ -78,8 +78,8 @@ def _by_lane(layout: Layout | FragmentMap, width: int, thr: Layout, rep: Layout,
     threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
     elements = np.full((size(thr), rows.shape[1], 2), NOTHING, dtype=np.int64)
     elements[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
-    small = -(1 << 31) <= elements.min(initial=0) <= elements.max(initial=0) < 1 << 31  # half of the memory to read
-    table = np.empty((lanes, rows.shape[1], 3), dtype=np.int32 if small else np.int64)
+    most = max(int(np.abs(elements).max(initial=0)), lanes)
+    table = np.empty((lanes, rows.shape[1], 3), dtype=np.int16 if most < 1 << 14 else np.int64)  # less memory to read
     table[..., 0], table[..., 1:] = replicas[:, None], elements[threads]
     table.setflags(write=False)
     return table

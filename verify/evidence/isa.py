@@ -386,9 +386,9 @@ def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
     coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
     low, high = RANGES[part.name]
     rows, columns = part.extent[0], part.extent[1] // coarse
-    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8).astype(np.int64)
-    blocks = (drawn % (high - low) + low).reshape(rows, columns)
-    return np.repeat(blocks.astype(np.float32), coarse, axis=1)
+    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8)
+    blocks = ((drawn % (high - low)).astype(np.float32) + low).reshape(rows, columns)
+    return np.repeat(blocks, coarse, axis=1) if coarse > 1 else blocks
 
 
 def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:

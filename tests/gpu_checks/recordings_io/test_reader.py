@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -307,3 +307,13 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl"))) + len(list(SHIPPED.glob("*_mma_*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, once more where it is opened, the line, and its tables
+
+
+@pytest.mark.parametrize(("largest", "kind"), [((1 << 14) - 1, np.int16), (1 << 14, np.int32), (1 << 19, np.int32)])
+def test_labels_are_read_into_as_little_memory_as_they_need(largest, kind, originals, tmp_path):
+    labels = originals[NAMES[0]].operands["A"].astype(np.int64)
+    labels[0, 0, 0] = largest
+    changed = replace(originals[NAMES[0]], operands={**originals[NAMES[0]].operands, "A": labels})
+    (found,) = recordings(write(tmp_path, "mma.sync", [to_lines(changed)]))[NAMES[0]][-1:]
+    assert found.operands["A"].dtype == kind
+    assert (found.operands["A"] == labels).all()

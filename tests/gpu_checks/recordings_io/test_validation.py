@@ -32,7 +32,7 @@ def test_every_shipped_recording_is_valid_for_its_instruction():
 
 
 def other(labels, at, value):
-    found = np.array(labels)
+    found = labels.astype(np.int64)
     found[at] = value
     return found
 
