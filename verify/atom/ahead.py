@@ -2,7 +2,7 @@
 """Evidence that further processes find ahead, while this one verifies many atoms in order.
 
 The report is that of one process: its order, which subject shared evidence names, every failure. A further process
-verifies atoms from the end and sends what it found under each cache key; where this process needs evidence with that
+verifies atoms further on and sends what it found under each cache key; where this process needs evidence with that
 key, it takes it. What no other has found by then, what failed there, or went with a process that died, is found here:
 no verdict depends on the others.
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST = 4  # processes in all, for their memory
 CHUNK = 16  # atoms whose evidence is sent at once
+GAPS = 12  # of so many equal parts of the atoms, a further process is at least one ahead
 OFTEN = 8  # atoms between two looks at what has arrived
 ROOM = 1 << 20  # bytes that wait to be read, so that nobody waits to send them
 
@@ -47,7 +48,7 @@ def ahead(checker: AtomChecker, atoms: Sequence[AnyAtom], jobs: int = 0) -> Iter
 
     fork: Any = multiprocessing.get_context("fork")
     # `done` is read and written without a lock, which a process that dies could keep
-    done, left = fork.RawValue("i", 0), fork.Value("i", -(-len(atoms) // CHUNK))
+    done, start = fork.RawValue("i", 0), fork.Value("i", 0)
     results: list[Connection] = []
     others = []
 
@@ -61,7 +62,7 @@ def ahead(checker: AtomChecker, atoms: Sequence[AnyAtom], jobs: int = 0) -> Iter
         for _ in range(jobs - 1):
             here, there = fork.Pipe(duplex=False)
             results.append(here)
-            others.append(fork.Process(target=_work, args=(checker, atoms, results, there, done, left), daemon=True))
+            others.append(fork.Process(target=_work, args=(checker, atoms, results, there, done, start), daemon=True))
             others[-1].start()
             there.close()
         yield case
@@ -90,7 +91,7 @@ def _take(checker: AtomChecker, results: list[Connection]) -> None:
 
 
 def _work(
-    checker: AtomChecker, atoms: Sequence[AnyAtom], unread: list[Connection], there: Connection, done: Any, left: Any
+    checker: AtomChecker, atoms: Sequence[AnyAtom], unread: list[Connection], there: Connection, done: Any, start: Any
 ) -> None:
     """Run a further process, which prints nothing and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C arrives here too, and the parent handles it
@@ -100,21 +101,21 @@ def _work(
         result.close()
     _enlarge(there)
     with suppress(Exception):
-        for found in find(checker, atoms, done, left):
+        for found in find(checker, atoms, done, start):
             there.send(found)
 
 
-def find(checker: AtomChecker, atoms: Sequence[AnyAtom], done: Any, left: Any) -> Iterator[dict[Any, Any]]:
-    """The evidence of chunks of atoms, from the end to those that are done; `left` counts the chunks nobody took."""
+def find(checker: AtomChecker, atoms: Sequence[AnyAtom], done: Any, start: Any) -> Iterator[dict[Any, Any]]:
+    """The evidence of chunks of atoms, beyond those that are done; `start` is where the next process goes on."""
     parent = os.getppid()
     while os.getppid() == parent:
-        with left.get_lock():
-            left.value -= 1
-            start = left.value * CHUNK
-        if start < done.value or start < 0:
+        with start.get_lock():
+            first = max(start.value, done.value + max(CHUNK, len(atoms) // GAPS))
+            start.value = first + CHUNK
+        if first >= len(atoms):
             return
         known = len(checker.cache.found)
-        for atom in atoms[start : start + CHUNK]:
+        for atom in atoms[first : first + CHUNK]:
             with suppress(Exception):  # the parent meets it too, and reports it
                 checker.case(atom)
         yield checker.cache.evidence_since(known)

@@ -17,7 +17,7 @@ import pytest
 from layouts.atoms import AnyAtom, registry
 from verify.atom import ahead as module
 from verify.atom import command
-from verify.atom.ahead import ahead, find, forkable
+from verify.atom.ahead import CHUNK, GAPS, ahead, find, forkable
 from verify.atom.checker import AtomChecker
 from verify.cli.batch import verified
 from verify.core.errors import Exit
@@ -65,16 +65,23 @@ def test_the_report_is_that_of_one_process(jobs: int) -> None:
 
 def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, checker = alone(), AtomChecker(CHECKS)
-    for found in find(AtomChecker(CHECKS), ATOMS, Number(0), Number(2)):
+    for found in find(AtomChecker(CHECKS), ATOMS, Number(-CHUNK), Number(0)):
         checker.cache.ahead.update(found)
     for owner, name in ((isa, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
         monkeypatch.setattr(owner, name, None)
     assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
 
 
-def test_atoms_that_are_done_are_left_alone() -> None:
-    sent = list(find(AtomChecker(CHECKS), ATOMS, Number(1), Number(2)))
-    assert len(sent) == 1  # the second of two chunks: in the first, this process is at work
+def test_atoms_that_are_done_and_those_that_others_took_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(AtomChecker, "case", lambda self, atom: seen.append(atom.name))
+    for done, start, first in ((0, 0, CHUNK), (2, 0, CHUNK + 2), (0, 19, 19), (0, len(NAMES), len(NAMES))):
+        seen.clear()
+        assert len(list(find(AtomChecker(CHECKS), ATOMS, Number(done), Number(start)))) == (first < len(NAMES))
+        assert seen == NAMES[first:]
+    far = 40 * CHUNK // GAPS  # of forty times as many atoms
+    assert next(find(AtomChecker(CHECKS), ATOMS[:CHUNK] * 40, Number(0), start := Number(0))) == {}
+    assert start.value == far + CHUNK
 
 
 def dies(*_: Any) -> None:
