@@ -27,6 +27,7 @@ from verify.kernel.memory import (
     SHARED_WINDOW,
     WINDOW,
     Octets,
+    different,
 )
 from verify.kernel.order import ALWAYS, Ints
 from verify.kernel.ptx import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
@@ -217,28 +218,34 @@ def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, In
         name = "shared" if space.startswith("shared") else "local" if space == "param" else space
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
     window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
-    for number in np.unique(window):
+    for number in different(window):
         here = window == number
-        name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(int(number), "global")
+        name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(number, "global")
         found.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))
     return found
 
 
 def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
     """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
+    parts = _spaces(space, spread, threads)
+    if len(parts) == 1:
+        return _fetched(machine, *parts[0][:3], count)
     labels = np.zeros((len(threads), count), np.uint32)
     plain = np.zeros((len(threads), count), np.uint8)
-    for name, addresses, who, rows in _spaces(space, spread, threads):
-        if name == "global":
-            labels[rows], plain[rows] = machine.memory.read(addresses, who, count)
-        elif name == "shared":
-            places = machine.shared.places((addresses & np.uint64(0xFFFFFFFF)).astype(np.int64), who, count)
-            labels[rows], plain[rows] = machine.shared.read(places, who)
-        else:
-            places = machine.local_places(addresses, count)
-            labels[rows] = machine.local_labels[who[:, None], places]
-            plain[rows] = machine.local_plain[who[:, None], places]
+    for name, addresses, who, rows in parts:
+        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count)
     return labels, plain
+
+
+def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int) -> tuple[Ids, Octets]:
+    """The labels and bytes at addresses of one kind of memory."""
+    if name == "global":
+        return machine.memory.read(addresses, who, count)
+    if name == "shared":
+        low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return machine.shared.read(machine.shared.places(low, who, count), who)
+    places = machine.local_places(addresses, count)
+    return machine.local_labels[who[:, None], places], machine.local_plain[who[:, None], places]
 
 
 def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") -> Run:

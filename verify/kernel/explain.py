@@ -261,7 +261,7 @@ class _Probes(Values):
     """Values with a row for each probe, all modulo one prime."""
 
     def __init__(self, seed: int, rows: int) -> None:
-        super().__init__(seed, rows)
+        super().__init__(seed, rows, 1 << 16)
         self.primes = [self.primes[0]] * rows
         self.choices.primes = np.array(self.primes, np.uint64)[:, None]
         self.values_of: dict[int, int] = {}

@@ -217,6 +217,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     check_count(one, registers, map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
     per, width = 4 // size, fragment.extent[1] * size
+    at = (map_.row * fragment.extent[1] + map_.col).ravel()  # the element of each register's part
 
     def run(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
@@ -225,9 +226,11 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
         places = machine.shared.places(machine.at(address(mask), givers), givers, width)
         labels, plain = machine.shared.read(places, givers)
-        shape = (len(warps), rows, -1, size)
-        label = labels.reshape(shape)[:, map_.row, map_.col].reshape(len(warps) * 32, -1)
-        octet = plain.reshape(shape)[:, map_.row, map_.col].reshape(len(warps) * 32, -1)
+        label, octet = (
+            np.ascontiguousarray(part).reshape(len(warps), -1).view(f"u{size * part.itemsize}").take(at, 1)
+            .view(part.dtype).reshape(len(warps) * 32, -1)
+            for part in (labels, plain)
+        )  # fmt: skip
         for number, register in enumerate(registers):
             here = slice(number * per * size, (number + 1) * per * size)
             bits, mine = joined(octet[:, here].astype(np.uint64)), label[:, here]

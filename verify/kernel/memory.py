@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,22 @@ WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 Octets = NDArray[np.uint8]
 Numbers = NDArray[np.int32]
+
+
+def different(numbers: Ints) -> list[int]:
+    """The different ones of some numbers; mostly there is one."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return [int(numbers[0])]
+    found: list[int] = np.unique(numbers).tolist()
+    return found
+
+
+def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
+    """The entries of a table at runs of consecutive places: rows of it where they are aligned."""
+    first, count = places[:, 0], places.shape[1]
+    if len(table) % count or (first % count).any() or (places[:, -1] - first != count - 1).any():
+        return np.asarray(table[places])
+    return np.asarray(table.reshape(-1, count).take(first // count, 0))
 
 
 @dataclass(slots=True)
@@ -94,9 +110,9 @@ class Shared:
         """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
         cells, who = self._cells(places, threads)
         self.check_read(cells, who)
-        labels = self.labels[places]
+        labels = _runs(self.labels, places)
         self.order.note_read(cells, who, self.findings.line)
-        return self.named(places, threads, labels), self.plain[places]
+        return self.named(places, threads, labels), _runs(self.plain, places)
 
     def named(self, places: Ints, threads: Ints, labels: Ids) -> Ids:
         """Labels in which bytes that nobody wrote say so."""
@@ -267,7 +283,7 @@ class Global:
         """By array: which accesses go there, and the offsets in bytes of those."""
         which = (addresses >> np.uint64(WINDOW)).astype(np.int64) - 1
         offsets = (addresses & np.uint64((1 << WINDOW) - 1)).astype(np.int64)
-        for number in np.unique(which):
+        for number in different(which):
             here = which == number
             if number == MODULE_WINDOW - 1:
                 raise Unclear(self.findings.line, "no meaning for what a variable of the module holds")
@@ -295,7 +311,9 @@ class Global:
         """The element of each byte (threads, count), -1 outside; an access outside is reported."""
         place = (offset[:, None] + np.arange(count)) // region.size
         inside = (place >= 0) & (place < len(region.elements))
-        found = np.where(inside, region.elements[np.where(inside, place, 0)], -1)
+        found = region.elements.take(place, mode="clip")
+        if not inside.all():
+            found = np.where(inside, found, -1)
         if (found < 0).any():
             row, column = (int(one[0]) for one in np.nonzero(found < 0))
             many = int((found < 0).any(1).sum())

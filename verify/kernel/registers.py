@@ -141,6 +141,8 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     threads = len(labels)
     parts = labels.reshape(threads, width // size, size)
     ids = parts[..., 0] >> np.uint32(3)
+    if (parts == (ids << np.uint32(3))[..., None] + _BYTE[:size]).all() and (values.kind[ids] == CODE[kind]).all():
+        return ids
     if size > 1:
         whole = (parts == ((ids << np.uint32(3))[..., None] + _BYTE[:size])).all(2)
         plain = ~parts.any(2)

@@ -102,7 +102,7 @@ class _Batch:
 class Values:
     """All values of a run."""
 
-    def __init__(self, seed: int, primes: int = 3, capacity: int = 1 << 16) -> None:
+    def __init__(self, seed: int, primes: int = 3, capacity: int = 1 << 20) -> None:  # room is taken where it is used
         source = random.Random(seed)
         self.primes = [np.uint64(random_prime(source)) for _ in range(primes)]
         self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
