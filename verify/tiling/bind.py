@@ -86,6 +86,7 @@ class TiledOperand:
         """How many (thread, value) hold each element."""
         return self.copies * self.others
 
+    @cached_property
     def layout_tv(self) -> Layout:
         """(thread, value) -> element of the tile that one tiled MMA covers."""
         found: Layout = getattr(self.mma, f"layout{self.like}_TV")
@@ -113,7 +114,7 @@ class TiledOperand:
     @cached_property
     def read(self) -> tuple[Layout | None, str]:
         """The layout, or why the claimed text is not one."""
-        return thread_value(self.claimed) if self.claimed else (self.layout_tv(), "")
+        return thread_value(self.claimed) if self.claimed else (self.layout_tv, "")
 
     @property
     def layout(self) -> Layout:
@@ -126,7 +127,7 @@ class TiledOperand:
     def whole(self) -> tuple[BoundAtom, BoundOperand]:
         """The operand of one tiled MMA as an atom's: the checks of an atom's layout then apply to it."""
         atom, layout = self.subject.mma, self.layout
-        idle = size(self.layout_tv()[0]) // (self.subject.threads * prod(self.spec.counts))
+        idle = size(self.layout_tv[0]) // (self.subject.threads * prod(self.spec.counts))
         extent = self.extent(self.spec.covered(atom.shape))
         part = BoundOperand(self.name, str(layout), layout, "", extent, ())
         lanes = size(layout[0])
@@ -248,5 +249,5 @@ def _build(spec: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[TiledO
             atom = MmaAtom(subject.mma.shape, subject.thr, a, b, c)  # type: ignore[arg-type]
             mma = TiledMMA(atom, spec.atoms_layout, spec.permutation)
         operands.append(TiledOperand(spec, subject, part, mma, like))
-        operands[-1].layout_tv()
+        _ = operands[-1].layout_tv  # raises LayoutError where the atom leaves the tile
     return whole, tuple(operands)

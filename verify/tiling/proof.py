@@ -48,7 +48,7 @@ def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     layout = tiled.layout
     x, y = tiled.repeats(tiling.covered)
     threads, values = proofs.domain(layout)
-    wanted = size(tiled.layout_tv()[0]), tiled.part.values * x * y
+    wanted = size(tiled.layout_tv[0]), tiled.part.values * x * y
     if (threads, values) != wanted:
         statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)

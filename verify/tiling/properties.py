@@ -75,7 +75,7 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
             spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
             picture=partial(drawn, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
         )  # fmt: skip
-    texts = {tiled.name: tiled.claimed or str(tiled.layout_tv()) for tiled in tiling.operands}
+    texts = {tiled.name: tiled.claimed or str(tiled.layout_tv) for tiled in tiling.operands}
     texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
     verdicts = tuple(verify(tiling, prover))
     open_ = any(verdict.claim.prop == INSTRUCTION for verdict in verdicts)
@@ -213,7 +213,7 @@ def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     table = isa.evaluate(layout)
 
     def repair(agree: int) -> str:
-        return f"the tiled MMA's own: {tiled.layout_tv()}      {wanted.size} of {wanted.size} agree (now {agree})"
+        return f"the tiled MMA's own: {tiled.layout_tv}      {wanted.size} of {wanted.size} agree (now {agree})"
 
     if table.shape != wanted.shape:
         threads, values = table.shape
