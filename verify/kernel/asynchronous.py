@@ -354,29 +354,36 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """setmaxnreg: a warpgroup takes or gives registers, all of its warps together."""
+    """setmaxnreg: the warps of a warpgroup take or give registers."""
     amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
     if not 24 <= amount <= 256 or amount % 8:
         raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
 
     def run(mask: Mask | None) -> None:
-        order, owned = machine.shared.order, machine.owned
-        for group in whole_warps(machine, mask, 128).tolist():
-            members = np.arange(128 * group, 128 * group + 128)
-            before, time = owned.get(group, (amount, 0))
+        order, owned, warps = machine.shared.order, machine.owned, machine.threads // 32
+        for warp in whole_warps(
+            machine, mask, 32
+        ).tolist():  # a compiler may have the warps of a group at several places
+            group = np.arange(128) + warp // 4 * 128
+            before, time, number = owned.get(warp, (amount, 0, 0))
+            counts = machine.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
+            if number == len(counts):
+                counts.append(amount)
+            if counts[number] != amount:
+                text = f"{machine.shared.who(32 * warp)} is to have {amount} registers, another warp of its warpgroup "
+                text += f"{counts[number]}: all four execute the same setmaxnreg"
+                machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
             if before < amount if meaning.words["action"] == "dec" else before > amount:
                 text = f"a warpgroup that has {before} registers for each thread is to have {amount}"
                 machine.findings.add("setmaxnreg in the wrong direction", Severity.LETTER, text, "9.7.19.5")
-            if (order.known[members][:, order.local[members]] < time).any():
+            if (order.known[warp * 32 : warp * 32 + 32, order.local[group]] < time).any():
                 text = "a warpgroup changes its registers again, and no barrier of its warps is between"
                 machine.findings.add("setmaxnreg without a barrier", Severity.LETTER, text, "9.7.19.5")
-            owned[group] = amount, order.now
-            first = group * 128 // machine.threads * (machine.threads // 128)
-            total = 128 * sum(owned.get(one, (0, 0))[0] for one in range(first, first + machine.threads // 128))
+            owned[warp] = amount, order.now, number + 1
+            first = warp // warps * warps
+            total = 32 * sum(owned.get(one, (0,))[0] for one in range(first, first + warps))
             if total > REGISTERS:
-                text = (
-                    f"the warpgroups of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
-                )
+                text = f"the warps of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
                 machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")
 
     return run

@@ -128,7 +128,10 @@ class Machine:
         self.ends: list[Callable[[], None]] = []  # called when all threads have ended
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
-        self.owned: dict[int, tuple[int, int]] = {}  # warpgroup -> registers of each thread by setmaxnreg, since when
+        self.owned: dict[
+            int, tuple[int, int, int]
+        ] = {}  # warp -> registers of each thread by setmaxnreg, when, how many
+        self.counts: dict[int, list[int]] = {}  # warpgroup -> the registers that its warps are to have, in order
         self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
         self.active = np.ones(self.count, bool)  # the threads that execute
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
