@@ -71,35 +71,46 @@ class Histories:
     """Every distinct history, by its number; the first ones are those of the reserved ids."""
 
     def __init__(self, reserved: int) -> None:
-        self.all = [History(cause=one) for one in range(reserved)]
-        self._numbers = {one: number for number, one in enumerate(self.all)}
-        self._table = np.array(self.all)
+        self._reserved = reserved
+        self._others: list[History] = []  # those that follow
+        self._numbers: dict[History, int] = {}
+        self._table = np.zeros((reserved, len(History._fields)))
+        self._table[:, History._fields.index("cause")] = np.arange(reserved)
+
+    def __len__(self) -> int:
+        return self._reserved + len(self._others)
+
+    def __getitem__(self, number: int) -> History:
+        reserved = number < self._reserved
+        return History(cause=number) if reserved else self._others[number - self._reserved]
 
     def number(self, history: History) -> int:
         """The number of a history."""
         if history not in self._numbers:
-            self._numbers[history] = len(self.all)
-            self.all.append(history)
+            reserved = history.cause < self._reserved and history == History(cause=history.cause)
+            self._numbers[history] = history.cause if reserved else len(self)
+            if not reserved:
+                self._others.append(history)
         return self._numbers[history]
 
     def table(self) -> NDArray[np.float64]:
         """The fields of every history."""
-        if len(self._table) < len(self.all):
-            self._table = np.concatenate([self._table, np.array(self.all[len(self._table) :])])
+        if len(self._table) < len(self):
+            self._table = np.concatenate([self._table, self._others[len(self._table) - self._reserved :]])
         return self._table
 
     def among(self, numbers: Numbers) -> list[History]:
         """The different histories of some values."""
-        return [self.all[one] for one in _ranked(numbers, len(self.all))[0]]
+        return [self[one] for one in _ranked(numbers, len(self))[0]]
 
     def combined(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
         """The numbers of results, by a rule for the histories of operands that meet."""
         met: list[tuple[History, ...]] = [()]
         place: NDArray[np.intp] = np.zeros(1, np.intp)
         for one in operands:
-            there, rank = _ranked(one, len(self.all))
+            there, rank = _ranked(one, len(self))
             used, place = _ranked(place * len(there) + rank, len(met) * len(there))
-            met = [(*met[both // len(there)], self.all[there[both % len(there)]]) for both in used]
+            met = [(*met[both // len(there)], self[there[both % len(there)]]) for both in used]
         made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
         return made[place]
 

@@ -361,7 +361,7 @@ class Values:
         """The ids of inverses: of a number it is a number, of anything else a function of it."""
         self.flush()
         unique, place = np.unique(ids, return_inverse=True)
-        past = [self.histories.all[one] for one in self.history[unique]]
+        past = [self.histories[int(one)] for one in self.history[unique]]
         if len(unique) < 16 and not any(one.degree or one.marked for one in past) and self.residues[:, unique].all():
             made = self.new(len(unique), CODE[kind])
             for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
