@@ -405,7 +405,7 @@ def issuers(instruction: isa_tables.Instruction) -> int:
     return instruction.signature.lanes * instruction.signature.ctas
 
 
-@lru_cache(maxsize=4096)  # the instruction only: its formulas are evaluated wherever they are compared
+@lru_cache(maxsize=256)  # the instruction only: its formulas are evaluated wherever they are compared
 def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
     """The instruction of a mnemonic, with the selections of an atom where the text leaves them open, or why it is none.
 

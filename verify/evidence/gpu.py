@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from verify.maps.fragment_map import FragmentMap
 
 R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
+T = TypeVar("T")
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distributes none
@@ -278,12 +279,12 @@ def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[E
 
 
 def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
-    def claims() -> Labels | str:
-        """The labels of the atom, which the next property of it needs too."""
-        last = known.found.get(labels)
+    def of_subject(find: Callable[[BoundAtom], T]) -> T:
+        """What is found of the atom, which its next recording and its next property need too."""
+        last = known.found.get(find)
         if not (isinstance(last, tuple) and last[0] is subject):
-            last = known.found[labels] = subject, labels(subject)
-        found: Labels | str = last[1]
+            last = known.found[find] = subject, find(subject)
+        found: T = last[1]
         return found
 
     def evidence(recording: gpu_checks.Recording) -> Evidence:
@@ -293,13 +294,13 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
             return unchecked(Check.GPU, f"the {source(recording)} is not sound: {why}")
 
         def answer() -> Answer | str:
-            claimed = claims()
+            claimed = of_subject(labels)
             return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
 
         observed, _ = known.kept(  # the recording is kept with its key: no other gets its id
             (Check.GPU, recording_key, id(recording)), lambda: (recording_key(recording), recording)
         )
-        found = known.kept((Check.GPU, compare, atom_key(subject), observed), answer)
+        found = known.kept((Check.GPU, compare, of_subject(atom_key), observed), answer)
         if isinstance(found, str):
             return unchecked(Check.GPU, found)
         status, words, points, wrong = found
