@@ -21,7 +21,7 @@ from verify.kernel.machine import WAITING, Bind, Machine, Read, Run
 from verify.kernel.matrices import whole_warps
 from verify.kernel.memory import Octets
 from verify.kernel.order import Ints
-from verify.kernel.phases import Clock, Executed, Phases, report
+from verify.kernel.phases import PHASE, Clock, Executed, Phases, report
 from verify.kernel.polling import polls
 from verify.kernel.ptx import Address, Immediate, Instruction, Register, Vector
 from verify.kernel.registers import Word
@@ -115,8 +115,12 @@ def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
 
 def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
     """Let threads, and the engine at a time, take part in the phase of an mbarrier that is under way."""
+    who = machine.shared.who(int(threads[0]))
     problem = phases.comes(threads, time)
-    report(machine.findings, machine.shared.who(int(threads[0])), problem, address)
+    report(machine.findings, who, problem, address)
+    if phases.number and not problem and not phases.looked.any():
+        text = f"{who} arrives at the mbarrier at shared address {address} in phase {phases.number}, and no thread has "
+        machine.findings.add("a phase without a wait", Severity.LETTER, f"{text}waited for the phase before", PHASE)
 
 
 def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
@@ -247,11 +251,14 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             ready[rows] = passed
             for row in rows[~passed]:
                 found.blocked[int(threads[row])] = int(machine.cta[threads[row]]), address, int(parities[row])
+            for part, over in ((rows[passed], 1), (rows[~passed], 0)):
+                if len(part):
+                    problem = barrier.waits(threads[part], barrier.number - over)
+                    report(machine.findings, machine.shared.who(int(threads[part[0]])), problem, address)
             if not passed.any():
                 continue
             members = threads[rows[passed]]
-            problem = barrier.sees(members, one.line)
-            report(machine.findings, machine.shared.who(int(members[0])), problem, address)
+            barrier.sees(members, one.line)
             if acquires and barrier.released is not None:
                 machine.shared.order.learn(members, barrier.released)
         machine.state[threads[~ready]] = WAITING

@@ -71,6 +71,11 @@ class Barriers:
         if expected % 32:
             text = f"barrier {number} counts {expected} threads, no multiple of 32: whole warps arrive"
             self.findings.add("barrier with a wrong count", Severity.STUCK, text, SECTION)
+        if here.arrived and np.isin(mine, np.concatenate(here.arrived)).any():
+            text = (
+                f"{self.shared.who(int(mine[0]))} comes to barrier {number} again, in a phase to which it came before"
+            )
+            self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
         self._same_phase(here, number, mine)
         here.expected, here.line = expected, self.findings.line
         here.arrived.append(mine)

@@ -112,27 +112,31 @@ class Phases:
         problem = executed.missing(members, self.ended[-1], f"the end of phase {self.number - 1}")
         return problem and f"arrives in phase {self.number}, and may count for the phase before: {problem}"
 
-    def sees(self, members: Ints, line: int) -> str:
-        """Note that threads see the end of the last phase; what is wrong with it.
-
-        They must come after the end of the phase before that one: until then the parity says that the wait is over.
-        """
-        executed, mine = self.executed, self.executed.local[members]
-        self.looked[mine], self.lines[mine] = executed.order.now, line
-        problem = ""
-        if self.number > 1:
-            problem = executed.missing(members, self.ended[-2], f"the end of phase {self.number - 2}")
-        executed.learn(members, self.over)
-        return problem and (
-            f"waits for phase {self.number - 1}, and may look while phase {self.number - 2} is under way, when the "
-            f"parity says that the wait is over: {problem}"
-        )
-
     def used_after(self, members: Ints) -> str:
         """What of its use does not come before what threads do next, in words; empty if all of it does."""
         used = np.maximum(self.came, self.over)
         used[:-1] = np.maximum(used[:-1], self.looked)
         return self.executed.missing(members, used, "the last use of it")
+
+    def waits(self, members: Ints, number: int) -> str:
+        """What is wrong with threads that wait for the phase of this number.
+
+        They must come after the end of the phase before that one: until then the parity says that the wait is over.
+        """
+        if number < 1:
+            return ""
+        before = self.ended[-1] if number == self.number else self.ended[-2]
+        problem = self.executed.missing(members, before, f"the end of phase {number - 1}")
+        return problem and (
+            f"waits for phase {number}, and may look while phase {number - 1} is under way, when the parity says that "
+            f"the wait is over: {problem}"
+        )
+
+    def sees(self, members: Ints, line: int) -> None:
+        """Note that threads see the end of the last phase."""
+        mine = self.executed.local[members]
+        self.looked[mine], self.lines[mine] = self.executed.order.now, line
+        self.executed.learn(members, self.over)
 
     def turn(self, blocked: Callable[[], Sequence[tuple[int, int]]]) -> str:
         """Begin the next phase if this one is over; what is wrong with that.
@@ -165,6 +169,6 @@ def report(findings: Findings, who: str, problem: str, address: int) -> None:
     if problem:
         late = problem.startswith("thread")
         waits = late or problem.startswith("waits")
-        kind = "a waiter a phase late" if late else "a waiter a phase early" if waits else "an arrival of another phase"
+        kind = "a waiter a phase late" if late else f"{'a wait for' if waits else 'an arrival of'} another phase"
         text = f"the mbarrier at shared address {address}: {problem if late else f'{who} {problem}'}"
         findings.add(kind, Severity.RACE, text, WAIT if waits else PHASE)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases of barriers: who takes part in each, and who sees its end, is the same in every schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.kernel.check import Outcome, check
+from verify.kernel.claim import claim_of
+from verify.kernel.findings import Severity
+
+# Thread 0 ends a phase of `bar`, waits, and ends the next; warp 1 waits for one of them and gives `back`.
+PHASES = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry k(.param .u64 pa, .param .u64 pc)
+{
+.reg .pred %p<6>; .reg .b32 %r<9>; .reg .f32 %f<3>; .reg .b64 %d<6>;
+.shared .align 8 .b8 bar[8]; .shared .align 8 .b8 back[8];
+mov.u32 %r1, %tid.x; mov.u32 %r3, bar; mov.u32 %r4, back;
+setp.ne.u32 %p1, %r1, 0;
+@%p1 bra START;
+mbarrier.init.shared::cta.b64 [%r3], 1; mbarrier.init.shared::cta.b64 [%r4], 32;
+START:
+bar.sync 0;
+setp.ge.u32 %p2, %r1, 32;
+@%p2 bra SECOND;
+FIRST
+bra END;
+SECOND:
+OTHER
+END:
+ld.param.u64 %d1, [pa]; ld.param.u64 %d2, [pc];
+mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;
+ld.global.f32 %f1, [%d4]; st.global.f32 [%d5], %f1;
+ret;
+}
+"""
+CLAIM = {
+    "grid": 1,
+    "block": 64,
+    "sizes": {"I": 64},
+    "claim": "C[i] = A[i]",
+    "params": ["A", "C"],
+    "arrays": {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "AC"},
+}
+ARRIVE = "mbarrier.arrive.shared::cta.b64 _, [{}];\n"
+WAIT = "{0}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{1}], {2};\n@!%p3 bra {0};\n"
+ONE, BACK = ARRIVE.format("%r3"), WAIT.format("W3", "%r4", 0)
+ENDED, SEEN = WAIT.format("W1", "%r3", 0), ARRIVE.format("%r4")
+
+
+def run(first: str, other: str) -> Outcome:
+    """The outcome where thread 0, or warp 0, does one thing and warp 1 another."""
+    (found,) = check(PHASES.replace("FIRST", first).replace("OTHER", other), claim_of(CLAIM), seed=1)
+    return found
+
+
+def alone(text: str) -> str:
+    """What thread 0 does alone."""
+    return f"@%p1 bra END;\n{text}"
+
+
+def test_a_phase_that_is_seen_before_the_next_one_ends_is_right() -> None:
+    found = run(alone(ONE + ENDED + BACK + ONE), WAIT.format("W2", "%r3", 0) + SEEN)
+    assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+def test_a_wait_for_the_second_phase_by_who_saw_the_first_is_right() -> None:
+    both = WAIT.format("W2", "%r3", 0) + SEEN + WAIT.format("W4", "%r3", 1)
+    assert run(alone(ONE + ENDED + BACK + ONE), both).status == "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "kind"),
+    [
+        (ONE + ENDED + ONE, WAIT.format("W2", "%r3", 0), "a wait for another phase"),
+        (ONE + ENDED + ONE, WAIT.format("W2", "%r3", 1), "a wait for another phase"),
+        (BACK + ONE + ENDED + ONE, SEEN + WAIT.format("W2", "%r3", 0), "a waiter a phase late"),
+        (ONE + ENDED + BACK + ONE, SEEN + WAIT.format("W2", "%r3", 0), "a waiter a phase late"),
+    ],
+    ids=["late", "early", "blocked", "not-in-time"],
+)
+def test_a_phase_that_depends_on_the_schedule_is_refuted(first: str, other: str, kind: str) -> None:
+    found = run(alone(first), other)
+    assert found.status == "REFUTED" and found.findings[0].severity is Severity.RACE, found.findings
+    assert found.findings[0].kind.startswith(kind) and found.findings[0].line and found.findings[0].section
+    assert "phase" in found.findings[0].text
+
+
+def test_a_phase_that_nobody_waits_for_breaks_the_letter() -> None:
+    found = run(alone(ONE + ONE), "")
+    assert [(one.kind, one.severity) for one in found.findings] == [("a phase without a wait", Severity.LETTER)]
+
+
+def test_an_arrival_that_nobody_waits_for_comes_once_a_phase() -> None:
+    """bar.arrive does not wait: a second one may count for the phase of the first, unless a barrier is between."""
+    between = run(
+        "bar.arrive 1, 64;\nbar.sync 2, 64;\nbar.arrive 1, 64;", "bar.sync 1, 64;\nbar.sync 2, 64;\nbar.sync 1, 64;"
+    )
+    assert (between.status, between.findings) == ("VERIFIED", ())
+    twice = run("bar.arrive 1, 64;\nbar.arrive 1, 64;", "bar.sync 1, 64;\nbar.sync 1, 64;")
+    assert twice.status == "REFUTED" and twice.findings[0].kind == "an arrival of another phase"
+
+
+def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -> None:
+    """Warp 0 alone has barrier 1 for 32 threads, and warp 1 after it: nothing says that its phase is the later one."""
+    found = run("bar.sync 1, 32;", "bar.sync 1, 32;")
+    assert found.status == "REFUTED" and found.findings[0].kind in ("an arrival of another phase", "barrier overrun")
+    assert run("bar.sync 1, 32;", "bar.sync 2, 32;").status == "VERIFIED"
