@@ -33,7 +33,19 @@ from verify.kernel.claim_file import read_claim
 from verify.kernel.parse import read
 from verify.kernel.ptx import Kernel
 
-BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s8": 8, "u16": 16, "s32": 32, "e4m3": 8, "e5m2": 8}
+BITS = {
+    "f16": 16,
+    "bf16": 16,
+    "tf32": 32,
+    "f32": 32,
+    "f64": 64,
+    "s8": 8,
+    "u8": 8,
+    "u16": 16,
+    "s32": 32,
+    "e4m3": 8,
+    "e5m2": 8,
+}
 POISON = 0xFF  # a NaN in every type of a float: what is read outside of the elements is seen in a sum
 WORKERS = 4  # processes with the GPU
 SECONDS = 30.0  # of the runs of one edited kernel
@@ -43,6 +55,8 @@ def packed(array: Array, values: np.ndarray) -> np.ndarray:
     """The bytes of an array, poison where it has no element."""
     width = BITS[array.kind] // 8
     memory = np.full((int(array.places.max()) + 1) * width, POISON, np.uint8).view(f"u{width}")
+    if array.scratch:
+        return memory.view(np.uint8)
     there = array.places >= 0  # all but what a sparse matrix does not store
     bits = encode(array.kind, values.astype(np.int64).ravel()) if array.content is None else array.content.ravel()
     memory[array.places[there]] = bits[there]
