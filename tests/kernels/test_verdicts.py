@@ -28,7 +28,7 @@ WITHOUT_EFFECT = {"strides", "swizzles", "trips"}  # classes whose edits of a nu
 NOT_NEEDED = {
     "triton_f16": {398, 399, 549, 550},  # a second wait for the same groups, and a barrier after a barrier
     "pipeline_stmatrix": {1516, 1518},  # results are staged where the last trip but one was, which a barrier follows
-    "tma_3": {273},  # all warps of the warpgroup are taken to be done with a wgmma when one has waited for it
+    "tma_3": {273},  # a warning: a wait is for the warp that executes it, and no barrier joins the four
 }
 CLASSES = {"barriers", "epilogue", "fragments", "strides", "swizzles", "transposes", "trips", "waits"}
 
