@@ -21,7 +21,7 @@ from verify.kernel.order import Ints
 from verify.kernel.ptx import Address, Immediate, Instruction
 from verify.kernel.values import Bits, Mask
 
-SECTION, BYTES = "9.7.9.27", 128  # of the PTX ISA: tensormap.replace; size of a map
+SECTION, BYTES = "9.7.9.26", 128  # of the PTX ISA: tensormap.replace; size of a map
 SIZES = (
     1,
     2,
