@@ -28,8 +28,8 @@ from gpu_checks.model import DeviceFault, DeviceInfo, Unsupported
 from gpu_checks.record import Bench
 from gpu_checks.tilings.runner import FACTORY
 from gpu_checks.worker import Worker
-from verify.kernel.claim import Array, Launch
 from verify.kernel.claim_file import read_claim
+from verify.kernel.launch import Array, Launch
 from verify.kernel.parse import read
 from verify.kernel.ptx import Kernel
 

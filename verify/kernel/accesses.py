@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
-from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
 from verify.kernel.integers import cut
+from verify.kernel.launch import TensorMap
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import (
     LOCAL_WINDOW,

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from verify.core.errors import UsageError
 from verify.core.verdict import WrongProduct
-from verify.kernel.claim import Claim, Launch
+from verify.kernel.claim import Claim
 from verify.kernel.comparison import Comparison
 from verify.kernel.defaults import hidden
 from verify.kernel.explain import explained
 from verify.kernel.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.interpretation import Interpretation, Missing, Samples
+from verify.kernel.launch import Launch
 from verify.kernel.parse import read
 from verify.kernel.ptx import Kernel, PtxError
 from verify.kernel.values import Values

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.claim import Claim, Launch, claim_of
+from verify.kernel.claim import Claim, claim_of
 from verify.kernel.claim_file import located
+from verify.kernel.launch import Launch
 from verify.kernel.values import SIZE
 
 CHILD = Path(__file__).with_name("triton_child.py")

@@ -9,14 +9,12 @@ which errors a launch cannot show.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verify.core.errors import SpecError
 from verify.kernel import expression
+from verify.kernel.launch import Launch
 from verify.kernel.values import SIZE
-
-if TYPE_CHECKING:
-    from verify.kernel.claim import Launch
 
 LARGEST_TILE = 1024
 STEP = 64  # the elements of a step, where no tile says it: a multiple of 16, 32 and 64

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 from verify.kernel import handlers
-from verify.kernel.claim import Array, Launch
 from verify.kernel.findings import Finding, Findings
+from verify.kernel.launch import Array, Launch
 from verify.kernel.machine import Machine
 from verify.kernel.memory import WINDOW, Global, Region, Stored
 from verify.kernel.ptx import Kernel

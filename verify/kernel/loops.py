@@ -7,20 +7,19 @@ all of that is as it was at an earlier trip, and nothing else was changed in bet
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.barriers import RUNNING
-from verify.kernel.findings import Severity, Unclear
-from verify.kernel.ptx import Instruction, Register
+from verify.kernel.findings import Findings, Severity, Unclear
+from verify.kernel.memory import Shared
+from verify.kernel.ptx import Instruction, Kernel, Operand, Register
 from verify.kernel.registers import Word
 from verify.kernel.values import Mask
-
-if TYPE_CHECKING:
-    from verify.kernel.machine import Machine
 
 ENDLESS = 5  # the state of a thread whose loop goes on for ever
 _WATCHED = 256  # trips after which the end of a loop is estimated
@@ -51,10 +50,29 @@ class Loop:
     distance: tuple[int, int] | None = None  # (rounds, difference of what the condition compares)
 
 
+class Threads(Protocol):
+    """What is read here of the machine that runs a batch."""
+
+    kernel: Kernel
+    findings: Findings
+    shared: Shared
+    budget: int  # instructions
+    steps: int  # instructions so far
+    effects: int  # those that do more than write registers
+    count: int  # threads
+    pc: NDArray[np.int32]  # their places
+    state: NDArray[np.int8]
+    registers: list[Word | None]
+    trips: dict[int, int]  # the first instruction of a loop -> the most trips of a thread
+
+    def reader(self, operand: Operand) -> Callable[[], Word]:
+        """The value of an operand, when it is called."""
+
+
 class Loops:
     """The loops of a batch."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Threads) -> None:
         self.machine = machine
         self.found: dict[int, Loop] = {}
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.barriers import AT_BARRIER, DONE, RUNNING, Barriers
-from verify.kernel.claim import Launch, TensorMap
 from verify.kernel.findings import Findings, Severity, Unclear
+from verify.kernel.launch import Launch, TensorMap
 from verify.kernel.loops import Loops
 from verify.kernel.memory import MAX_SHARED, SHARED_BASE, Global, Shared
 from verify.kernel.order import Ints

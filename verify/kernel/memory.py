@@ -20,7 +20,7 @@ from verify.kernel.order import NOBODY, Ints, Order
 from verify.kernel.values import OUTSIDE, UNWRITTEN, Bits, Ids, Mask, Values
 
 if TYPE_CHECKING:
-    from verify.kernel.claim import Array
+    from verify.kernel.launch import Array
 
 SHARED_BASE = 1024
 MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has

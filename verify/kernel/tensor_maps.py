@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.claim import TensorMap
 from verify.kernel.findings import Severity, Unclear
+from verify.kernel.launch import TensorMap
 from verify.kernel.machine import Bind, Machine, Run
 from verify.kernel.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 from verify.kernel.order import Ints

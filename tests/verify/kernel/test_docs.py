@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from verify.kernel import claim, compiled
+from verify.kernel import claim, compiled, launch
 from verify.kernel.expression import FREE, FUNCTIONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "kernel.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_every_key_of_a_claim_is_on_the_page() -> None:
     tables = re.split(r"\n\|---", SECTION)
     assert len(tables) == 5
     assert keys("An array:\n") == set(claim.ARRAY_KEYS)
-    assert keys("or a\ntable:\n") == set(claim.PARAM_KEYS)
+    assert keys("or a\ntable:\n") == set(launch.PARAM_KEYS)
     assert keys("an interpreter that has Triton:\n") == set(compiled.KEYS)
     first = "\n| key" + SECTION.split("| key", 1)[1].partition("\n\n")[0]
     found = {key.strip("[]") for line in first.splitlines()[2:] for key in re.findall(r"`([^`]+)`", line.split("|")[1])}
