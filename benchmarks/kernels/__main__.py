@@ -144,7 +144,7 @@ def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
 def _others(options: argparse.Namespace) -> int:
     from verify.core.errors import UsageError
     from verify.kernel.check import check
-    from verify.kernel.claim_file import read_claim
+    from verify.kernel.claims.claim_file import read_claim
 
     refuted = 0
     for ptx, warns in others.kernels(options.folder, options.kernel[0] if options.kernel else ""):

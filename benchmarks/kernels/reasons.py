@@ -21,10 +21,10 @@ import numpy as np
 
 from benchmarks.kernels.edits import Edit, body
 from verify.kernel.check import BUDGET, Outcome, check
-from verify.kernel.claim import claim_of
-from verify.kernel.machine import Machine
-from verify.kernel.registers import Word
-from verify.kernel.values import Mask
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.data.registers import Word
+from verify.kernel.data.values import Mask
+from verify.kernel.state.machine import Machine
 
 ACCEPTED = "VERIFIED"
 SAME_CODE = "same machine code"

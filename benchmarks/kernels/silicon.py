@@ -28,10 +28,10 @@ from gpu_checks.model import DeviceFault, DeviceInfo, Unsupported
 from gpu_checks.record import Bench
 from gpu_checks.tilings.runner import FACTORY
 from gpu_checks.worker import Worker
-from verify.kernel.claim_file import read_claim
-from verify.kernel.launch import Array, Launch
-from verify.kernel.parse import read
-from verify.kernel.ptx import Kernel
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.source import Kernel
 
 BITS = {
     "f16": 16,

@@ -22,7 +22,7 @@ from gpu_checks.model import DeviceInfo
 from gpu_checks.record import Bench
 from tests.verify.kernel.test_command import CLAIM as PTX_CLAIM
 from tests.verify.kernel.test_command import PTX
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 INFO = DeviceInfo("Fake", "sm_90a", "0", "0.0", "0.0")
 TEXT = """.entry k()

@@ -13,7 +13,7 @@ from isa_tables import semantics
 
 HERE = Path(__file__)
 SECTIONS: dict[str, str] = tomllib.loads((HERE.parent / "ptx_sections.toml").read_text())["sections"]
-CODE = sorted((HERE.parents[2] / "verify" / "kernel").glob("*.py"))
+CODE = sorted((HERE.parents[2] / "verify" / "kernel").rglob("*.py"))
 NUMBER = re.compile(r'"(\d+\.\d+\.\d+(?:\.\d+)*)"')
 
 

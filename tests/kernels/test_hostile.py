@@ -21,7 +21,7 @@ from tests.verify.kernel.test_defaults import CLAIM as OPEN_CLAIM
 from verify.__main__ import main
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 BUDGET = 3000  # instructions: a kernel of these tests has 60
 SECONDS = 20.0  # of one case
@@ -134,6 +134,6 @@ def test_a_hostile_file_is_one_line(content: bytes, words: str, tmp_path: Any, c
 
 @pytest.mark.parametrize("statement", [";", "L: "])
 def test_a_file_of_empty_statements_is_one_line(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verify.kernel.parse.MAX_STATEMENTS", 1000)
+    monkeypatch.setattr("verify.kernel.ptx.parse.MAX_STATEMENTS", 1000)
     with pytest.raises(UsageError, match="more than 1000 statements"):
         check(PRODUCT.replace("ret;", statement * 1000), claim_of(CLAIM))

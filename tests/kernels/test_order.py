@@ -11,8 +11,8 @@ import pytest
 
 from tests.kernels import compile as corpus
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
-from verify.kernel.findings import Severity
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.state.findings import Severity
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from gpu_checks.kernels.packing import encode
 from gpu_checks.model import Unsupported
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
-from verify.kernel.claim_file import read_claim
-from verify.kernel.launch import Array
-from verify.kernel.parse import read
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.claims.launch import Array
+from verify.kernel.ptx.parse import read
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 KERNELS = sorted(FOLDER.glob("*.ptx"))

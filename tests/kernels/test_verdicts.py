@@ -14,8 +14,8 @@ from benchmarks.kernels.campaign import edits_of, fate
 from benchmarks.kernels.edits import Edit, body, planted
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
-from verify.kernel.claim import claim_of
-from verify.kernel.claim_file import read_claim
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.claim_file import read_claim
 
 PATHS = sorted(corpus.COMPILED.glob("*.ptx"))
 QUICK = {"mma_relu", "triton_ragged"}

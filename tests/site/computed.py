@@ -19,8 +19,8 @@ from layouts import Layout, LayoutError, complement, composition, cosize, left_i
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
 from verify.core.errors import Exit
-from verify.kernel import compiled, defaults
-from verify.kernel.claim import claim_of
+from verify.kernel.claims import compiled, defaults
+from verify.kernel.claims.claim import claim_of
 
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "gpu_checks" / "recordings"

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field, replace
 
 from verify.core.errors import UsageError
 from verify.core.verdict import WrongProduct
-from verify.kernel.claim import Claim
+from verify.kernel.claims.claim import Claim
+from verify.kernel.claims.defaults import hidden
+from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
-from verify.kernel.defaults import hidden
+from verify.kernel.data.values import Values
 from verify.kernel.explain import explained
-from verify.kernel.findings import WARNINGS, Finding, Severity, Unclear
 from verify.kernel.interpretation import Interpretation, Missing, Samples
-from verify.kernel.launch import Launch
-from verify.kernel.parse import read
-from verify.kernel.ptx import Kernel, PtxError
-from verify.kernel.values import Values
+from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.source import Kernel, PtxError
+from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most

@@ -48,13 +48,13 @@ def _main(argv: Sequence[str] | None) -> int:
 def _report(options: argparse.Namespace) -> Report:
     from lanecheck_console.progress import Progress
     from verify.kernel.check import BUDGET, check
-    from verify.kernel.claim_file import located, read_claim
+    from verify.kernel.claims.claim_file import located, read_claim
     from verify.kernel.verdict import case
     from verify.report import Report
 
     words, again = "", f"python -m verify.kernel {options.kernel} --claim {options.claim}"
     if "::" in options.kernel:
-        from verify.kernel.compiled import compiled
+        from verify.kernel.claims.compiled import compiled
 
         arguments.check_execution(options.allow_exec)
         ptx, claim, words = compiled(options.kernel, options.claim, options.python)

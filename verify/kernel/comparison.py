@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from verify.kernel.choices import Choices
-from verify.kernel.expression import Evaluation, Tensor, elements
-from verify.kernel.findings import Finding, Severity
+from verify.kernel.claims.expression import Evaluation, Tensor, elements
+from verify.kernel.data.choices import Choices
+from verify.kernel.data.registers import joined, word
+from verify.kernel.data.values import EXACT, FREE, MANTISSA, Ids, Mask
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.registers import joined, word
-from verify.kernel.values import EXACT, FREE, MANTISSA, Ids, Mask
+from verify.kernel.state.findings import Finding, Severity
 
 
 class Comparison:

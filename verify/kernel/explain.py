@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.verdict import ProductOperand, WrongProduct
+from verify.kernel.claims.expression import Apply, Element, Evaluation, Node, Sum, Tensor
 from verify.kernel.comparison import Comparison
-from verify.kernel.expression import Apply, Element, Evaluation, Node, Sum, Tensor
-from verify.kernel.findings import Finding, Severity, Unclear
+from verify.kernel.data.values import FIRST, Ids, Values
+from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation, Missing
-from verify.kernel.matrices import Product, fragment_map
-from verify.kernel.memory import Region
-from verify.kernel.values import FIRST, Ids, Values
+from verify.kernel.state.findings import Finding, Severity, Unclear
+from verify.kernel.state.memory import Region
 
 CAUSE = "wrong operand"  # the kind of the finding that names it
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks

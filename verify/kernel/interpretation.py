@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel import handlers
-from verify.kernel.findings import Finding, Findings
-from verify.kernel.launch import Array, Launch
-from verify.kernel.machine import Machine
-from verify.kernel.memory import WINDOW, Global, Region, Stored
-from verify.kernel.ptx import Kernel
-from verify.kernel.values import SIZE, Values
+from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.data.values import SIZE, Values
+from verify.kernel.instructions import handlers
+from verify.kernel.ptx.source import Kernel
+from verify.kernel.state.findings import Finding, Findings
+from verify.kernel.state.machine import Machine
+from verify.kernel.state.memory import WINDOW, Global, Region, Stored
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes

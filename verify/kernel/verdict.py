@@ -23,7 +23,7 @@ from verify.core.verdict import (
 )
 from verify.kernel.check import Outcome
 from verify.kernel.explain import CAUSE
-from verify.kernel.findings import WARNINGS, Finding, Severity
+from verify.kernel.state.findings import WARNINGS, Finding, Severity
 from verify.report import Case
 
 if TYPE_CHECKING:

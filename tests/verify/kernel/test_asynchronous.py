@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 # A CTA of 32 threads copies a box of 8 x 16 f32 (k, m): thread t stores elements t, t + 32, t + 64, t + 96.
 COPY = """.version 8.0

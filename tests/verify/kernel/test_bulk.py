@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 HEAD = """.version 8.0
 .target sm_90a

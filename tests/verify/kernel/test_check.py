@@ -9,8 +9,8 @@ import pytest
 import isa_tables
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
-from verify.kernel.findings import Severity
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.state.findings import Severity
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
 REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .f32 %f<20>; .reg .b64 %d<20>;\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 # 64 threads exchange their elements through shared memory, by the addresses that CTA 0 of the cluster has for it.
 TEXT = """.version 8.0

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from verify.core.errors import UsageError
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.compiled import arguments, specialised
 from verify.kernel.command import main
-from verify.kernel.compiled import arguments, specialised
 
 CLAIM = """grid = ["cdiv(I, 64)"]
 sizes = { I = 200, ONE = 1 }

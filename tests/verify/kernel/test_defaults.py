@@ -11,9 +11,9 @@ import pytest
 from tests.verify.kernel.test_check import CLAIM as PRODUCT_CLAIM
 from tests.verify.kernel.test_check import PRODUCT, one
 from verify.core.errors import SpecError
-from verify.kernel.claim import claim_of
-from verify.kernel.defaults import hidden
-from verify.kernel.launch import Launch
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.defaults import hidden
+from verify.kernel.claims.launch import Launch
 
 ARRAYS: dict[str, dict[str, Any]] = {
     "A": {"dims": "mk", "type": "f16"},

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from verify.kernel import claim, compiled, launch
-from verify.kernel.expression import FREE, FUNCTIONS
+from verify.kernel.claims import claim, compiled, launch
+from verify.kernel.claims.expression import FREE, FUNCTIONS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "kernel.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Write a claim")[2].partition("\n## ")[0]

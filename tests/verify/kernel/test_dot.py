@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 # Of 64 threads the first 32 multiply four bytes each, and the sums of pairs are an element of C.
 TEXT = """.version 8.0

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from isa_tables.semantics import rows
 from verify.kernel.check import check
-from verify.kernel.claim import claim_of
-from verify.kernel.handlers import BINDS
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.instructions.handlers import BINDS
 
 MASK = (1 << 32) - 1
 EXTREMES = (0, 1, 2, 31, 32, 33, 255, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK, MASK - 1)

@@ -16,8 +16,8 @@ import pytest
 from tests.kernels.compile import COMPILED
 from verify.kernel import interpretation
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim_file import claim_of
-from verify.kernel.values import FIRST, Values
+from verify.kernel.claims.claim_file import claim_of
+from verify.kernel.data.values import FIRST, Values
 
 SIMT = (COMPILED / "simt_tn.ptx").read_text()
 CLAIM: dict[str, Any] = tomllib.loads((COMPILED / "simt_tn.toml").read_text())
@@ -66,7 +66,7 @@ def test_a_large_kernel_of_single_products_takes_less_than_a_gibibyte() -> None:
     code = f"""
 import json, resource, sys, tomllib
 from verify.kernel.check import check
-from verify.kernel.claim_file import claim_of
+from verify.kernel.claims.claim_file import claim_of
 claim = tomllib.loads(open({str(COMPILED / "simt_tn.toml")!r}).read()) | {{"sizes": {sizes}}}
 (found,) = check(open({str(COMPILED / "simt_tn.ptx")!r}).read(), claim_of(claim))
 print(json.dumps([found.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))

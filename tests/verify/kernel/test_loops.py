@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.verify.kernel.test_check import ADD, ADDED, HEAD, REGISTERS, SHARED, TURNED, added, one
-from verify.kernel.findings import Severity
+from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case
 
 SUM = "add.f32 %f3, %f1, %f2;"

@@ -7,7 +7,7 @@ import pytest
 
 from verify.core.errors import UsageError
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 # C = A, where every thread's index must be below n; the last thread prints.
 TEXT = """.version 8.0

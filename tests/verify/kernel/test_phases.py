@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
-from verify.kernel.findings import Severity
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.state.findings import Severity
 
 # Thread 0 ends a phase of `bar`, waits, and ends the next; warp 1 waits for one of them and gives `back`.
 PHASES = """.version 8.0

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.kernel.test_asynchronous import run as copied
 from tests.verify.kernel.test_check import ADD, ADDED, SHARED, TURNED, added, one
-from verify.kernel.findings import Severity
+from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case, said
 
 SUM = "add.f32 %f3, %f1, %f2;"

@@ -11,7 +11,7 @@ import pytest
 from tests.kernels.compile import COMPILED
 from verify.core.errors import SpecError
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 TEXT = (COMPILED / "sparse_f16.ptx").read_text()
 CLAIM = tomllib.loads((COMPILED / "sparse_f16.toml").read_text())

@@ -10,7 +10,7 @@ import pytest
 
 from tests.kernels.compile import COMPILED
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 TEXT = (COMPILED / "tcgen05_32.ptx").read_text()
 CLAIM = tomllib.loads((COMPILED / "tcgen05_32.toml").read_text()) | {"sizes": {"M": 128, "N": 64, "K": 128}}

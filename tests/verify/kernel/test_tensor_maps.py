@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.kernel.test_asynchronous import CLAIM, COPY
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 FIELDS = {"rank": "1", "elemtype": "7", "swizzle_mode": "0"}
 AXES = {"box_dim": ("8", "16"), "global_dim": ("8", "32"), "element_stride": ("1", "1")}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from verify.kernel.check import Outcome, check
-from verify.kernel.claim import claim_of
+from verify.kernel.claims.claim import claim_of
 
 SUMS = ", ".join(f"%f{number}" for number in range(8))
 SCALED = "\n".join(f"mul.f32 %f{number}, %f{number}, 0f40000000;" for number in range(8))

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claim beside a kernel: what it computes, on which arrays, with which parameters, grid and sizes.
+
+`claim_of(table)` gives the `Claim` of a table, or raises SpecError. Sizes may be a list: each table is one `Launch`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from verify.core.errors import SpecError
+from verify.kernel.claims import defaults, expression, sparsity
+from verify.kernel.claims.expression import whole
+from verify.kernel.claims.launch import Array, Launch, known
+from verify.kernel.data.values import SIZE
+
+MAX_ELEMENTS = 1 << 24  # of an array
+MAX_SPARSE = 1 << 20  # of a sparse one
+MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
+MAX_THREADS = 1 << 20  # of a grid
+KEYS = (
+    *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
+    *("narrow", "arrays"),
+)
+ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "sparse", "metadata")
+WORDS = ("u8", "u16", "u32")  # types of metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A claim: which kernel, its text, and one launch for each table of sizes."""
+
+    kernel: str
+    text: str
+    launches: tuple[Launch, ...]
+    file: str = ""
+
+
+def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
+    """The launch of one table of sizes."""
+    if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
+        raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
+    target, value = expression.read(table["claim"])
+    arrays, filled = _arrays(table["arrays"], sizes)
+    launch = Launch(
+        sizes=sizes,
+        grid=_three("grid", table["grid"], sizes),
+        block=_three("block", table["block"], sizes),
+        smem=_shared(table.get("smem", 0), sizes),
+        arrays=arrays,
+        params=tuple(table.get("params", ())),
+        scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
+        target=target,
+        value=value,
+        narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
+        filled=(*(() if "sizes" in table else ("sizes",)), *filled),
+    )
+    _check(launch, table["claim"])
+    return launch
+
+
+def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
+    """The claim of a table."""
+    known(table, KEYS, "")
+    for key in ("grid", "block", "claim", "arrays"):
+        if key not in table:
+            raise SpecError(key, "this key is missing")
+    if not isinstance(table["claim"], str):
+        raise SpecError("claim", "expected a text, as C[m,n] = sum_k A[m,k]*B[k,n]")
+    if not isinstance(table["arrays"], dict) or not table["arrays"]:
+        raise SpecError("arrays", "expected a table with a table for each array")
+    for key, kind in (("params", list), ("scalars", dict), ("narrow", list), ("accumulate", str), ("kernel", str)):
+        if key in table and not isinstance(table[key], kind):
+            raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
+    sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
+    launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
+    return Claim(table.get("kernel", ""), table["claim"], launches, file)
+
+
+def _fraction(key: str, value: Any) -> Fraction:
+    if type(value) not in (int, float):
+        raise SpecError(key, f"expected a number, found {value!r:.60}")
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError):
+        raise SpecError(key, f"{value} is no number") from None
+
+
+def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, int]:
+    parts = given if isinstance(given, list) else [given]
+    if not 1 <= len(parts) <= 3:
+        raise SpecError(key, f"expected one to three numbers, found {given!r:.60}")
+    numbers = [whole(key, one, sizes) for one in parts] + [1, 1]
+    if min(numbers) < 1:
+        raise SpecError(key, f"every extent is at least 1, found {numbers[: len(parts)]}")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def _shared(given: Any, sizes: Mapping[str, int]) -> int:
+    """The bytes of dynamic shared memory."""
+    found = whole("smem", given, sizes)
+    if not 0 <= found <= MAX_SHARED:
+        raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
+    return found
+
+
+def _arrays(table: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tuple[Array, ...], list[str]]:
+    """The arrays of a table, and in words the strides and offsets that it does not give."""
+    made: list[Array] = []
+    filled = []
+    for number, (name, given) in enumerate(table.items()):
+        taken = {*sizes.values(), *(step for one in made for step in one.strides)}
+        made.append(_array(name, number, given, sizes, taken))
+        if "strides" not in given and len(made[-1].dims) > 1:
+            filled.append(f"strides {'x'.join(map(str, made[-1].strides))} of {name}")
+        if "offset" not in given:
+            filled.append(f"{name} from element {made[-1].offset}")
+    return _metadata(made, table), filled
+
+
+def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: set[int]) -> Array:
+    key = f"arrays.{name}"
+    if not isinstance(given, dict):
+        raise SpecError(key, 'expected a table, as { dims = "mk", type = "f16", strides = ["K+8", 1] }')
+    known(given, ARRAY_KEYS, key)
+    dims, kind = given.get("dims"), given.get("type")
+    dims = tuple(dims) if isinstance(dims, (str, list)) and dims else ()
+    if not dims or not all(isinstance(one, str) for one in dims) or len(set(dims)) < len(dims):
+        raise SpecError(f"{key}.dims", 'expected the names of its indices, as "mk"')
+    if not isinstance(kind, str) or kind not in SIZE or not kind:
+        raise SpecError(f"{key}.type", f"expected one of {', '.join(one for one in SIZE if one)}, found {kind!r}")
+    shape = tuple(_extent(f"{key}.dims", dim, sizes) for dim in dims)
+    strides = given["strides"] if "strides" in given else defaults.strides(shape, taken)
+    if not isinstance(strides, (list, tuple)) or len(strides) != len(dims):
+        raise SpecError(f"{key}.strides", f"expected {len(dims)} strides, found {strides!r:.60}")
+    steps = tuple(whole(f"{key}.strides", one, sizes) for one in strides)
+    flags = [given.get(flag, False) for flag in ("out", "scratch", "zero")]
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise SpecError(key, "out, scratch and zero are true or false")
+    offset = whole(f"{key}.offset", given["offset"] if "offset" in given else defaults.offset(number, kind), sizes)
+    made = Array(name, dims, shape, steps, kind, offset, *flags)
+    if given.get("sparse", False) is not False:
+        made = _sparse(made, given["sparse"], key)
+    _check_places(made, key)
+    return made
+
+
+def _sparse(array: Array, given: Any, key: str) -> Array:
+    """A matrix of which only the columns of a pattern are stored; `true` draws one."""
+    listed = isinstance(given, list) and given and all(isinstance(one, list) for one in given)
+    if len(array.shape) != 2 or array.out or array.scratch or not (given is True or listed):
+        raise SpecError(f"{key}.sparse", "expected true or a list of stored columns, of an input with two indices")
+    if int(np.prod(array.shape, dtype=object)) > MAX_SPARSE:
+        raise SpecError(f"{key}.sparse", f"at most {MAX_SPARSE} elements")
+    try:
+        stored = sparsity.columns(array.kind, *array.shape, None if given is True else given)
+    except (ValueError, TypeError) as error:
+        raise SpecError(f"{key}.sparse", str(error)) from None
+    except KeyError:
+        raise SpecError(f"{key}.sparse", f"no metadata describes elements of type {array.kind}") from None
+    return replace(array, stored=stored)
+
+
+def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array, ...]:
+    """The arrays, those that are metadata with their words."""
+    made = list(arrays)
+    for place, array in enumerate(arrays):
+        of, key = table[array.name].get("metadata"), f"arrays.{array.name}"
+        if of is None:
+            continue
+        sparse = next((one for one in arrays if one.name == of and one.stored is not None), None)
+        if sparse is None or sparse.stored is None or array.kind not in WORDS or len(array.shape) != 2:
+            raise SpecError(
+                f"{key}.metadata", f"expected words ({', '.join(WORDS)}) with two indices, of a sparse array"
+            )
+        try:
+            content = sparsity.words(sparse.kind, sparse.stored, 8 * SIZE[array.kind], sparse.shape[1])
+        except ValueError as error:
+            raise SpecError(f"{key}.metadata", str(error)) from None
+        if content.shape != array.shape or array.out or array.scratch or array.zero:
+            raise SpecError(f"{key}.dims", f"an input of {content.shape} words of metadata, not {array.shape}")
+        made[place] = replace(array, content=content)
+    return tuple(made)
+
+
+def _check_places(array: Array, key: str) -> None:
+    if array.offset < 0 or int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
+        raise SpecError(key, f"at most {MAX_ELEMENTS} elements, from an offset of 0 up")
+    shape = array.shape if array.stored is None else array.stored.shape
+    last = array.offset + sum((extent - 1) * step for extent, step in zip(shape, array.strides, strict=True))
+    if min(array.strides) < 0 or last >= 4 * MAX_ELEMENTS:
+        raise SpecError(f"{key}.strides", f"strides from 0 up, within {4 * MAX_ELEMENTS} elements")
+    places = array.places[array.places >= 0]
+    if int(np.bincount(places).max()) > 1:
+        raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
+
+
+def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
+    """The extent of an index: the size of its name, or of its name in capitals; a number is itself."""
+    if dim.isdigit():
+        return int(dim)
+    for name in (dim, dim.upper()):
+        if name in sizes:
+            if sizes[name] < 1:
+                raise SpecError(key, f"{name} = {sizes[name]}: an array has at least one element")
+            return sizes[name]
+    raise SpecError(key, f"no size is named {dim!r} or {dim.upper()!r}")
+
+
+def _in_text(text: str, word: str, problem: str) -> expression.ClaimTextError:
+    """The error at a word of the claim's text."""
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    return expression.ClaimTextError(problem, text, found.start() if found else 0)
+
+
+def _check(launch: Launch, text: str) -> None:
+    """SpecError unless the text of the claim fits the arrays."""
+    names = {one.name: one for one in launch.arrays}
+    for element in (launch.target, *expression.elements(launch.value)):
+        if element.name not in names:
+            raise _in_text(text, element.name, f"no array is named {element.name!r}; there are {', '.join(names)}")
+        one = names[element.name]
+        if one.content is not None:
+            problem = f"{one.name} is metadata: the claim is about the matrix that it describes"
+            raise _in_text(text, one.name, problem)
+        if len(element.indices) != len(one.dims):
+            problem = f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}"
+            raise _in_text(text, one.name, problem)
+    for name in expression.scalars(launch.value) - launch.scalars.keys():
+        raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
+    if not names[launch.target.name].out:
+        raise SpecError(f"arrays.{launch.target.name}", "the claim is about it: out = true")
+    extents: dict[str, int] = {}
+    for element in (launch.target, *expression.elements(launch.value)):
+        for index, extent in zip(element.indices, names[element.name].shape, strict=True):
+            if extents.setdefault(index, extent) != extent:
+                problem = f"index {index} has {extents[index]} values, and {extent} in {element.name}"
+                raise _in_text(text, element.name, problem)
+    threads = int(np.prod(launch.grid, dtype=object) * np.prod(launch.block, dtype=object))
+    if threads > MAX_THREADS or np.prod(launch.block, dtype=object) > 1024:
+        raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS}, and 1024 of a CTA")

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of a claim: its tables, and its errors with line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from layouts.atoms.document import read
+from layouts.atoms.errors import AtomFileError, Spot
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.expression import ClaimTextError
+
+
+def read_claim(path: Path | str) -> Claim:
+    """The claim of a file; raises UsageError, with line and column, where it cannot be read or a key is wrong."""
+    with located(path) as table:
+        return claim_of(table, str(path))
+
+
+@contextmanager
+def located(path: Path | str) -> Iterator[dict[str, Any]]:
+    """The tables of a claim's file, for a block whose errors in a key are raised with its line and column."""
+    try:
+        document = read(Path(path))
+    except AtomFileError as error:
+        raise UsageError(str(error)) from None
+    if document.errors:
+        raise UsageError(str(document.errors[0]))
+    try:
+        yield dict(document.tables)
+    except SpecError as error:
+        root, rest = re.match(r"([^.[]*)\.?(.*)", error.key, re.DOTALL).groups()  # type: ignore[union-attr]
+        spot = Spot(root, rest)
+        if isinstance(error, ClaimTextError):
+            spot = Spot(root, rest, error.text, error.letter)
+        raise UsageError(str(document.located(AtomFileError(str(path), error.key, error.problem, spot)))) from None

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel of a Triton function, `module.py::function`: compiled in a child process, as a launch would specialise it.
+
+The claim's table `[triton]` has the target, the constants, warps and stages; block, shared memory and scratch memory
+come from Triton's metadata, the parameters, where the claim has none, from the names of the function's arguments. A
+whole number that is 1 becomes a constant, one that 16 divides is known to be so, as in a launch.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.claim_file import located
+from verify.kernel.claims.launch import Launch
+from verify.kernel.data.values import SIZE
+
+CHILD = Path(__file__).with_name("triton_child.py")
+SECONDS = 300
+TARGET, WARPS, STAGES = "sm_80", 4, 3  # where the claim does not say
+SCRATCH = "triton_scratch"  # the array that a kernel with scratch memory gets
+KEYS = {"target": str, "constants": dict, "warps": int, "stages": int, "options": dict}
+POINTERS = {
+    **{"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "tf32": "*fp32", "f64": "*fp64"},
+    **{"s8": "*i8", "u8": "*u8", "s32": "*i32", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"},
+}  # as Triton writes them
+
+
+def compiled(named: str, claim: str, python: str) -> tuple[str, Claim, str]:
+    """(PTX, claim, what it was compiled for) of `module.py::function` and the path of a claim."""
+    file, _, function = named.partition("::")
+    if not Path(file).is_file():
+        raise UsageError(f"cannot read {file}: there is no such file")
+    with located(claim) as table:
+        return _compiled(file, function, table, python)
+
+
+def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> tuple[str, Claim, str]:
+    said = table.pop("triton", None)
+    if not isinstance(said, dict):
+        raise SpecError("triton", 'expected a table, as { target = "sm_80", constants = { BLOCK = 64 }, warps = 4 }')
+    for key, value in said.items():
+        if key not in KEYS or type(value) is not KEYS[key]:
+            raise SpecError(
+                f"triton.{key}", f"expected {', '.join(f'{name} ({kind.__name__})' for name, kind in KEYS.items())}"
+            )
+    target = re.fullmatch(r"sm_(\d+)[af]?", said.get("target", TARGET))
+    if target is None:
+        raise SpecError("triton.target", f"expected a target as sm_80, found {said['target']!r}")
+    constants = said.get("constants", {})
+    table["grid"] = _with_constants(table.get("grid"), constants)
+    if "params" not in table:
+        names = [name for name in arguments(Path(file), function) if name not in constants]
+        table["params"] = [_pointed(name, table.get("arrays")) for name in names]
+    launches = claim_of({**table, "block": 32}).launches  # the block is not known yet
+    request = [specialised(one) for one in launches]
+    if any(one != request[0] for one in request):
+        raise SpecError("sizes", "Triton specialises these sizes in different ways: give each a claim of its own")
+    warps, stages = said.get("warps", WARPS), said.get("stages", STAGES)
+    answer = _answer(
+        {
+            "file": str(Path(file).resolve()),
+            "function": function,
+            "constants": constants,
+            "capability": int(target[1]),
+            "warps": warps,
+            "stages": stages,
+            "options": said.get("options", {}),
+            **request[0],
+        },
+        python,
+    )
+    params = [one for one, dropped in zip(table.get("params", []), request[0]["ones"], strict=True) if not dropped]
+    filled = {"block": answer["threads"], "smem": answer["shared"], "kernel": answer["name"], **table, "params": params}
+    if answer["scratch"]:
+        ctas = max(one.grid[0] * one.grid[1] * one.grid[2] for one in launches)
+        memory = {"dims": [str(ctas * answer["scratch"])], "type": "u8", "scratch": True}
+        filled |= {"params": [*params, SCRATCH], "arrays": {**table["arrays"], SCRATCH: memory}}
+    listed = "".join(f", {name} = {value}" for name, value in constants.items())
+    shape = f"{answer['threads']} threads, {answer['shared']} bytes of shared memory"
+    known = f"; 16 divides {', '.join(answer['divisible'])}" if answer["divisible"] else ""
+    words = f"by Triton {answer['version']} for sm_{target[1]}, {warps} warps, {stages} stages{listed}{known}; {shape}"
+    return answer["ptx"], claim_of(filled), words
+
+
+def arguments(file: Path, function: str) -> list[str]:
+    """The arguments of a function that a launch must give: all but constants that have a default."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{file}: {error}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            given = node.args.posonlyargs + node.args.args
+            first = len(given) - len(node.args.defaults)
+            return [one.arg for at, one in enumerate(given) if at < first or not _constant(one)]
+    raise UsageError(f"{file} has no function {function!r}")
+
+
+def _pointed(name: str, arrays: object) -> str:
+    """The array that an argument points to by its name, `a_ptr` to A; another name is itself."""
+    plain = re.sub(r"^(p|ptr)_|_(ptr|pointer|desc)$", "", name.lower())
+    return next((one for one in arrays if one.lower() == plain), name) if isinstance(arrays, dict) else name
+
+
+def _with_constants(grid: Any, constants: Mapping[str, Any]) -> Any:
+    """A grid with the numbers of constants in place of their names."""
+    if isinstance(grid, list):
+        return [_with_constants(one, constants) for one in grid]
+    if not isinstance(grid, str):
+        return grid
+    return re.sub(r"[A-Za-z_]\w*", lambda found: str(constants.get(found[0], found[0])), grid)
+
+
+def _constant(argument: ast.arg) -> bool:
+    return argument.annotation is not None and ast.unparse(argument.annotation).rpartition(".")[2] == "constexpr"
+
+
+def specialised(launch: Launch) -> dict[str, list[Any]]:
+    """The types of a launch's parameters, and what a launch specialises."""
+    types, ones, divisible = [], [], []
+    base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}
+    for number, given in enumerate(launch.params):
+        key = f"params[{number}]"
+        array = next((one for one in launch.arrays if one.name == given), None)
+        value = 0
+        if array is not None:
+            if array.kind not in POINTERS:
+                raise SpecError(key, f"Triton has no pointer to {array.kind}")
+            types.append(POINTERS[array.kind])
+            value = base[array.name]
+        elif isinstance(given, float) or given in launch.scalars:
+            types.append("fp32")
+            value = 1 << 20 | 1
+        else:
+            packed = launch.parameter(number, 8, base)
+            if not isinstance(packed, bytes):
+                raise SpecError(key, "a Triton function takes arrays and numbers")
+            value = int.from_bytes(packed, "little", signed=True)
+            types.append("i32" if -(1 << 31) <= value < 1 << 31 else "i64")
+        ones.append(array is None and value == 1)
+        divisible.append(value % 16 == 0)
+    return {"types": types, "ones": ones, "divisible": divisible}
+
+
+def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
+    """What the child says; UsageError where it has no kernel."""
+    with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
+        command = [python, "-B", str(CHILD)]
+        try:
+            done = subprocess.run(
+                command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=SECONDS,
+                env=environment, cwd=home,
+            )  # fmt: skip
+        except OSError as error:
+            raise UsageError(f"--python: {python} cannot be started: {error.strerror}") from error
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{request['function']}: Triton has not compiled it within {SECONDS} s") from None
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UsageError(f"{request['function']} was not compiled: {last[:200]}") from None
+    if "error" in answer:
+        raise UsageError(f"{request['function']} was not compiled: {answer['error'][:300]}")
+    found: dict[str, Any] = answer
+    return found

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a claim does not give, chosen so that it hides nothing: sizes, strides, and where arrays begin.
+
+Sizes are tables for several launches: CTAs in every direction and more steps than a pipeline is deep; one step; edges
+that are no multiple of a tile, where the grid rounds up. No two strides are equal, and none is a size. `hidden` lists
+which errors a launch cannot show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from verify.core.errors import SpecError
+from verify.kernel.claims import expression
+from verify.kernel.claims.launch import Launch
+from verify.kernel.data.values import SIZE
+
+LARGEST_TILE = 1024
+STEP = 64  # the elements of a step, where no tile says it: a multiple of 16, 32 and 64
+STAGES = 4  # of a pipeline
+PAD, APART = 16, 256  # elements between rows, bytes before an array: multiples that keep accesses aligned
+
+
+def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
+    """Tables of sizes for the indices of a claim's arrays, by the tiles that its grid shows or `tiles` gives."""
+    _, value = expression.read(table["claim"])
+    summed = {index.upper() for index in expression.summed(value)}
+    listed = [one.get("dims") for one in table["arrays"].values() if isinstance(one, dict)]
+    indices = [dim for dims in listed if isinstance(dims, (str, list)) for dim in dims if isinstance(dim, str)]
+    names = list(dict.fromkeys(dim.upper() for dim in indices if not dim.isdigit()))
+    if not names:
+        return [{}]
+    given = table.get("tiles", {})
+    if not isinstance(given, dict) or not all(type(one) is int and 0 < one <= 1 << 16 for one in given.values()):
+        raise SpecError("tiles", "expected a table of whole numbers, as { M = 64, N = 64, K = 32 }")
+    for name in given.keys() - set(names):
+        raise SpecError(f"tiles.{name}", f"no index of an array is {name.lower()!r}")
+    found = {name: shown(table["grid"], name, names) for name in names}
+    masked = any(rounds_up for tile, rounds_up in found.values() if tile)
+    tiles = {name: given.get(name) or found[name][0] or (STEP if name in summed else 0) for name in names}
+    for name in (name for name in names if not tiles[name]):
+        raise SpecError("sizes", f"the grid does not show the tile of {name}: give sizes, or tiles = {{ {name} = … }}")
+    depth = table.get("stages", STAGES)
+    if type(depth) is not int or not 1 <= depth <= 16:
+        raise SpecError("stages", f"expected a number from 1 to 16, found {depth!r:.60}")
+    full: dict[str, int] = {}
+    for number, name in enumerate(sorted(names, key=lambda name: name in summed)):
+        full[name] = tiles[name] * (depth + 2 if name in summed else number + 2)
+        while full[name] in [*(full[other] for other in full if other != name), *(tiles[one] for one in summed)]:
+            full[name] += tiles[name]
+    made = [full, {name: tiles[name] if name in summed else size for name, size in full.items()}]
+    if masked:
+        uneven = summed | {name for name in names if found[name][1]}
+        ragged = {name: size - _part(tiles[name]) if name in uneven else size for name, size in full.items()}
+        made.append(ragged)
+    return [one for number, one in enumerate(made) if one not in made[:number]]
+
+
+def _part(tile: int) -> int:
+    """What a ragged size lacks of its last tile."""
+    return PAD if tile > PAD else tile // 2
+
+
+def shown(grid: Any, name: str, names: Sequence[str]) -> tuple[int, bool]:
+    """The tile of a size as a grid shows it, 0 where it does not; and whether the grid rounds up.
+
+    >>> shown(["cdiv(M, 64)", "N // 32"], "M", "MNK"), shown(["cdiv(M, 64)", "N // 32"], "N", "MNK")
+    ((64, True), (32, False))
+    >>> shown("cdiv(M, 64)*cdiv(N, 128)", "N", "MNK"), shown(1, "K", "MNK")
+    ((128, True), (0, False))
+    """
+    rest = dict.fromkeys(names, 1 << 12)
+    for part in grid if isinstance(grid, list) else [grid]:
+        first = expression.whole("grid", part, {**rest, name: 1})
+        if expression.whole("grid", part, {**rest, name: LARGEST_TILE + 1}) == first:
+            continue
+        tile = next(one for one in range(1, LARGEST_TILE + 1)
+                    if expression.whole("grid", part, {**rest, name: one + 1}) != first)  # fmt: skip
+        return (tile, True) if first else (tile + 1, False)
+    return 0, False
+
+
+def strides(shape: Sequence[int], taken: Collection[int]) -> list[int]:
+    """Strides of an array, the last 1, its rows padded so that none of them is `taken`.
+
+    >>> strides((128, 64), {80, 128})
+    [96, 1]
+    """
+    made = [1]
+    for extent in reversed(shape[1:]):
+        step = made[0] * extent
+        pads = (step + PAD * (number + 1) for number in range(len(taken) + 1))
+        made.insert(0, next(one for one in pads if one not in taken))
+    return made
+
+
+def offset(number: int, kind: str) -> int:
+    """Where the array of a number begins in its memory, in elements: nowhere at its start, no two alike."""
+    return APART * (number + 1) // SIZE[kind]
+
+
+def hidden(launch: Launch, alone: bool) -> Iterable[str]:
+    """Which errors the sizes and strides of a launch cannot show; `alone` is one that has no others beside it."""
+    ctas = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    if ctas == 1:
+        yield "one CTA: an error in the index of CTAs is not seen"
+    elif ctas < 4 and len(launch.target.indices) > 1:
+        yield f"{ctas} CTAs: with fewer than 2 x 2 the index of one direction may be wrong"
+    if alone:
+        yield "one table of sizes: a loop of one step, and edges, are seen only where these sizes have them"
+    dims = {index: name for one in launch.arrays for index in one.dims if (name := _name(index, launch.sizes))}
+    by_size: dict[int, list[str]] = {}
+    for name in sorted(set(dims.values())):
+        by_size.setdefault(launch.sizes[name], []).append(name)
+    for size, names in by_size.items():
+        if len(names) > 1:
+            yield f"{' and '.join(names)} are {size}: one taken for the other is not seen"
+    wide = [one for one in launch.arrays if len(one.dims) > 1 and not one.scratch]
+    for number, one in enumerate(wide):
+        alike = [
+            f"{one.name} and {other.name} have the same strides"
+            for other in wide[number + 1 :]
+            if other.strides == one.strides
+        ]
+        packed = [
+            f"a stride of {one.name} is {by_size[step][0]}" for step in one.strides if step > 1 and step in by_size
+        ]
+        yield from (f"{what}: one taken for the other is not seen" for what in alike + packed)
+
+
+def _name(index: str, given: Mapping[str, int]) -> str:
+    return next((name for name in (index, index.upper()) if name in given), "")

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One launch of a kernel as its claim gives it: sizes, grid, arrays, and the bytes of its parameters."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.core.errors import SpecError
+from verify.core.names import nearest
+from verify.kernel.claims.expression import Element, Node, whole
+
+PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of a launch, its shape and strides in elements."""
+
+    name: str  # in the claim
+    dims: tuple[str, ...]  # the names of its indices
+    shape: tuple[int, ...]  # their extents
+    strides: tuple[int, ...]  # in elements
+    kind: str  # the type of its elements
+    offset: int  # of its first element from the start of its memory, in elements
+    out: bool  # whether the kernel may write it
+    scratch: bool  # whether it may, and nothing is claimed of it
+    zero: bool  # whether it holds zeros before the kernel runs
+    stored: NDArray[np.int64] | None = None  # of a sparse matrix: the column of each element that has a place
+    content: NDArray[np.int64] | None = None  # of metadata: the numbers that it holds
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """The place of each element in its memory, in elements, in the order of its indices; -1 for one not stored."""
+        shape = self.shape if self.stored is None else self.stored.shape
+        found = np.full(shape, self.offset, np.int64)
+        for axis, stride in enumerate(self.strides):
+            found += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
+        if self.stored is None:
+            return found.ravel()
+        sparse = np.full(self.shape, -1, np.int64)
+        np.put_along_axis(sparse, self.stored, found, 1)
+        return sparse.ravel()
+
+    def element(self, number: int) -> str:
+        """An element by its number, as A[m=2,k=0]."""
+        found = np.unravel_index(number, self.shape)
+        return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, found, strict=True))}]"
+
+    def where(self, place: int) -> str:
+        """A place of its memory in words, also where no element is."""
+        rest, found = place - self.offset, [0] * len(self.dims)
+        for axis in sorted(range(len(self.dims)), key=lambda axis: -abs(self.strides[axis])):
+            found[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
+        extent = "x".join(map(str, self.shape))
+        return f"{self.name}[{','.join(map(str, found))}] of {extent}"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """A tensor map in a parameter: which box of which array TMA copies."""
+
+    array: str
+    box: tuple[int, ...]
+    swizzle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of the kernel: its sizes, arrays, and the bytes of its parameters."""
+
+    sizes: Mapping[str, int]  # by name
+    grid: tuple[int, int, int]  # CTAs
+    block: tuple[int, int, int]  # threads
+    smem: int  # bytes of dynamic shared memory
+    arrays: tuple[Array, ...]  # in the order of the claim
+    params: tuple[Any, ...]  # as they are written
+    scalars: Mapping[str, Fraction]  # numbers of the claim by name
+    target: Element  # what the claim is about
+    value: Node  # and what it should be
+    narrow: tuple[str, ...]  # formats that a value may go through
+    filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
+
+    def array(self, name: str) -> Array:
+        """The array of a name."""
+        return next(one for one in self.arrays if one.name == name)
+
+    def parameter(self, number: int, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
+        """The bytes of a parameter; None for one that the claim does not give. `base` has the arrays' addresses."""
+        if number >= len(self.params):
+            return None
+        given, key = self.params[number], f"params[{number}]"
+        if isinstance(given, Mapping):
+            return self._table(given, key, size, base)
+        return self._packed(given, key, size, base)
+
+    def _packed(self, given: Any, key: str, size: int, base: Mapping[str, int]) -> bytes:
+        if isinstance(given, str) and given in self.scalars:
+            given = float(self.scalars[given])
+        if isinstance(given, float):
+            if size not in _FLOATS:
+                raise SpecError(key, f"a number with a fraction in a parameter of {size} bytes")
+            return struct.pack(_FLOATS[size], given)
+        number = self._whole(given, key, base)
+        if not -(1 << (8 * size - 1)) <= number < 1 << (8 * size):
+            raise SpecError(key, f"{number} does not fit the parameter's {size} bytes")
+        return (number % (1 << (8 * size))).to_bytes(size, "little")
+
+    def _whole(self, given: Any, key: str, base: Mapping[str, int]) -> int:
+        """The whole number that is given: an array's address, a leading dimension, an expression of sizes."""
+        if isinstance(given, str):
+            if given in base:
+                return base[given]
+            if given.startswith("ld") and given not in self.sizes:
+                one = next((one for one in self.arrays if one.name.lower() == given[2:].lower()), None)
+                if one is not None:
+                    return next((stride for stride in one.strides if stride != 1), 1)
+            if given.startswith("stride_") and given not in self.sizes:
+                for one in self.arrays:
+                    for dim, stride in zip(one.dims, one.strides, strict=True):
+                        if f"{one.name}{dim}".lower() == given.removeprefix("stride_").lower():
+                            return stride
+        return whole(key, given, self.sizes)
+
+    def _table(
+        self, given: Mapping[str, Any], key: str, size: int, base: Mapping[str, int]
+    ) -> bytes | TensorMap | None:
+        known(given, PARAM_KEYS, key)
+        if given.get("unused"):
+            return None
+        if "map" in given:
+            box = tuple(given.get("box", ()))
+            return TensorMap(str(given["map"]), box, str(given.get("swizzle", "none")))
+        if "value" in given:
+            kind = given.get("type", "s32")
+            number = float(self.scalars[given["value"]]) if given["value"] in self.scalars else given["value"]
+            return self._packed(float(number) if kind[0] == "f" else number, key, size, base)
+        if "struct" not in given or not isinstance(given.get("values"), list):
+            raise SpecError(key, "expected { struct, values }, { map, box, swizzle }, { value, type } or { unused }")
+        values = []
+        for one in given["values"]:
+            scalar = isinstance(one, str) and one in self.scalars
+            values.append(
+                float(self.scalars[one]) if scalar else one if isinstance(one, float) else self._whole(one, key, base)
+            )
+        try:
+            packed = struct.pack(given["struct"], *values)
+        except (struct.error, TypeError) as error:
+            raise SpecError(key, f"struct {given['struct']!r}: {error}") from None
+        if len(packed) > size:
+            raise SpecError(key, f"the struct has {len(packed)} bytes, the parameter {size}")
+        return packed
+
+
+def known(table: Mapping[str, Any], keys: Sequence[str], path: str) -> None:
+    """SpecError for a key of a table that none of ``keys`` is."""
+    for key in table:
+        if key not in keys:
+            raise SpecError(f"{path}.{key}".lstrip("."), f"unknown key{nearest(key, list(keys), 'key')}")

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a register holds in every thread: bits, and for data a label on each byte: which byte of which value it is.
+
+A `Word` has the bits of all threads (one number where all have the same), and labels `id * 8 + byte`, 0 where the bits
+are plain. Moves, shifts by bytes and permutations of bytes move labels; `elements` reads whole values back. A value of
+another type is a conversion where the bits say so: bf16 is the upper half of f32, e5m2 the upper byte of f16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.kernel.data.values import BITS, CODE, FIRST, SIZE, Bits, Ids, Mask, Values
+
+_SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
+_BYTE = np.arange(16, dtype=np.uint32)
+_ZERO = np.zeros(1, np.uint64)
+_KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)
+_WIDER = {"bf16": "f32", "tf32": "f32", "f16": "f32", "e5m2": "f16"}
+UPPER = {"f32": "bf16", "f16": "e5m2"}  # type -> the type that its upper half is
+_SAME = ({"f32", "tf32"}, {"s32", "u32"}, {"s64", "u64"}, {"s16", "u16"})
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The comparison of data that a predicate is: left > right, or its opposite; `ids` are left - right."""
+
+    ids: Ids  # (threads or 1,)
+    opposite: bool  # left <= right
+
+
+def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
+    """The condition of a predicate that is written in some threads; None where the two are not of one form."""
+    if not old.data(None):
+        return new.condition
+    if not new.data(None):
+        return old.condition
+    if new.condition is None or old.condition is None or new.condition.opposite != old.condition.opposite:
+        return None
+    return Condition(np.where(mask, new.condition.ids, old.condition.ids), old.condition.opposite)
+
+
+class Word:
+    """A register's contents in all threads; arrays have one row where every thread has the same.
+
+    One that is made of whole values gets labels when they are asked for: most are only read as values again.
+    """
+
+    __slots__ = ("_labels", "_parts", "bits", "condition", "ids", "kind", "tile")
+
+    def __init__(self, bits: Bits, labels: Ids | None = None, condition: Condition | None = None) -> None:
+        self.bits = bits  # (threads or 1,): the plain bytes, 0 where a byte is data
+        self._labels = labels
+        self.condition = condition  # of a predicate that data decide, where it has labels
+        self.kind, self.ids = "", labels  # the type and (threads or 1, values) of the whole values that it is made of
+        self.tile: Any = None  # the matrix of which it is the first register, as it was last read
+        self._parts: dict[tuple[str, int], Ids] = {}
+
+    @classmethod
+    def of(cls, ids: Ids, kind: str) -> Word:
+        """The register that holds whole values, `ids` (threads, values)."""
+        made = cls(_ZERO)
+        made.kind, made.ids = kind, ids
+        made._parts[kind, made.width] = ids
+        return made
+
+    @property
+    def plain(self) -> bool:
+        """Whether it has plain bits alone."""
+        return self.ids is None
+
+    @property
+    def width(self) -> int:
+        """The bytes that have labels."""
+        return 0 if self.ids is None else self.ids.shape[1] * (SIZE[self.kind] if self.kind else 1)
+
+    @property
+    def labels(self) -> Ids | None:
+        """The labels (threads or 1, bytes), or None for plain bits."""
+        if self._labels is None and self.ids is not None:
+            labels = (self.ids[:, :, None] << np.uint32(3)) + _BYTE[: SIZE[self.kind]]
+            labels[self.ids == BITS] = 0
+            self._labels = labels.reshape(len(self.ids), -1)
+        return self._labels
+
+    def wide(self, count: int) -> Ids:
+        """The labels of the lowest bytes, zeros for plain bits and for bytes that it does not have."""
+        labels = self.labels
+        if labels is None:
+            return np.zeros((1, count), np.uint32)
+        have = labels.shape[1]
+        if have >= count:
+            return labels[:, :count]
+        return np.pad(labels, ((0, 0), (0, count - have)))
+
+    def data(self, mask: Mask | None) -> bool:
+        """Whether any of these threads has data in it."""
+        if self.ids is None:
+            return False
+        there: Mask = np.asarray(self.ids.any(1))
+        return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
+
+    def elements(self, values: Values, kind: str, width: int) -> Ids:
+        """The ids (threads or 1, values) that it holds as values of a type, in a register of so many bytes."""
+        if (kind, width) not in self._parts:
+            self._parts[kind, width] = elements(self, values, kind, width)
+        return self._parts[kind, width]
+
+
+def octets(bits: Bits, count: int) -> Bits:
+    """The bytes of numbers, lowest first: (threads, count).
+
+    >>> octets(np.array([0x1234], np.uint64), 2).tolist()
+    [[52, 18]]
+    """
+    return (bits[:, None] >> _SHIFTS[:count]) & np.uint64(255)
+
+
+def joined(octets: Bits) -> Bits:
+    """The numbers of bytes, lowest first."""
+    found: Bits = (octets.astype(np.uint64) << _SHIFTS[: octets.shape[1]]).sum(1, dtype=np.uint64)
+    return found
+
+
+def word(bits: Bits, labels: Ids) -> Word:
+    """The register of bits and labels; plain where no label is there."""
+    if not labels.any():
+        return Word(bits)
+    return Word(bits, labels)
+
+
+def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
+    """The ids of a register's values of a type; plain bits become constants."""
+    size = SIZE[kind]
+    if one.plain:
+        return constants(values, one.bits, kind, width // size)
+    labels = one.wide(width)
+    threads = len(labels)
+    parts = labels.reshape(threads, width // size, size)
+    ids = parts[..., 0] >> np.uint32(3)
+    if (parts == (ids << np.uint32(3))[..., None] + _BYTE[:size]).all() and (values.kind[ids] == CODE[kind]).all():
+        return ids
+    if size > 1:
+        whole = (parts == ((ids << np.uint32(3))[..., None] + _BYTE[:size])).all(2)
+        plain = ~parts.any(2)
+    else:
+        whole, plain = (parts[..., 0] & np.uint32(7)) == 0, parts[..., 0] == 0
+    code = values.kind[ids]
+    right = plain | (ids < FIRST) & (ids > 0) | whole & (code == CODE[kind])
+    found = ids.copy()
+    if plain.any():
+        bits = constants(values, one.bits, kind, width // size)
+        found = np.where(plain, bits, found)
+    if not right.all():
+        shape = found.shape
+        odd = ~right
+        found[odd] = _converted(values, kind, parts[odd], ids[odd], whole[odd])
+        assert found.shape == shape
+    return found.astype(np.uint32)
+
+
+def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> Ids:
+    """Values of a type that lie there as another: conversions by the bits, or a reason why there is no meaning."""
+    found = np.zeros(len(ids), np.uint32)
+    for code in np.unique(values.kind[ids[whole]]):
+        here, name = whole & (values.kind[ids] == code), list(CODE)[code]
+        if SIZE[name] != SIZE[kind]:
+            reason = values.reason(f"{SIZE[kind]} bytes that begin with a value of type {name} are read as {kind}")
+            found[here] = reason
+        elif any({kind, name} <= same for same in _SAME):
+            found[here] = values.copy(ids[here], kind, narrows=kind == "tf32")
+        else:
+            found[here] = values.reason(f"the bits of a value of type {name} are used as {kind}")
+    rest = ~whole
+    if not rest.any():
+        return found
+    size = SIZE[kind]
+    top = parts[:, size // 2 :] if size > 1 else parts
+    upper = top[:, 0] >> np.uint32(3)
+    half = max(size // 2, 1)
+    run = (upper << np.uint32(3))[:, None] + _BYTE[:half]
+    low_plain = ~parts[:, : size // 2].any(1) if size > 1 else np.zeros(len(parts), bool)
+    names = values.kind[upper]
+    for narrow, wide in (("bf16", "f32"), ("e5m2", "f16")):
+        if kind == wide:  # the upper half of a wider type, with zeros below
+            here = rest & low_plain & (top == run).all(1) & (names == CODE[narrow])
+            found[here] = values.copy(upper[here], kind, narrows=False)
+            rest = rest & ~here
+        if kind == narrow:  # a wider value's upper half: it is cut off, which rounds
+            cut = (ids << np.uint32(3))[:, None] + size + _BYTE[:size]
+            here = rest & (parts == cut).all(1) & (values.kind[ids] == CODE[wide])
+            found[here] = values.copy(ids[here], kind, narrows=True)
+            rest = rest & ~here
+    if kind[0] in "su" and size > 1:  # a smaller unsigned number with zeros above
+        first = parts[:, 0] >> np.uint32(3)
+        for name in ("u8", "u16", "u32"):
+            if SIZE[name] < size:
+                run = np.where(_BYTE[:size] < SIZE[name], (first << np.uint32(3))[:, None] + _BYTE[:size], 0)
+                here = rest & (parts == run).all(1) & (values.kind[first] == CODE[name])
+                found[here] = values.copy(first[here], kind, narrows=False)
+                rest = rest & ~here
+    low = (parts & np.uint32(7) == _BYTE[: parts.shape[1]]) & (parts >> np.uint32(3) < FIRST) & (parts > 0)
+    reserved = rest & low.any(1)  # one byte without a meaning makes the whole without one
+    found[reserved] = (np.where(low, parts, 0).max(1) >> np.uint32(3))[reserved]
+    rest = rest & ~reserved
+    if rest.any():
+        found[rest] = values.reason(f"bytes of different values, or in another order, are used as one {kind}")
+    return found
+
+
+def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:
+    """The ids (threads or 1, count) of the numbers that plain bits are."""
+    size = SIZE[kind]
+    shifts = np.arange(count, dtype=np.uint64) * np.uint64(8 * size)
+    mask = np.uint64((1 << (8 * size)) - 1)
+    parts = (bits[:, None] >> shifts) & mask
+    first = parts.flat[0]
+    if (parts == first).all():
+        return np.full(parts.shape, values.constant(int(first), kind), np.uint32)
+    unique, inverse = np.unique(parts, return_inverse=True)
+    ids = np.array([values.constant(int(one), kind) for one in unique], np.uint32)
+    return np.asarray(ids[inverse.reshape(parts.shape)])

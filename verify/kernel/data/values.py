@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values that a kernel computes: polynomials of the inputs, each as residues modulo random primes.
+
+A value has a number (its id). Two polynomials that differ have different residues at random points, but for a chance
+that `Values.chance` bounds (Schwartz and Zippel): by their degree, and by how many primes may divide a coefficient.
+Besides the residues a value has a sample, the number that it is for small whole inputs, so that a refutation can be
+shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
+
+Operations are queued, and computed in batches: nothing but data depends on them. Main declarations: `Values`, `Exact`
+(an array of values while a formula is computed), `decoded` (the number that bits are).
+
+Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.formula import Tree, evaluate
+from verify.kernel.data.choices import Choices
+from verify.kernel.data.histories import Growth, Histories, History, Numbers, merged
+from verify.kernel.data.residues import DEPTH, LEAST, PRIMES_THERE, Stack, cut, random_prime
+
+Ids: TypeAlias = NDArray[np.uint32]
+Bits: TypeAlias = NDArray[np.uint64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+BITS, UNWRITTEN, OUTSIDE, FIRST = 0, 1, 2, 4096
+KINDS = ("", "f16", "bf16", "f32", "tf32", "f64", "s8", "u8", "s32", "u32", "e4m3", "e5m2", "s16", "u16", "s64", "u64")
+CODE = {name: code for code, name in enumerate(KINDS)}
+BYTES = (0, 2, 2, 4, 4, 8, 1, 1, 4, 4, 1, 1, 2, 2, 8, 8)
+SIZE = dict(zip(KINDS, BYTES, strict=True))
+MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "e5m2": 3}  # bits with the hidden one
+EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
+_TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
+_QUEUED = 1 << 17  # elements of a batch
+
+
+@dataclass(slots=True)
+class Exact:
+    """An array of values while a formula is computed: residues by prime, and samples."""
+
+    primes: Sequence[np.uint64]
+    residues: NDArray[Any]  # (primes, n)
+    sample: NDArray[np.float64]
+
+    def _lift(self, other: Any) -> Exact:
+        if isinstance(other, Exact):
+            return other
+        residues = np.array([[int(other) % int(prime)] for prime in self.primes], np.uint64)
+        return Exact(self.primes, residues, np.array([float(other)]))
+
+    def __add__(self, other: Any) -> Exact:
+        other = self._lift(other)
+        return Exact(self.primes, self._cut(self.residues + other.residues), self.sample + other.sample)
+
+    def __sub__(self, other: Any) -> Exact:
+        other = self._lift(other)
+        top = np.array([[prime] for prime in self.primes])
+        return Exact(self.primes, self._cut(self.residues + (top - other.residues)), self.sample - other.sample)
+
+    def __rsub__(self, other: Any) -> Exact:
+        return self._lift(other) - self
+
+    def __mul__(self, other: Any) -> Exact:
+        other = self._lift(other)
+        return Exact(self.primes, self._cut(self.residues * other.residues), self.sample * other.sample)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def _cut(self, numbers: Bits) -> Bits:
+        """Numbers modulo the primes, in place; a division by a constant is three times as fast as a remainder."""
+        for number, prime in enumerate(self.primes):
+            numbers[number] -= numbers[number] // prime * prime
+        return numbers
+
+
+Parts: TypeAlias = list[list[Ids]]  # by operand, one array for each operation
+Compute: TypeAlias = Callable[[Parts], tuple[Exact, Numbers]]  # the results, and the numbers of their histories
+
+
+@dataclass(slots=True)
+class _Batch:
+    """Queued operations of one kind: none needs another's result."""
+
+    key: Any  # what operations of one batch have in common
+    compute: Compute  # what makes all of their results
+    first: int  # the first id that it makes
+    made: list[tuple[int, int]]  # spans of ids, in the order of the operations
+    operands: Parts  # their ids
+    count: int = 0  # elements so far
+
+
+class Values:
+    """All values of a run."""
+
+    def __init__(self, seed: int, primes: int = 3, capacity: int = 1 << 20) -> None:  # room is taken where it is used
+        source = random.Random(seed)
+        self.primes = [np.uint64(random_prime(source)) for _ in range(primes)]
+        self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
+        self.residues = np.zeros((primes, capacity), np.uint32)
+        self.sample = np.zeros(capacity)
+        self.kind = np.zeros(capacity, np.uint8)
+        self.history = np.zeros(capacity, np.uint32)
+        self.histories = Histories(FIRST)
+        self.top = FIRST
+        self.history[:FIRST] = np.arange(FIRST)
+        self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
+        self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
+        self.constants: dict[tuple[int, int], int] = {}
+        self.batch: _Batch | None = None
+        self.inputs = FIRST  # the ids below are reserved or of arrays' elements
+        self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
+        self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
+        self.choices = Choices(self.primes, source.getrandbits(64))
+        self.line = 0  # of the instruction that is executed
+        self.copies: list[tuple[int, Ids]] = []  # of `placed`: the first id that it made, and of which
+
+    # ---- numbers of values
+
+    def new(self, count: int, kind: int) -> int:
+        """The first of so many new ids of a type; their residues are still to be written."""
+        first = self.top
+        if first + count > len(self.sample):
+            self.reserve(max(first + count, 2 * len(self.sample)))
+        self.top += count
+        self.kind[first : self.top] = kind
+        return first
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many values."""
+        if size <= len(self.sample):
+            return
+        for name in _TABLES:
+            old = getattr(self, name)
+            grown = np.zeros((*old.shape[:-1], size), old.dtype)
+            grown[..., : self.top] = old[..., : self.top]
+            setattr(self, name, grown)
+
+    def drop(self, used: Sequence[Ids]) -> None:
+        """Keep the inputs, the constants and the values of some labels alone; the labels get their new numbers."""
+        self.flush()
+        kept = np.zeros(self.top, bool)
+        kept[: self.inputs] = True
+        kept[list(self.constants.values())] = True
+        for labels in used:
+            kept[labels >> np.uint32(3)] = True
+        old, number = np.flatnonzero(kept), np.cumsum(kept, dtype=np.uint32) - np.uint32(1)
+        for name in _TABLES:
+            table = getattr(self, name)
+            table[..., self.inputs : len(old)] = table[..., old[self.inputs :]]
+        for labels in used:
+            labels[:] = (number[labels >> np.uint32(3)] << np.uint32(3)) | (labels & np.uint32(7))
+        self.constants = {key: int(number[one]) for key, one in self.constants.items()}
+        self.top, self.copies = len(old), []
+
+    def variables(self, kind: str, samples: NDArray[np.float64]) -> int:
+        """The first id of an array's elements: independent unknowns, at random points."""
+        count = samples.size
+        first = self.new(count, CODE[kind])
+        place = slice(first, first + count)
+        for row, prime in zip(self.residues, self.primes, strict=True):
+            row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
+        self.sample[place] = samples.ravel()
+        self.history[place] = self.histories.number(History(degree=1))
+        self.inputs = self.top
+        return first
+
+    def reason(self, text: str, line: int | None = None) -> int:
+        """The reserved id of values that have no meaning, by its reason."""
+        entry = (self.line if line is None else line, text)
+        if entry not in self.causes:
+            if len(self.causes) >= FIRST - 1:
+                return len(self.causes) - 1
+            self.causes.append(entry)
+        return self.causes.index(entry)
+
+    def nowhere(self, text: str) -> int:
+        """The reserved id of what is read at this line from memory that nobody wrote; the first text is kept."""
+        if self.line not in self.lost:
+            self.lost[self.line] = self.reason(text)
+        return self.lost[self.line]
+
+    def event(self, kind: str) -> int:
+        """The number of a narrowing to a format at this line."""
+        if kind in self.allowed:
+            return 0
+        entry = (kind, self.line)
+        if entry not in self.events:
+            self.events.append(entry)
+        return self.events.index(entry)
+
+    def constant(self, bits: int, kind: str) -> int:
+        """The id of a constant, by its bits in a type."""
+        key = (bits, CODE[kind])
+        if key not in self.constants:
+            number = decoded(bits, kind)
+            if number is None:
+                self.constants[key] = self.reason(f"an infinity or NaN of type {kind} is no number")
+            else:
+                self.constants[key] = self.number(number, kind)
+        return self.constants[key]
+
+    def number(self, number: Fraction, kind: str) -> int:
+        """The id of a rational number as a value of a type."""
+        first = self.new(1, CODE[kind])
+        for row, prime in zip(self.residues, self.primes, strict=True):
+            p = int(prime)
+            row[first] = number.numerator * pow(number.denominator, -1, p) % p
+        self.sample[first] = float(number)
+        norm = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
+        history = History(norm=norm, denominator=number.denominator.bit_length() - 1)
+        self.history[first] = self.histories.number(history)
+        return first
+
+    # ---- operations
+
+    def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
+        """The ids of a formula's results, for arrays of operands' ids; `narrows` is the format of the arithmetic."""
+        event = self.event(narrows) if narrows else 0
+
+        def bounds(parts: Sequence[History]) -> History:
+            growth = [Growth(*one[:3]) for one in parts]
+            return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event)
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            ids = [np.concatenate(one) for one in parts]
+            found = evaluate(tree, dict(zip(roles, map(self.exact, ids), strict=True)))
+            return found, self.histories.combined([self.history.take(one) for one in ids], bounds)
+
+        count = max(len(one) for one in operands)
+        spread = [np.broadcast_to(one, count) for one in operands]
+        return self._queue((id(tree), kind, event), compute, spread, count, kind)
+
+    def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
+        """The same values as values of another type: a conversion; `narrows` says that it rounds."""
+        event = self.event(kind) if narrows else 0
+
+        def again(parts: Sequence[History]) -> History:
+            one = parts[0]
+            return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            flat = np.concatenate(parts[0])
+            return self.exact(flat), self.histories.combined([self.history.take(flat)], again)
+
+        return self._queue(("copy", kind, event), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+
+    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
+        """The ids of a * b + c, for stacks of matrices of ids."""
+        if a.shape[2] > DEPTH:
+            c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows)
+            a, b = a[:, :, :DEPTH], b[:, :DEPTH]
+        event = self.event(narrows) if narrows else 0
+        key = a.shape[1:], b.shape[1:], kind, event
+        return self._queue(key, partial(self._multiplied, event=event), [a, b, c], c.size, kind).reshape(c.shape)
+
+    def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
+        """The ids of an operation's results, which are computed together with others of its key."""
+        batch = self.batch
+        if not count:
+            return np.zeros(0, np.uint32)
+        if batch and (
+            batch.key != key or batch.count > _QUEUED or any(int(one.max()) >= batch.first for one in operands)
+        ):
+            self.flush()
+            batch = None
+        first = self.new(count, CODE[kind])
+        if batch is None:
+            batch = self.batch = _Batch(key, compute, first, [], [[] for _ in operands])
+        for home, one in zip(batch.operands, operands, strict=True):
+            home.append(one)
+        if batch.made and batch.made[-1][1] == first:
+            batch.made[-1] = batch.made[-1][0], first + count
+        else:
+            batch.made.append((first, first + count))
+        batch.count += count
+        return np.arange(first, first + count, dtype=np.uint32)
+
+    def flush(self) -> None:
+        """Compute what is queued."""
+        batch, self.batch = self.batch, None
+        if batch is None:
+            return
+        found, history = batch.compute(batch.operands)
+        history, start = np.broadcast_to(history, batch.count), 0
+        for first, end in batch.made:
+            place, part = slice(first, end), slice(start, start + end - first)
+            self.residues[:, place] = found.residues[:, part]
+            self.sample[place] = found.sample[part]
+            self.history[place] = history[part]
+            start = part.stop
+
+    def exact(self, ids: Ids) -> Exact:
+        """Residues and samples of ids."""
+        places = ids.astype(np.intp)
+        return Exact(self.primes, self.residues.take(places, 1).astype(np.uint64), self.sample.take(places))
+
+    def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
+        """One of the marks of each value, by its name in a history."""
+        return self.histories.table()[:, History._fields.index(name)].astype(np.int64)[self.history[ids]]
+
+    def _multiplied(self, parts: Parts, event: int) -> tuple[Exact, Numbers]:
+        """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
+
+        Instructions that follow each other share operands: each array is looked up once.
+        """
+        a, b, c = map(Stack, parts)
+        residues = np.empty((len(self.primes), c.size), np.uint32)
+        for row, table, prime in zip(residues, self.residues, map(float, self.primes), strict=True):
+            left, right = a.of(table), b.each(b.of(table).astype(np.float64))
+            total = a.each((left >> np.uint32(16)).astype(np.float64)) @ right  # below 2^15 * 2^31 * DEPTH
+            cut(total, prime)
+            total *= 65536.0
+            total += a.each((left & np.uint32(0xFFFF)).astype(np.float64)) @ right
+            total += c.each(c.of(table))
+            cut(total, prime)
+            row[:] = total.ravel()
+        sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
+        return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event)
+
+    def _grown(self, a: Stack, b: Stack, c: Stack, event: int) -> Numbers:
+        """The histories of a * b + c: one for all where no operand has a mark."""
+        found = [one.of(self.history) for one in (a, b, c)]
+        among = [self.histories.among(one) for one in found]
+        left, right, sums = (Growth(*(max(one[row] for one in each) for row in range(3))) for each in among)
+        terms = Growth(norm=max(a.ids.shape[2] - 1, 1).bit_length())
+        growth = left * right * terms + sums
+        if any(one.marked for each in among for one in each):
+            whole = [one.each(each) for one, each in zip((a, b, c), found, strict=True)]
+            return self.histories.spread(whole[0], whole[1], whole[2], growth, event).ravel()
+        bounds = growth.degree, growth.norm, growth.denominator
+        return np.array([self.histories.number(History(*bounds, narrowed=event))], np.uint32)
+
+    def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
+        """The ids of a function that is no polynomial, of arrays of operands' ids."""
+        self.flush()
+        shape, flat = ids[0].shape, [one.ravel() for one in ids]
+        first = self.new(len(flat[0]), CODE[kind])
+        place = slice(first, self.top)
+        parts = [self.exact(one) for one in flat]
+        made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
+        self.residues[:, place], self.sample[place] = made
+
+        def unknown(parts: Sequence[History]) -> History:
+            found = merged(parts, Growth(degree=1))
+            return found._replace(opaque=max(found.opaque, opaque))
+
+        self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
+        return np.arange(first, self.top, dtype=np.uint32).reshape(shape)
+
+    def inverse(self, ids: Ids, kind: str) -> Ids:
+        """The ids of inverses: of a number it is a number, of anything else a function of it."""
+        self.flush()
+        unique, place = np.unique(ids, return_inverse=True)
+        past = [self.histories[int(one)] for one in self.history[unique]]
+        if len(unique) < 16 and not any(one.degree or one.marked for one in past) and self.residues[:, unique].all():
+            made = self.new(len(unique), CODE[kind])
+            for at, (one, old) in enumerate(zip(unique, past, strict=True), made):
+                for row, p in zip(self.residues, self.primes, strict=True):
+                    row[at] = pow(int(row[one]), -1, int(p))
+                self.sample[at] = 1 / self.sample[one]
+                both = old.norm + old.denominator
+                self.history[at] = self.histories.number(History(norm=both, denominator=both))
+            return (made + place.reshape(ids.shape)).astype(np.uint32)
+        return self.apply("rcp", [ids], kind, FREE)
+
+    def chance(self, ids: Ids) -> float:
+        """A bound on the chance that any of these values differs from what it is compared with, unnoticed.
+
+        A polynomial of degree d that is not zero modulo p vanishes at a random point with at most d / p; and fewer than
+        height / 30 primes above 2^30 divide a coefficient below 2^height.
+        """
+        self.flush()
+        if not ids.size:
+            return 0.0
+        there = self.histories.among(self.history[ids])
+        degree = max(one.degree for one in there) + 1
+        height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
+        one = degree / LEAST + height / 30 / PRIMES_THERE
+        return float((ids.size + self.choices.applied) * one ** len(self.primes))
+
+
+def decoded(bits: int, kind: str) -> Fraction | None:
+    """The number that bits are in a type; None for an infinity or NaN.
+
+    >>> decoded(0x3C00, "f16"), decoded(0xBF80, "bf16"), decoded(0xFF, "s8"), decoded(0x7E, "e4m3")
+    (Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1), Fraction(448, 1))
+    """
+    width = 8 * SIZE[kind]
+    bits &= (1 << width) - 1
+    if kind[0] in "su":
+        return Fraction(bits - (1 << width if kind[0] == "s" and bits >> (width - 1) else 0))
+    exponent_bits = {"f16": 5, "bf16": 8, "f32": 8, "tf32": 8, "f64": 11, "e4m3": 4, "e5m2": 5}[kind]
+    fraction_bits = width - 1 - exponent_bits
+    sign, exponent = bits >> (width - 1), bits >> fraction_bits & ((1 << exponent_bits) - 1)
+    fraction = bits & ((1 << fraction_bits) - 1)
+    full = (1 << exponent_bits) - 1
+    if exponent == full and (kind != "e4m3" or fraction == 7):
+        return None
+    whole = fraction | (1 << fraction_bits if exponent else 0)
+    scale = max(exponent, 1) - ((1 << (exponent_bits - 1)) - 1) - fraction_bits
+    return Fraction((-1) ** sign * whole) * (Fraction(2) ** scale)

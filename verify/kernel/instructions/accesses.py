@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions that move data: between registers, from parameters, to and from memory.
+
+Main declarations: `fetch` and `deposit` (bytes at an address of each thread, in any space), `load`, `store`, `copy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.parsing import parse
+from isa_tables.semantics import Meaning
+from verify.core.errors import SpecError
+from verify.kernel.claims.launch import TensorMap
+from verify.kernel.data.registers import Word, joined, octets, word
+from verify.kernel.data.values import SIZE, Bits, Ids, Mask
+from verify.kernel.instructions.integers import cut
+from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.memory import (
+    LOCAL_WINDOW,
+    MODULE_WINDOW,
+    PARAMETER_ROOM,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    WINDOW,
+    Octets,
+    different,
+)
+from verify.kernel.state.order import ALWAYS, Ints
+
+_SUM = parse("a + b", {"a": False, "b": False}).tree
+_OFFSET = np.uint64((1 << WINDOW) - 1)
+_WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
+
+
+def items(operand: Operand) -> tuple[Operand, ...]:
+    """The registers of a vector, or the one operand."""
+    return operand.items if isinstance(operand, Vector) else (operand,)
+
+
+def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mov: a register, a number, an address; or to and from a vector of narrower registers."""
+    size = max(WIDTHS[meaning.types["d"]] // 8, 1)
+    destination, source = one.operands
+    if isinstance(destination, Vector):
+        return _unpack(machine, destination, source, size)
+    if isinstance(source, Vector):
+        return _pack(machine, destination, source, size)
+    put = machine.writer(destination)
+    read = _fixed_place(machine, source) or machine.reader(source)
+    width = WIDTHS[meaning.types["d"]]
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        if found.width > size:
+            found = word(found.bits, found.wide(size))
+        put(found if width >= 64 or not found.plain else Word(cut(found.bits, width)), mask)
+
+    return run
+
+
+def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
+    """The address of a variable in local memory or of the module, or of a parameter."""
+    if not isinstance(source, Symbol):
+        return None
+    if source.name in machine.kernel.parameters:
+        place = (PARAMETER_WINDOW << WINDOW) + (machine.kernel.parameters[source.name].number << PARAMETER_ROOM)
+    elif source.name in machine.local_symbols:
+        place = machine.local_symbols[source.name]
+    elif source.name in machine.kernel.module:
+        place = (MODULE_WINDOW << WINDOW) + (machine.kernel.module[source.name] << PARAMETER_ROOM)
+    else:
+        return None
+    found = Word(np.array([place + source.offset], np.uint64))
+    return lambda: found
+
+
+def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -> Run:
+    puts, read = [machine.writer(each) for each in destination.items], machine.reader(source)
+    part = size // len(puts)
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        if found.ids is not None and found.kind and found.width == size and not part % SIZE[found.kind]:
+            each = part // SIZE[found.kind]
+            for place, put in enumerate(puts):
+                put(Word.of(found.ids[:, place * each : (place + 1) * each], found.kind), mask)
+            return
+        labels = None if found.plain else found.wide(size)
+        for place, put in enumerate(puts):
+            bits = cut(found.bits >> np.uint64(8 * part * place), 8 * part)
+            if labels is None:
+                put(Word(bits), mask)
+            else:
+                put(word(bits, labels[:, place * part : (place + 1) * part]), mask)
+
+    return run
+
+
+def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> Run:
+    put, reads = machine.writer(destination), [machine.reader(each) for each in source.items]
+    part = size // len(reads)
+
+    def run(mask: Mask | None) -> None:
+        found = [read() for read in reads]
+        if found[0].kind and {(each.kind, each.width) for each in found} == {(found[0].kind, part)}:
+            ids = [each.ids for each in found if each.ids is not None]
+            put(Word.of(np.concatenate(_same_rows(ids), 1), found[0].kind), mask)
+            return
+        bits = np.zeros(1, np.uint64)
+        for place, each in enumerate(found):
+            bits = bits | cut(each.bits, 8 * part) << np.uint64(8 * part * place)
+        if all(each.plain for each in found):
+            put(Word(bits), mask)
+            return
+        labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
+        put(word(bits, labels), mask)
+
+    return run
+
+
+def _same_rows(parts: list[Ids]) -> list[Ids]:
+    rows = max(map(len, parts))
+    return [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
+
+
+def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
+    window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
+    put, to = machine.writer(one.operands[0]), "to" in meaning.words
+    read = _fixed_place(machine, one.operands[1]) or machine.reader(one.operands[1])
+
+    def run(mask: Mask | None) -> None:
+        found = read()
+        if not window or found.data(mask):
+            put(found, mask)
+        else:
+            base = np.uint64(window)
+            put(Word(found.bits - base if to else found.bits + base), mask)
+
+    return run
+
+
+def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """isspacep: whether a generic address is in the window of a space."""
+    put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
+    windows = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+
+    def run(mask: Mask | None) -> None:
+        window = machine.numbers(read, mask, "an address") >> np.uint64(WINDOW)
+        others = np.isin(window, list(windows.values()))
+        inside = ~others & (space == "global") if space not in windows else window == windows[space]
+        put(Word(inside.astype(np.uint64)), mask)
+
+    return run
+
+
+def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
+    source, puts = one.operands[1], [machine.writer(each) for each in items(one.operands[0])]
+    size = WIDTHS[meaning.types["d"]] // 8
+    if not isinstance(source, Address):
+        raise Unclear(one.line, "the operand is no address")
+    if isinstance(source.base, Symbol) and source.base.name in machine.local_symbols:  # of a call
+        return load(machine, one, meaning, "param")
+    computed = machine.address(source) if isinstance(source.base, Register) else None
+    fixed = source.base if isinstance(source.base, Symbol) else Symbol("")
+    if computed is None and fixed.name not in machine.kernel.parameters:
+        raise Unclear(one.line, f"no parameter is named {fixed.name}")
+    names = {variable.number: name for name, variable in machine.kernel.parameters.items()}
+
+    def run(mask: Mask | None) -> None:
+        name, first = fixed.name, fixed.offset + source.offset
+        if computed is not None:
+            found = np.unique(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
+            number, first = divmod(int(found[0]) - (PARAMETER_WINDOW << WINDOW), 1 << PARAMETER_ROOM)
+            if len(found) > 1 or number not in names:
+                raise Unclear(one.line, "parameters are read through an address that differs by thread, or is none")
+            name = names[number]
+        given = machine.parameters.get(name)
+        number = machine.kernel.parameters[name].number
+        machine.offsets_read.add((number, first, size * len(puts)))
+        if given is None or isinstance(given, TensorMap) or len(given) < first + size * len(puts):
+            last = first + size * len(puts) - 1
+            what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
+            reads = machine.kernel.parameter_reads()
+            listed = ", ".join(str(at) if places == [0] else f"{at} at {places}" for at, places in reads.items())
+            raise SpecError(f"params[{number}]", f"{what}; the PTX reads parameters {listed}")
+        for place, put in enumerate(puts):
+            part = given[first + place * size : first + (place + 1) * size]
+            bits = int.from_bytes(part, "little")
+            kind = meaning.types["d"]
+            if kind[0] == "s" and size < 4 and bits >> (8 * size - 1):
+                bits |= 0xFFFFFFFF & ~((1 << 8 * size) - 1)
+            put(Word(np.array([bits], np.uint64)), mask)
+
+    return run
+
+
+Access = tuple[str, Bits, Ints]
+
+
+def _spread(machine: Machine, bits: Bits, threads: Ints) -> Bits:
+    """The address of each of these threads."""
+    return np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
+
+
+def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
+    """(space, addresses, threads, their rows) of accesses; generic addresses are split by their window."""
+    rows = np.arange(len(threads))
+    if space:
+        name = "shared" if space.startswith("shared") else "local" if space == "param" else space
+        return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
+    window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
+    for number in different(window):
+        here = window == number
+        name = {SHARED_WINDOW: "shared", LOCAL_WINDOW: "local"}.get(number, "global")
+        found.append((name, spread[here] & _OFFSET if name != "global" else spread[here], threads[here], rows[here]))
+    return found
+
+
+def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
+    """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
+    parts = _spaces(space, spread, threads)
+    if len(parts) == 1:
+        return _fetched(machine, *parts[0][:3], count)
+    labels = np.zeros((len(threads), count), np.uint32)
+    plain = np.zeros((len(threads), count), np.uint8)
+    for name, addresses, who, rows in parts:
+        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count)
+    return labels, plain
+
+
+def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int) -> tuple[Ids, Octets]:
+    """The labels and bytes at addresses of one kind of memory."""
+    if name == "global":
+        return machine.memory.read(addresses, who, count)
+    if name == "shared":
+        low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        return machine.shared.read(machine.shared.places(low, who, count), who)
+    places = machine.local_places(addresses, count)
+    return machine.local_labels[who[:, None], places], machine.local_plain[who[:, None], places]
+
+
+def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") -> Run:
+    """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
+    kind, space = meaning.types["d"], meaning.words.get("space", space)
+    size = WIDTHS[kind] // 8
+    registers = items(one.operands[0])
+    puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
+    count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count)
+        if strong and machine.findings.withdrawn("race: read after write"):
+            raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
+        whole = len(threads) == machine.count
+        for place, put in enumerate(puts):
+            label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
+            bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
+            if kind[0] == "s" and size < 4:
+                bits = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 32)
+            if whole:
+                put(word(bits, label), mask)
+                continue
+            wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, size), np.uint32)
+            wide_bits[threads], wide[threads] = bits, label
+            put(word(wide_bits, wide), mask)
+
+    return run
+
+
+def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """st: bytes of registers into memory."""
+    kind, space = meaning.types["b"], meaning.words.get("space", "")
+    size = WIDTHS[kind] // 8
+    reads, address = [machine.reader(each) for each in items(one.operands[1])], machine.address(one.operands[0])
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        found = [read() for read in reads]
+        labels = np.concatenate([_rows(each.wide(size), threads) for each in found], 1)
+        plain = np.concatenate([_rows(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
+        deposit(machine, space, _spread(machine, address(mask), threads), threads, labels, plain)
+
+    return run
+
+
+def _rows(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
+    return np.broadcast_to(part, (len(threads), part.shape[1])) if len(part) == 1 else part[threads]
+
+
+def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
+    """Write labels and bytes (threads, count) at an address of each thread."""
+    for name, addresses, who, rows in _spaces(space, spread, threads):
+        if name == "global":
+            machine.memory.write(addresses, who, labels[rows], plain[rows])
+        elif name == "shared":
+            low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+            machine.shared.write(machine.shared.places(low, who, labels.shape[1]), who, labels[rows], plain[rows])
+        else:
+            places = machine.local_places(addresses, labels.shape[1])
+            machine.local_labels[who[:, None], places] = labels[rows]
+            machine.local_plain[who[:, None], places] = plain[rows]
+
+
+def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async: bytes from global to shared memory, zeros after the first `valid` ones."""
+    destination, source = machine.address(one.operands[0]), machine.address(one.operands[1])
+    amount = one.operands[2]
+    if not isinstance(amount, Immediate):
+        raise Unclear(one.line, "the size of a cp.async is no number")
+    count = amount.bits
+    last = one.operands[3] if len(one.operands) > 3 else None
+    if isinstance(last, Register) and machine.kernel.registers[last.index] == "pred":
+        raise Unclear(one.line, "no meaning for a cp.async whose source a predicate ignores")
+    valid = (
+        machine.reader(last) if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words) else None
+    )
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        low = machine.at(destination(mask), threads)
+        places = machine.shared.places(low, threads, count)
+        labels, plain = np.zeros((len(threads), count), np.uint32), np.zeros((len(threads), count), np.uint8)
+        sizes = np.full(len(threads), count)
+        if valid is not None:
+            sizes = machine.at(machine.numbers(valid, mask, "the size of a copy"), threads)
+            if (sizes > count).any():
+                text = f"{int(sizes.max())} bytes of the source for {count} of the destination: undefined"
+                machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
+                sizes = np.minimum(sizes, count)
+        addresses = np.broadcast_to(source(mask), machine.count)[threads]
+        for size in np.unique(sizes):
+            here = sizes == size
+            if size:
+                found = machine.memory.read(addresses[here], threads[here], int(size))
+                labels[here, :size], plain[here, :size] = found
+        machine.shared.start_copy(places, threads, labels, plain, machine.group[threads])
+
+    return run
+
+
+def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async's groups: a thread closes one, or waits for all but the last n."""
+    action = meaning.words["action"]
+    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
+
+    def run(mask: Mask | None) -> None:
+        threads = np.ones(machine.count, bool) if mask is None else mask
+        if action == "commit_group":
+            machine.group[threads] += 1
+        else:
+            limit = machine.group - keep if action == "wait_group" else machine.group + 1
+            machine.shared.finish_copies(threads, limit)
+
+    return run
+
+
+def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
+    returns = meaning.row.operands[0][0] == "d"
+    place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
+    kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
+    width = WIDTHS[meaning.types["b"]] // 8
+    address, reads = machine.address(place), [machine.reader(each) for each in items(source)]
+    puts = [machine.writer(each) for each in items(one.operands[0])] if returns else []
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        bits = address(mask)
+        base = np.broadcast_to(bits, machine.count)[threads]
+        for number, read in enumerate(reads):
+            ids = read().elements(machine.values, kind, width)
+            for part in range(ids.shape[1]):
+                where = base + np.uint64(number * width + part * SIZE[kind])
+                _add(machine, where, threads, _rows(ids, threads)[:, part], kind)
+        for put in puts:
+            reason = "is the old value of an atomic operation, which depends on the order"
+            put(machine.unknown(reason, width), mask)
+
+    return run
+
+
+def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) -> None:
+    """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
+    values, memory = machine.values, machine.memory
+    for region, stored, chosen, offset in memory.cells(addresses, threads):
+        if region.array.kind != kind or (offset % SIZE[kind]).any():
+            raise Unclear(machine.findings.line, f"an atomic {kind} on {region.array.name} of type {region.array.kind}")
+        who, new = threads[chosen] + memory.base, ids[chosen]
+        rest = np.arange(len(offset))
+        while len(rest):
+            _, first = np.unique(offset[rest], return_index=True)
+            now, rest = rest[first], np.delete(rest, first)
+            place = offset[now][:, None] + np.arange(SIZE[kind])
+            writer = stored.writer[place]
+            plain = (writer >= 0) & ~stored.atomic[place] & (writer != who[now][:, None])
+            if plain.any():
+                where = region.array.where(int(place[plain][0]) // region.size)
+                text = f"an atomic addition to {where}, which another thread writes plainly; nothing orders the two"
+                machine.findings.add("race: atomic and plain write", Severity.RACE, text)
+            memory.check_overwritten(region, stored, place, who[now] - memory.base)
+            old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
+            before = old.elements(values, kind, SIZE[kind])[:, 0]
+            count = len(now)
+            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(before, count), new[now]], kind)
+            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
+            stored.plain[place] = 0
+            alone = (
+                (writer < 0) | ~stored.atomic[place] | (writer // memory.threads == who[now][:, None] // memory.threads)
+            )
+            alone &= ~stored.atomic[place] | (stored.written[place] < ALWAYS)
+            stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
+            stored.writer[place], stored.atomic[place] = who[now][:, None], True
+
+
+BINDS: dict[str, Bind] = {
+    "move": move,
+    "address": convert_address,
+    "window": window_of,
+    "parameter": parameter,
+    "load": load,
+    "store": store,
+    "copy": copy,
+    "copy_group": copy_group,
+    "atomic": atomic,
+}

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The copy engine and mbarriers: loads by tensor maps, the phases that count their bytes, and who waited for them.
+
+A load by a tensor map is made at once, and its bytes get the engine's time. A thread may read them once it knows that
+time: it waited for the phase of the mbarrier that counts them, or met at a barrier with a thread that did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from isa_tables import smem
+from isa_tables.formula import evaluate
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import Word
+from verify.kernel.data.values import Ids, Mask
+from verify.kernel.instructions.matrices import whole_warps
+from verify.kernel.instructions.tensor_maps import Box, box_at
+from verify.kernel.ptx.polling import polls
+from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, Vector
+from verify.kernel.state.barriers import RUNNING
+from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.machine import WAITING, Bind, Machine, Read, Run
+from verify.kernel.state.memory import Octets
+from verify.kernel.state.order import Ints
+from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
+
+REGISTERS = 1 << 16  # of an SM
+
+
+@dataclass(slots=True)
+class Engine:
+    """The mbarriers of a batch by (CTA, address), the threads that wait for them, and the time of the copy engine."""
+
+    executed: Executed
+    barriers: dict[tuple[int, int], Phases] = field(default_factory=dict)
+    blocked: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # thread -> CTA, address, parity
+    time: int = 0
+
+
+def engine(machine: Machine) -> Engine:
+    """The copy engine of the machine's batch."""
+    if machine.engine is None:
+        machine.barriers.executed = Executed(machine.shared.order)
+        machine.engine = Engine(machine.barriers.executed)
+        machine.wakers.append(lambda: _woken(machine))
+        machine.waited_for = lambda: _lacks(machine)
+        machine.ends.append(machine.shared.left)
+    assert isinstance(machine.engine, Engine)
+    return machine.engine
+
+
+def _woken(machine: Machine) -> bool:
+    """Let the threads go on whose phase is over."""
+    found = engine(machine)
+    ready = [thread for thread, (cta, address, parity) in found.blocked.items() if _over(found, cta, address, parity)]
+    for thread in ready:
+        del found.blocked[thread]
+    machine.state[np.array(ready, np.int64)] = RUNNING
+    return bool(ready)
+
+
+def _lacks(machine: Machine) -> str:
+    """What the phases lack for which threads of the first CTA wait, in words."""
+    words, waits = [], sorted(set(engine(machine).blocked.values()))
+    for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
+        found = engine(machine).barriers[cta, address]
+        text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
+        text += f"{found.count} arrivals"
+        if found.bytes:
+            many = "more came than were expected" if found.bytes < 0 else "have not come"
+            text += f", and {abs(found.bytes)} bytes {many}"
+        words.append(text)
+    return "".join(words)
+
+
+def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
+    return found.barriers[cta, address].number % 2 != parity
+
+
+def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
+    """The threads of a mask, and the shared address that each gives."""
+    threads = machine.chosen(mask)
+    machine.steps += len(threads)  # each is executed by itself
+    return threads, machine.at(machine.address(operand)(mask), threads)
+
+
+def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
+    """(mbarrier, its address, which of the threads use it) of an instruction, CTA by CTA."""
+    keys = machine.cta[threads] << 32 | addresses
+    for key in np.unique(keys):
+        rows = np.flatnonzero(keys == key)
+        yield _barrier(machine, threads[rows], int(addresses[rows[0]])), int(addresses[rows[0]]), rows
+
+
+def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
+    """The mbarrier at an address of the CTA of these threads."""
+    first = int(threads[0])
+    found = engine(machine).barriers.get((int(machine.cta[first]), address))
+    if found is None:
+        text = f"{machine.shared.who(first)}: there is no mbarrier at shared address {address}"
+        machine.findings.add("mbarrier not initialised", Severity.STUCK, text, "9.7.13.15.3")
+        raise Unclear(machine.findings.line, f"the mbarrier at shared address {address} was never initialised")
+    order = machine.shared.order
+    late = order.known[threads, order.local[found.maker]] < found.made
+    if late.any():
+        text = f"{machine.shared.who(int(threads[late][0]))} uses the mbarrier at shared address {address}, which "
+        text += f"thread {order.local[found.maker]} initialises; nothing orders the two"
+        machine.findings.add("race: mbarrier", Severity.RACE, text, "9.7.13.15.3")
+    return found
+
+
+def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: int = 0) -> None:
+    """Let threads, and the engine at a time, take part in the phase of an mbarrier that is under way."""
+    who = machine.shared.who(int(threads[0]))
+    problem = phases.comes(threads, time)
+    report(machine.findings, who, problem, address)
+    if phases.number and not problem and not phases.looked.any():
+        text = f"{who} arrives at the mbarrier at shared address {address} in phase {phases.number}, and no thread has "
+        machine.findings.add("a phase without a wait", Severity.LETTER, f"{text}waited for the phase before", PHASE)
+
+
+def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
+    """Begin the next phase of an mbarrier if this one is over."""
+
+    def blocked() -> list[tuple[int, int]]:
+        last = (phases.number + 1) % 2
+        return [
+            (thread % machine.threads, machine.kernel.instructions[machine.pc[thread]].line)
+            for thread, waits in engine(machine).blocked.items()
+            if waits == (cta, address, last)
+        ]
+
+    report(machine.findings, "", phases.turn(blocked), address)
+
+
+def address_of(one: Instruction, number: int) -> Address:
+    """An operand that is an address."""
+    found = one.operands[number]
+    if not isinstance(found, Address):
+        raise Unclear(one.line, "the operand is no address")
+    return found
+
+
+def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.init: a barrier of so many arrivals at an address."""
+    place, count = address_of(one, 0), machine.reader(one.operands[1])
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
+        machine.shared.places(addresses, threads, 8)
+        for thread, address, many in zip(threads, addresses, counts, strict=True):
+            key = int(machine.cta[thread]), int(address)
+            now, found = machine.shared.order.now, engine(machine)
+            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed)
+
+    return run
+
+
+def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.inval: there is no barrier any more, after all that used it."""
+    place = address_of(one, 0)
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            thread = threads[rows[:1]]
+            if problem := barrier.used_after(thread):
+                text = f"{machine.shared.who(int(thread[0]))} invalidates the mbarrier at shared address {address}: "
+                machine.findings.add("race: mbarrier", Severity.RACE, f"{text}{problem}", "9.7.13.15.10")
+            del engine(machine).barriers[int(machine.cta[thread[0]]), address]
+
+    return run
+
+
+def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
+    place, expects = address_of(one, 1), "expect" in meaning.words
+    releases = meaning.words.get("sem") != "relaxed"
+    amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
+    if isinstance(one.operands[0], Register):
+        raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        amounts = np.ones(len(threads), np.int64)
+        if amount is not None:
+            amounts = machine.at(machine.numbers(amount, mask, "an amount"), threads)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            begun, cta = barrier.number, int(machine.cta[threads[rows[0]]])
+            together = expects or int(amounts[rows].sum()) > barrier.pending  # one at a time, if the phase may end
+            for part in rows.reshape(-1, 1) if together else (rows,):
+                who = threads[part]
+                if begun != barrier.number:
+                    text = (
+                        f"{machine.shared.who(int(who[0]))}: arrivals of one instruction are of two phases of a barrier"
+                    )
+                    machine.findings.add(
+                        "mbarrier overrun", Severity.STUCK, f"{text} for {barrier.count}", "9.7.13.15.13"
+                    )
+                _comes(machine, barrier, address, who)
+                barrier.bytes += int(amounts[part].sum()) if expects else 0
+                barrier.pending -= len(part) if expects else int(amounts[part].sum())
+                if releases:
+                    barrier.gather(machine.shared.order.clock(who))
+                if barrier.pending < 0:
+                    text = f"{machine.shared.who(int(who[0]))}: more than {barrier.count} arrivals in one phase"
+                    machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
+                    barrier.pending = 0
+                _turn(machine, barrier, address, cta)
+
+    return run
+
+
+def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.expect_tx: more bytes are expected in this phase."""
+    place, amount = address_of(one, 0), machine.reader(one.operands[1])
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            _comes(machine, barrier, address, threads[rows])
+            barrier.bytes += int(amounts[rows].sum())
+
+    return run
+
+
+def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
+    place, parity, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
+    acquires = meaning.words.get("sem") != "relaxed"
+    number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
+    if not polls(machine.kernel.instructions, number):
+        raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
+
+    def run(mask: Mask | None) -> None:
+        threads, addresses = shared_at(machine, place, mask)
+        parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
+        if (parities > 1).any():
+            text = f"the parity {int(parities.max())} of a phase: 0 and 1 have a meaning"
+            machine.findings.add("parity of a phase", Severity.LETTER, text, "9.7.13.15.16")
+            parities &= 1
+        found, ready = engine(machine), np.ones(len(threads), bool)
+        for barrier, address, rows in _barriers(machine, threads, addresses):
+            passed = parities[rows] != barrier.number % 2
+            ready[rows] = passed
+            for row in rows[~passed]:
+                found.blocked[int(threads[row])] = int(machine.cta[threads[row]]), address, int(parities[row])
+            for part, over in ((rows[passed], 1), (rows[~passed], 0)):
+                if len(part):
+                    problem = barrier.waits(threads[part], barrier.number - over)
+                    report(machine.findings, machine.shared.who(int(threads[part[0]])), problem, address)
+            if not passed.any():
+                continue
+            members = threads[rows[passed]]
+            barrier.sees(members, one.line)
+            if acquires and barrier.released is not None:
+                machine.shared.order.learn(members, barrier.released)
+        machine.state[threads[~ready]] = WAITING
+        if ready.any():
+            done = np.zeros(machine.count, bool)
+            done[threads[ready]] = True
+            put(Word(np.ones(1, np.uint64)), None if done.all() else done)
+
+    return run
+
+
+def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
+    """The address of a tensor map, and the coordinates that an instruction gives with it."""
+    rank = int(meaning.words["rank"][0])
+    if len(tensor.coordinates) != rank:
+        raise Unclear(one.line, f"{len(tensor.coordinates)} coordinates of a tensor of rank {rank}")
+    return machine.reader(tensor.base), [machine.reader(each) for each in tensor.coordinates]
+
+
+def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async.bulk.tensor: a box of an array goes to shared memory, zeros where the array has no element."""
+    to, source, barrier = (address_of(one, number) for number in range(3))
+    base, coordinates = coordinates_of(machine, one, source, meaning)
+
+    def run(mask: Mask | None) -> None:
+        threads, starts = shared_at(machine, to, mask)
+        maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
+        _, bars = shared_at(machine, barrier, mask)
+        at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
+        for number, thread in enumerate(threads):
+            found = box_at(machine, int(maps[number]) + source.offset, int(thread))
+            first = [int(np.int32(np.uint32(each[number]))) for each in at]
+            places = box_places(machine, int(thread), int(starts[number]), found, first)
+            addresses, inside = found.elements(first)
+            labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
+            whose = np.full(int(inside.sum()), thread)
+            labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size)
+            arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
+
+    return run
+
+
+def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, labels: Ids, plain: Octets) -> None:
+    """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
+    running, who = engine(machine), np.array([thread])
+    running.time += 1
+    machine.shared.load_by_engine(places, thread, labels, plain, running.time)
+    phases = _barrier(machine, who, barrier)
+    phases.bytes -= int(places.size)
+    _comes(machine, phases, barrier, who, running.time)
+    phases.gather(machine.shared.order.ended(copied=running.time))
+    _turn(machine, phases, barrier, int(machine.cta[thread]))
+
+
+def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) -> None:
+    """Let the tensor core arrive at an mbarrier for a thread, with what it releases."""
+    who = np.array([thread])
+    phases = _barrier(machine, who, address)
+    _comes(machine, phases, address, who)
+    phases.pending -= 1
+    phases.gather(clock)
+    if phases.pending < 0:
+        text = f"{machine.shared.who(thread)}: more than {phases.count} arrivals in one phase"
+        machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
+        phases.pending = 0
+    _turn(machine, phases, address, int(machine.cta[thread]))
+
+
+def box_places(machine: Machine, thread: int, start: int, found: Box, first: list[int]) -> Ints:
+    """The bytes (elements, bytes) of shared memory that a box has from an address on."""
+    line = machine.findings.line
+    if len(found.box) != len(first):
+        raise Unclear(line, f"the tensor map and its box {found.box} do not have {len(first)} axes")
+    if start % 128:
+        text = f"{machine.shared.who(thread)}: a tensor copy at shared address {start}, no multiple of 128"
+        machine.findings.add("misaligned access", Severity.MEMORY, text, "9.7.9.25.5.2")
+    linear = start + np.arange(int(np.prod(found.box))) * found.size
+    swizzles = smem.read("wgmma").swizzles
+    if found.swizzle not in swizzles:
+        raise Unclear(line, f"no meaning for the swizzle {found.swizzle!r} of a tensor map")
+    addresses = np.asarray(evaluate(swizzles[found.swizzle].formula.tree, {"address": linear}), np.int64)
+    return machine.shared.places(addresses, np.full(len(addresses), thread), found.size)
+
+
+def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """elect.sync: the predicate is true for one lane of a warp, the lowest of the mask."""
+    destination, mask_of = one.operands[0], machine.reader(one.operands[1])
+    chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
+    if not isinstance(destination, Vector):
+        raise Unclear(one.line, "elect.sync needs d|p")
+    puts = [machine.writer(each) for each in destination.items]
+
+    def run(mask: Mask | None) -> None:
+        members = np.broadcast_to(machine.numbers(mask_of, mask, "a mask"), machine.count).astype(np.int64)
+        lowest = np.log2(np.maximum(members & -members, 1)).astype(np.int64)
+        puts[0](machine.unknown(chosen, 4), mask)
+        puts[-1](Word((machine.thread % 32 == lowest).astype(np.uint64)), mask)
+
+    return run
+
+
+def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """setmaxnreg: the warps of a warpgroup take or give registers."""
+    amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
+    if not 24 <= amount <= 256 or amount % 8:
+        raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
+
+    def run(mask: Mask | None) -> None:
+        order, owned, warps = machine.shared.order, machine.owned, machine.threads // 32
+        for warp in whole_warps(
+            machine, mask, 32
+        ).tolist():  # a compiler may have the warps of a group at several places
+            group = np.arange(128) + warp // 4 * 128
+            before, time, number = owned.get(warp, (amount, 0, 0))
+            counts = machine.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
+            if number == len(counts):
+                counts.append(amount)
+            if counts[number] != amount:
+                text = f"{machine.shared.who(32 * warp)} is to have {amount} registers, another warp of its warpgroup "
+                text += f"{counts[number]}: all four execute the same setmaxnreg"
+                machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
+            if before < amount if meaning.words["action"] == "dec" else before > amount:
+                text = f"a warpgroup that has {before} registers for each thread is to have {amount}"
+                machine.findings.add("setmaxnreg in the wrong direction", Severity.LETTER, text, "9.7.19.5")
+            if (order.known[warp * 32 : warp * 32 + 32, order.local[group]] < time).any():
+                text = "a warpgroup changes its registers again, and no barrier of its warps is between"
+                machine.findings.add("setmaxnreg without a barrier", Severity.LETTER, text, "9.7.19.5")
+            owned[warp] = amount, order.now, number + 1
+            first = warp // warps * warps
+            total = 32 * sum(owned.get(one, (0,))[0] for one in range(first, first + warps))
+            if total > REGISTERS:
+                text = f"the warps of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
+                machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")
+
+    return run
+
+
+BINDS: dict[str, Bind] = {
+    "barrier_init": barrier_init,
+    "barrier_invalidate": barrier_invalidate,
+    "barrier_arrive": barrier_arrive,
+    "barrier_expect": barrier_expect,
+    "wait": wait,
+    "tensor_load": tensor_load,
+    "elect": elect,
+    "register_count": register_count,
+}

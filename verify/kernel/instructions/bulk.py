@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bulk copies: pieces of memory that the copy engine moves, and boxes of arrays that it stores by tensor maps.
+
+What it reads from shared memory must not be written before the thread that started it has waited for its bulk group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.values import Ids, Mask
+from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
+from verify.kernel.instructions.tensor_maps import box_at
+from verify.kernel.ptx.source import Immediate, Instruction
+from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.memory import Octets
+from verify.kernel.state.order import Ints
+
+PIECE = 16  # bytes: what sizes and addresses are multiples of
+GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_group, the async proxy
+
+
+@dataclass(slots=True)
+class Bulk:
+    """The bulk copies of a batch that read shared memory."""
+
+    reading: Ints  # of each cell of shared memory, 1 + the thread whose copy may still read it; 0 for none
+    line: Ints  # and the line of that copy
+    open: dict[int, list[Ints]] = field(default_factory=dict)  # thread -> cells of its copies in no group yet
+    groups: dict[int, list[list[Ints]]] = field(default_factory=dict)  # thread -> its groups, oldest first
+
+
+def bulk(machine: Machine) -> Bulk:
+    """The bulk copies of the machine's batch."""
+    if machine.bulk is None:
+        cells = len(machine.shared.order.writer)
+        made = Bulk(np.zeros(cells, np.int64), np.zeros(cells, np.int64))
+        machine.bulk, before = made, machine.shared.written
+
+        def written(places: Ints, who: Ints) -> None:
+            if before is not None:
+                before(places, who)
+            busy = made.reading[places]
+            if busy.any():
+                at = int(np.flatnonzero(busy)[0])
+                text = f"{machine.shared.who(int(who[at]))} writes shared byte {machine.shared.byte(int(places[at]))}, "
+                text += f"which the bulk copy of line {made.line[places[at]]} may still read: no wait_group since"
+                machine.findings.add("bulk copy on its way", Severity.RACE, text, GROUP)
+
+        machine.shared.written = written
+        machine.ends.append(lambda: _left(machine, made))
+    found = machine.bulk
+    assert isinstance(found, Bulk)
+    return found
+
+
+def _left(machine: Machine, found: Bulk) -> None:
+    """Report copies from shared memory that a thread which has ended did not wait for."""
+    busy = np.flatnonzero(found.reading)
+    if len(busy):
+        text = (
+            f"{machine.shared.who(int(found.reading[busy[0]]) - 1)} ends, and has not waited for the bulk copy of line "
+        )
+        text += f"{found.line[busy[0]]}, which reads its CTA's shared memory"
+        machine.findings.add("bulk copy on its way", Severity.LETTER, text, GROUP)
+
+
+def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octets]:
+    """The labels and plain bytes that the engine reads for a thread, whose group they join."""
+    shared, found = machine.shared, bulk(machine)
+    whose = np.full(len(places), thread)
+    cells = np.unique(places // shared.cell)
+    late = shared.generic[cells]
+    if late.any():
+        cell = int(cells[late][0])
+        text = f"shared byte {shared.byte(cell)}, which {shared.who(int(shared.order.writer[cell]))} wrote at line "
+        text += f"{shared.order.write_line[cell]}, is read by a bulk copy with no fence.proxy.async between"
+        machine.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
+    shared.check_read(cells, np.full(len(cells), thread))
+    found.reading[cells], found.line[cells] = thread + 1, machine.findings.line
+    found.open.setdefault(thread, []).append(cells)
+    return shared.named(places, whose, shared.labels[places]), shared.plain[places]
+
+
+def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async.bulk.tensor to global memory: a box of shared memory goes to an array, as far as it has elements."""
+    target, source = address_of(one, 0), address_of(one, 1)
+    base, coordinates = coordinates_of(machine, one, target, meaning)
+
+    def run(mask: Mask | None) -> None:
+        threads, starts = shared_at(machine, source, mask)
+        maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
+        at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
+        for number, thread in enumerate(threads):
+            found = box_at(machine, int(maps[number]) + target.offset, int(thread))
+            first = [int(np.int32(np.uint32(each[number]))) for each in at]
+            places = box_places(machine, int(thread), int(starts[number]), found, first)
+            labels, plain = _from_shared(machine, places, int(thread))
+            addresses, inside = found.elements(first)
+            whose = np.full(int(inside.sum()), thread)
+            machine.memory.write(addresses[inside], whose, labels[inside], plain[inside])
+
+    return run
+
+
+def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async.bulk: consecutive bytes from global to shared memory, or back."""
+    loads = meaning.words["to"] != "global"
+    inner = address_of(one, 0 if loads else 1)
+    outer, size = machine.address(address_of(one, 1 if loads else 0)), machine.reader(one.operands[2])
+    barrier = address_of(one, 3) if loads else None
+
+    def run(mask: Mask | None) -> None:
+        threads, starts = shared_at(machine, inner, mask)
+        counts = machine.at(machine.numbers(size, mask, "a number of bytes"), threads)
+        wide = np.broadcast_to(outer(mask), machine.count)[threads]
+        bars = shared_at(machine, barrier, mask)[1] if barrier is not None else starts
+        for number, thread in enumerate(threads):
+            start, count = int(starts[number]), int(counts[number])
+            if (start | count | int(wide[number])) % PIECE or not count:
+                text = f"{machine.shared.who(int(thread))}: {count} bytes, shared address {start}: a bulk copy has "
+                machine.findings.add(
+                    "misaligned access", Severity.MEMORY, f"{text}multiples of {PIECE}", "9.7.9.25.4.1"
+                )
+                continue
+            whose = np.full(count // PIECE, thread)
+            places = machine.shared.places(start + PIECE * np.arange(len(whose)), whose, PIECE)
+            addresses = wide[number] + np.uint64(PIECE) * np.arange(len(whose), dtype=np.uint64)
+            if loads:
+                labels, plain = machine.memory.read(addresses, whose, PIECE)
+                arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
+            else:
+                labels, plain = _from_shared(machine, places, int(thread))
+                machine.memory.write(addresses, whose, labels, plain)
+
+    return run
+
+
+def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cp.async.bulk.commit_group and wait_group: a thread closes a group, or waits for all but the last n."""
+    waits = meaning.words["action"] == "wait_group"
+    keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
+    if waits != bool(one.operands):
+        raise Unclear(one.line, "wait_group has a number, commit_group none")
+
+    def run(mask: Mask | None) -> None:
+        found = bulk(machine)
+        for thread in machine.chosen(mask).tolist():
+            groups = found.groups.setdefault(thread, [])
+            if not waits:
+                groups.append(found.open.pop(thread, []))
+                continue
+            while len(groups) > keep:
+                for cells in groups.pop(0):
+                    mine = cells[found.reading[cells] == thread + 1]
+                    found.reading[mine] = 0
+                    machine.shared.order.note_read(mine, np.full(len(mine), thread), machine.findings.line)
+
+    return run
+
+
+BINDS: dict[str, Bind] = {"tensor_store": tensor_store, "bulk_copy": piece, "bulk_group": group}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters of one CTA: their barrier, which is split into an arrival and a wait, and addresses of the CTA's own memory.
+
+A kernel whose PTX requires more CTAs to a cluster has no meaning here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import Word
+from verify.kernel.data.values import Mask
+from verify.kernel.instructions.integers import cut
+from verify.kernel.ptx.source import Instruction
+from verify.kernel.state.barriers import DONE, RUNNING
+from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.machine import WAITING, Bind, Machine, Run
+from verify.kernel.state.order import Ints
+
+SECTION = "9.7.13.5"  # of the PTX ISA: barrier.cluster
+
+
+@dataclass(slots=True)
+class Rounds:
+    """The barrier of each CTA of a batch: the round that is under way, and who has arrived in it."""
+
+    arrived: Mask  # by thread
+    owing: Mask  # by thread: it has arrived, and not waited since
+    due: Ints  # of each thread, how many rounds must be over for its wait to end
+    over: Ints  # rounds of each CTA that are over
+    gathered: list[list[NDArray[np.int32]]]  # of each CTA, the clocks that arrivals release
+    released: list[NDArray[np.int32] | None]  # and those of the last round that is over
+    blocked: set[int] = field(default_factory=set)  # threads that wait
+
+
+def rounds(machine: Machine) -> Rounds:
+    """The barrier of the clusters of the machine's batch."""
+    if machine.clusters is None:
+        count, ctas = machine.count, machine.ctas
+        none = [None] * ctas
+        machine.clusters = Rounds(
+            np.zeros(count, bool),
+            np.zeros(count, bool),
+            np.zeros(count, np.int64),
+            np.zeros(ctas, np.int64),
+            [[] for _ in none],
+            list(none),
+        )
+        machine.wakers.append(lambda: _woken(machine))
+    found = machine.clusters
+    assert isinstance(found, Rounds)
+    return found
+
+
+def _turn(machine: Machine, cta: int) -> None:
+    """End the round of a CTA all of whose threads have arrived or ended."""
+    found, here = rounds(machine), slice(cta * machine.threads, (cta + 1) * machine.threads)
+    if found.arrived[here].any() and (found.arrived[here] | (machine.state[here] == DONE)).all():
+        found.released[cta] = np.max(found.gathered[cta], 0) if found.gathered[cta] else None
+        found.arrived[here], found.gathered[cta] = False, []
+        found.over[cta] += 1
+
+
+def _woken(machine: Machine) -> bool:
+    found = rounds(machine)
+    for cta in range(machine.ctas):
+        _turn(machine, cta)
+    ready = [one for one in found.blocked if found.over[machine.cta[one]] >= found.due[one]]
+    found.blocked -= set(ready)
+    machine.state[np.array(ready, np.int64)] = RUNNING
+    return bool(ready)
+
+
+def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """barrier.cluster.arrive: a thread has come, and goes on."""
+    releases = meaning.words.get("sem") != "relaxed"
+
+    def run(mask: Mask | None) -> None:
+        found, threads = rounds(machine), machine.chosen(mask)
+        if found.owing[threads].any():
+            who = machine.shared.who(int(threads[found.owing[threads]][0]))
+            text = f"{who} arrives twice at the barrier of its cluster, with no wait between"
+            machine.findings.add("barrier overrun", Severity.STUCK, text, SECTION)
+        found.arrived[threads] = found.owing[threads] = True
+        found.due[threads] = found.over[machine.cta[threads]] + 1
+        for cta in np.unique(machine.cta[threads]):
+            if releases:
+                found.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
+            _turn(machine, int(cta))
+
+    return run
+
+
+def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """barrier.cluster.wait: a thread stays until all threads of its cluster have arrived."""
+
+    def run(mask: Mask | None) -> None:
+        found, threads = rounds(machine), machine.chosen(mask)
+        absent = threads[~found.owing[threads]]
+        if len(absent):
+            text = f"{machine.shared.who(int(absent[0]))} waits at the barrier of its cluster, and has not arrived"
+            machine.findings.add("wait without an arrival", Severity.STUCK, text, SECTION)
+        ready = found.over[machine.cta[threads]] >= found.due[threads]
+        found.owing[threads[ready]] = False
+        found.blocked |= set(threads[~ready].tolist())
+        machine.state[threads[~ready]] = WAITING
+        for cta in np.unique(machine.cta[threads[ready]]):
+            clock = found.released[cta]
+            if clock is not None:
+                machine.shared.order.learn(threads[ready & (machine.cta[threads] == cta)], clock)
+
+    return run
+
+
+def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mapa: the address that another CTA of the cluster has for one of shared memory; there is none but this CTA."""
+    put, address, rank = (
+        machine.writer(one.operands[0]),
+        machine.reader(one.operands[1]),
+        machine.reader(one.operands[2]),
+    )
+
+    def run(mask: Mask | None) -> None:
+        ranks = cut(machine.numbers(rank, mask, "the rank of a CTA"), 32)
+        if (np.broadcast_to(ranks, machine.count)[machine.chosen(mask)] != 0).any():
+            raise Unclear(one.line, "the address of another CTA's shared memory: clusters have one CTA here")
+        put(Word(machine.numbers(address, mask, "an address")), mask)
+
+    return run
+
+
+BINDS: dict[str, Bind] = {"cluster_arrive": arrive, "cluster_wait": wait, "own_address": own}

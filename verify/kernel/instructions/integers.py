@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integer instructions: arithmetic by the formulas of the opcode tables, bits, shifts, comparisons.
+
+On data, and, or, xor, shifts and permutations move whole bytes; sums and products of whole numbers are arithmetic
+on values. Any other integer operation on data gives a value without a meaning, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.formula import Choice, Operation, Tree, evaluate
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import Condition, Word, joined, octets, word
+from verify.kernel.data.values import Bits, Mask
+from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.state.findings import Unclear
+from verify.kernel.state.machine import Bind, Machine, Run
+
+Signed = NDArray[np.int64]
+_RING = frozenset(("+", "-", "*"))
+
+
+def cut(bits: Bits, width: int) -> Bits:
+    """The lowest bits of numbers."""
+    return bits if width >= 64 else bits & np.uint64((1 << width) - 1)
+
+
+def extended(bits: Bits, width: int) -> Signed:
+    """Numbers of so many bits, as signed ones."""
+    signed = bits.view(np.int64)
+    return signed if width >= 64 else (signed << (64 - width)) >> (64 - width)
+
+
+def typed(bits: Bits, kind: str) -> Bits | Signed:
+    """Numbers as their type has them."""
+    width = WIDTHS[kind]
+    return extended(bits, width) if kind[0] == "s" else cut(bits, width)
+
+
+def _ring(tree: Tree) -> bool:
+    """Whether a formula is made of sums and products alone."""
+    if isinstance(tree, Operation):
+        return tree.op in _RING and _ring(tree.left) and _ring(tree.right)
+    return not isinstance(tree, Choice)
+
+
+def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """Arithmetic by the row's formula."""
+    formula = meaning.row.value
+    if formula is None:
+        raise Unclear(one.line, "the opcode table has no formula for it")
+    roles = [role for role, _, _ in meaning.row.operands]
+    types = [meaning.types[role] for role in roles]
+    put, width = machine.writer(one.operands[0]), WIDTHS[types[0]]
+    reads = [machine.reader(operand) for operand in one.operands[1:]]
+    tree, ring = formula.tree, _ring(formula.tree)
+    same = ring and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
+
+    def run(mask: Mask | None) -> None:
+        found = [read() for read in reads]
+        if any(each.data(mask) for each in found):
+            put(_on_data(machine, found, types, roles, tree if ring else None, mask), mask)
+            return
+        if same:
+            named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], found, strict=True)}
+        else:
+            numbers = (typed(each.bits, kind) for each, kind in zip(found, types[1:], strict=True))
+            named = dict(zip(roles[1:], numbers, strict=True))
+        result = evaluate(tree, named)
+        put(Word(cut(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
+
+    return run
+
+
+def _on_data(
+    machine: Machine, found: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None,
+    mask: Mask | None,
+) -> Word:  # fmt: skip
+    """Sums and products of whole numbers that are data; otherwise a value without a meaning."""
+    values, kind = machine.values, types[0]
+    size = WIDTHS[kind] // 8
+    if tree is not None and kind in ("s32", "u32", "s64", "u64") and set(types) == {kind}:
+        ids = [each.elements(values, "s32" if size == 4 else "s64", size)[:, 0] for each in found]
+        count = max(map(len, ids))
+        made = values.field(
+            tree, roles[1:], [np.broadcast_to(each, count) for each in ids], "s32" if size == 4 else "s64"
+        )
+        return Word.of(made[:, None], "s32" if size == 4 else "s64")
+    return without_meaning(machine, found, size, "an integer operation on data")
+
+
+def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str) -> Word:
+    """The word of a result that has no meaning where an operand is data; earlier reasons are kept."""
+    reason = machine.values.reason(why)
+    rows = max(len(each.labels) if each.labels is not None else 1 for each in found)
+    data = np.zeros(rows, bool)
+    earlier = np.zeros(rows, np.uint32)
+    for each in found:
+        if each.labels is not None:
+            data = data | each.labels.any(1)
+            ids = (each.labels >> np.uint32(3)).max(1)
+            earlier = np.maximum(earlier, np.where(ids < len(machine.values.causes), ids, 0))
+    ids = np.where(data, np.where(earlier > 0, earlier, reason), 0).astype(np.uint32)
+    labels = np.repeat((ids << np.uint32(3))[:, None], max(size, 1), 1)
+    return Word(np.zeros(1, np.uint64), labels)
+
+
+def plain(compute: Callable[..., Bits], why: str) -> Bind:
+    """Instructions on plain bits alone: `compute(meaning, *operands)`; on data they have no meaning."""
+
+    def bind(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+        kinds = [meaning.types[role] for role, _, _ in meaning.row.operands]
+        put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+
+        def run(mask: Mask | None) -> None:
+            found = [read() for read in reads]
+            if any(each.data(mask) for each in found):
+                put(without_meaning(machine, found, WIDTHS[kinds[0]] // 8, why), mask)
+            else:
+                put(Word(cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])), mask)
+
+        return run
+
+    return bind
+
+
+def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
+    kind = meaning.words["type"]
+    a, b = typed(left, kind), typed(right, kind)
+    safe = np.where(b == 0, 1, b).astype(a.dtype)
+    if kind[0] == "u":
+        quotient, rest = a // safe, a % safe
+    else:
+        quotient = np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe)
+        rest = a - quotient * safe
+    ones = np.array(-1, np.int64).astype(a.dtype)
+    found = np.where(b == 0, ones, quotient) if meaning.words["head"] == "div" else np.where(b == 0, a, rest)
+    return found.astype(np.uint64)
+
+
+def _high(meaning: Meaning, left: Bits, right: Bits) -> Bits:
+    """The upper half of products of 128 bits."""
+    a, b = np.broadcast_arrays(*(typed(each, meaning.words["type"]) for each in (left, right)))
+    return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
+
+
+def _counted(meaning: Meaning, bits: Bits) -> Bits:
+    width = WIDTHS[meaning.words["type"]]
+    digits = (cut(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
+    head = meaning.words.get("head", meaning.row.spelling.split(".")[0])
+    if head == "popc":
+        return np.asarray(digits.sum(1, dtype=np.uint64))
+    if head == "brev":
+        return np.asarray((digits[:, ::-1] << np.arange(width, dtype=np.uint64)).sum(1, dtype=np.uint64))
+    top = np.where(digits.any(1), width - 1 - np.argmax(digits[:, ::-1], 1), -1)
+    return (width - 1 - top if head == "clz" else top).astype(np.int64).view(np.uint64)
+
+
+def _extracted(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> Bits:
+    kind = meaning.words["type"]
+    width = WIDTHS[kind]
+    value = typed(source, kind)
+    start, count = (position & np.uint64(255)).astype(np.int64), (length & np.uint64(255)).astype(np.int64)
+    moved = np.where(start < 64, value.astype(np.int64) >> np.minimum(start, 63), 0 if kind[0] == "u" else value < 0)
+    if kind[0] == "u":
+        shifted = cut(source, width) >> np.minimum(start, 63).astype(np.uint64)
+        moved = np.where(start < width, shifted, np.uint64(0)).view(np.int64)
+        keep = np.where(count < 63, (np.int64(1) << np.minimum(count, 62)) - 1, -1)
+        return np.asarray(moved & keep).astype(np.uint64)
+    moved = value >> np.minimum(start, width - 1)
+    room = 64 - np.clip(np.minimum(count, width - np.minimum(start, width)), 0, 64)
+    inside = (moved << np.minimum(room, 63)) >> np.minimum(room, 63)
+    sign = value >> (width - 1)
+    found = np.where(count == 0, 0, np.where(start + count > width, np.where(start >= width, sign, moved), inside))
+    return found.astype(np.int64).view(np.uint64)
+
+
+def _inserted(meaning: Meaning, source: Bits, base: Bits, position: Bits, length: Bits) -> Bits:
+    width = WIDTHS[meaning.words["type"]]
+    start, count = (position & np.uint64(255)), (length & np.uint64(255))
+    ones = np.where(count >= 64, np.uint64((1 << 64) - 1), (np.uint64(1) << np.minimum(count, 63)) - np.uint64(1))
+    safe = np.minimum(start, 63)
+    mask = np.where(start < width, ones << safe, np.uint64(0))
+    return cut((base & ~mask) | ((source << safe) & mask), width)
+
+
+def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
+    number, found = int(table[0]), np.zeros_like(a + b + c)
+    for row in range(8):
+        if number >> row & 1:
+            found |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+    return found
+
+
+def _funnelled(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
+    count = amount & np.uint64(31) if meaning.words["mode"] == "wrap" else np.minimum(cut(amount, 32), np.uint64(32))
+    both = cut(low, 32) | cut(high, 32) << np.uint64(32)
+    right = meaning.words["direction"] == "r"
+    return np.asarray(both >> count if right else (both << count) >> np.uint64(32), np.uint64)
+
+
+OPERATIONS: dict[str, Callable[..., Bits]] = {
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not,
+}  # fmt: skip
+
+
+def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """And, or, xor, not; of data, byte by byte where the other side keeps or clears it."""
+    head, kind = one.words[0], meaning.types["d"]
+    width, apply = WIDTHS[kind], OPERATIONS[head]
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+
+    def run(mask: Mask | None) -> None:
+        found = [read() for read in reads]
+        if any(each.data(mask) for each in found):
+            if head == "not" and found[0].condition is not None:
+                turned = Condition(found[0].condition.ids, not found[0].condition.opposite)
+                put(Word(found[0].bits ^ np.uint64(1), found[0].labels, turned), mask)
+            elif head == "not" or width == 1:
+                put(without_meaning(machine, found, max(width // 8, 1), f"{head} of data"), mask)
+            else:
+                put(_bytewise(machine, head, found[0], found[1], width // 8), mask)
+            return
+        put(Word(cut(apply(*(each.bits for each in found)), width)), mask)
+
+    return run
+
+
+def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -> Word:
+    """And, or, xor of registers each byte of which is data on one side at most, or the same on both."""
+    labels: list[NDArray[Any]] = [left.wide(size), right.wide(size)]
+    plain_bytes: list[NDArray[Any]] = [octets(each.bits, size) for each in (left, right)]
+    rows = max(map(len, [*labels, *plain_bytes]))
+    made = np.zeros((rows, size), np.uint32)
+    good = np.ones((rows, size), bool)
+    for mine, other in ((0, 1), (1, 0)):
+        data, free = labels[mine] > 0, labels[other] == 0
+        if head == "and":
+            keep, clear = free & (plain_bytes[other] == 255), free & (plain_bytes[other] == 0)
+        else:
+            keep, clear = free & (plain_bytes[other] == 0), np.zeros((1, 1), bool)
+        made = np.where(data & keep, labels[mine], made)
+        good &= ~data | keep | clear
+    same = (labels[0] == labels[1]) & (labels[0] > 0)
+    if head in ("and", "or"):
+        made, good = np.where(same, labels[0], made), good | same
+    if not good.all():
+        reason = machine.values.reason(f"{head} within the bytes of data")
+        made = np.where(good, made, reason << 3).astype(np.uint32)
+    bits = octets(OPERATIONS[head](left.bits, right.bits), size)
+    return word(joined(np.where(made > 0, np.uint64(0), np.broadcast_to(bits, made.shape))), made.astype(np.uint32))
+
+
+def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """Shifts; of data by whole bytes, the same for all threads."""
+    left, kind = one.words[0] == "shl", meaning.types["d"]
+    width = WIDTHS[kind]
+    put, read, amount = (
+        machine.writer(one.operands[0]),
+        machine.reader(one.operands[1]),
+        machine.reader(one.operands[2]),
+    )
+
+    def run(mask: Mask | None) -> None:
+        source = read()
+        by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
+        if source.data(mask):
+            put(_shifted(machine, source, by, left, width, kind, mask), mask)
+            return
+        big = by >= width
+        safe = np.where(big, np.uint64(0), by)
+        if left:
+            found = np.where(big, np.uint64(0), source.bits << safe)
+        elif kind[0] == "s":
+            most = np.minimum(by, np.uint64(width - 1)).astype(np.int64)
+            found = (extended(source.bits, width) >> most).view(np.uint64)
+        else:
+            found = np.where(big, np.uint64(0), cut(source.bits, width) >> safe)
+        put(Word(cut(found, width)), mask)
+
+    return run
+
+
+def _shifted(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
+    size = width // 8
+    amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
+    if len(amounts) > 1 or amounts[0] % 8 or kind[0] == "s":
+        return without_meaning(machine, [source], size, "a shift that cuts data within a byte, or by thread")
+    count = min(int(amounts[0]) // 8, size)
+    labels = np.zeros((len(source.wide(size)), size), np.uint32)
+    bits = cut(source.bits, width)
+    if left:
+        labels[:, count:] = source.wide(size)[:, : size - count]
+        bits = cut(bits << amounts[0], width) if count < 8 else bits * np.uint64(0)
+    else:
+        labels[:, : size - count] = source.wide(size)[:, count:]
+        bits = bits >> amounts[0] if count < 8 else bits * np.uint64(0)
+    return word(bits, labels)
+
+
+def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
+    put = machine.writer(one.operands[0])
+    reads = [machine.reader(operand) for operand in one.operands[1:]]
+
+    def run(mask: Mask | None) -> None:
+        low, high = reads[0](), reads[1]()
+        selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
+        picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
+        if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
+            put(without_meaning(machine, [low, high], 4, "prmt that repeats the sign of data"), mask)
+            return
+        parts = [
+            np.concatenate(np.broadcast_arrays(*pair), 1)
+            for pair in ((low.wide(4), high.wide(4)), (octets(low.bits, 4), octets(high.bits, 4)))
+        ]
+        rows = max(len(parts[0]), len(parts[1]), len(picks))
+        place = np.broadcast_to((picks & np.uint64(7)).astype(np.int64), (rows, 4))
+        labels = np.take_along_axis(np.broadcast_to(parts[0], (rows, 8)), place, 1)
+        taken = np.take_along_axis(np.broadcast_to(parts[1], (rows, 8)), place, 1)
+        signs = np.where(taken > 127, np.uint64(255), np.uint64(0))
+        taken = np.where(np.broadcast_to(picks, (rows, 4)) > 7, signs, taken)
+        put(word(joined(taken), labels), mask)
+
+    return run
+
+
+BINDS: dict[str, Bind] = {
+    "integer": integer,
+    "divide": plain(_divided, "a division of whole numbers that are data"),
+    "high": plain(_high, "the upper half of a product of data"),
+    "count": plain(_counted, "a count of bits of data"),
+    "extract": plain(_extracted, "bits cut out of data"),
+    "insert": plain(_inserted, "bits put into data"),
+    "lookup": plain(_looked_up, "lop3 of data"),
+    "funnel": plain(_funnelled, "a funnel shift of data"),
+    "bitwise": bitwise,
+    "shift": shift,
+    "permute": permute,
+}

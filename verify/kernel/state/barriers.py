@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The named barriers of CTAs: who has arrived, who waits, and when all go on; each order what was done before."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.data.values import Bits, Mask
+from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.memory import Shared
+from verify.kernel.state.order import Ints
+from verify.kernel.state.phases import Executed
+
+RUNNING, AT_BARRIER, DONE = range(3)  # states of a thread
+SECTION = "9.7.13.1"  # of the PTX ISA: bar and barrier
+
+
+class Barrier:
+    """One barrier of one CTA in its current phase."""
+
+    __slots__ = ("arrived", "came", "expected", "line", "times", "waited", "waiting")
+
+    def __init__(self) -> None:
+        self.came: NDArray[np.int32] | None = None  # when each thread came to the last phase, 0 for never
+        self.waited: Ints = np.zeros(0, np.int64)  # who waited for its end
+        self.times: list[int] = []  # of `arrived`
+        self.arrived: list[Ints] = []
+        self.waiting: list[Ints] = []
+        self.expected = 0
+        self.line = 0
+
+    @property
+    def count(self) -> int:
+        """The threads that have arrived."""
+        return sum(map(len, self.arrived))
+
+
+class Barriers:
+    """All barriers of a batch of CTAs; `state` is that of each thread."""
+
+    def __init__(self, state: NDArray[np.int8], shared: Shared, findings: Findings) -> None:
+        self.state, self.shared, self.findings, self.threads = state, shared, findings, shared.threads
+        self.barriers: dict[tuple[int, int], Barrier] = {}
+        self.executed: Executed | None = None  # what comes after what, once a kernel uses an mbarrier
+
+    def arrive(self, barrier: Bits, count: Bits | None, mask: Mask, waits: bool) -> None:
+        """Let threads arrive at their CTA's barrier, and wait there if `waits`."""
+        numbers = np.broadcast_to(barrier, len(self.state))
+        members = np.flatnonzero(mask)
+        for cta in np.unique(members // self.threads):
+            mine = members[members // self.threads == cta]
+            for number in np.unique(numbers[mine]):
+                if number >= 16:
+                    raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
+                self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
+        self.released()
+
+    def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
+        warps = np.unique(mine // 32)
+        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel() % len(self.state)] != DONE
+        if self.threads % 32 == 0 and int(alive.sum()) != len(mine):
+            text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"
+            self.findings.add("barrier by part of a warp", Severity.STUCK, text, SECTION)
+        here = self.barriers.setdefault((cta, number), Barrier())
+        expected = int(np.broadcast_to(count, len(self.state))[mine[0]]) if count is not None else 0
+        if here.arrived and here.expected != expected:
+            other = f"{here.expected or 'all'} at line {here.line}"
+            text = f"barrier {number} counts {expected or 'all'} threads here, {other}"
+            self.findings.add("barrier with two counts", Severity.STUCK, text, SECTION)
+        if expected % 32:
+            text = f"barrier {number} counts {expected} threads, no multiple of 32: whole warps arrive"
+            self.findings.add("barrier with a wrong count", Severity.STUCK, text, SECTION)
+        if here.arrived and np.isin(mine, np.concatenate(here.arrived)).any():
+            text = (
+                f"{self.shared.who(int(mine[0]))} comes to barrier {number} again, in a phase to which it came before"
+            )
+            self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
+        self._same_phase(here, number, mine)
+        here.expected, here.line = expected, self.findings.line
+        here.arrived.append(mine)
+        here.times.append(self.shared.order.now)
+        if waits:
+            here.waiting.append(mine)
+            self.state[mine] = AT_BARRIER
+
+    def _same_phase(self, here: Barrier, number: int, mine: Ints) -> None:
+        """Report threads that do not come after the end of the last phase: they may count for that one."""
+        if here.came is None or np.isin(mine, here.waited).all():
+            return  # who waited for that end comes after it
+        order = self.shared.order
+        late = order.known[mine] < here.came
+        if late.any():
+            row, column = (int(one[0]) for one in np.nonzero(late))
+            text = f"{self.shared.who(int(mine[row]))} comes to barrier {number} and may count for its last phase: "
+            text += f"nothing orders it after the end of that phase, to which thread {column} comes at line {here.line}"
+            self.findings.add("an arrival of another phase", Severity.RACE, text, SECTION)
+
+    def released(self) -> bool:
+        """Complete the barriers at which enough threads have arrived; whether there are any."""
+        some = False
+        for (cta, _), here in list(self.barriers.items()):
+            if not here.arrived:
+                continue
+            block = slice(cta * self.threads, (cta + 1) * self.threads)
+            expected = here.expected or int((self.state[block] != DONE).sum())
+            if here.count < expected:
+                continue
+            if here.count > expected:
+                text = f"{here.count} threads arrive in one phase of a barrier for {expected}"
+                self.findings.add("barrier overrun", Severity.STUCK, text, SECTION)
+            members = np.concatenate(here.arrived)
+            waiting = np.concatenate(here.waiting) if here.waiting else members[:0]
+            order = self.shared.order
+            if len(waiting) == len(members):
+                everyone = np.arange(block.start, block.stop)
+                order.meet(everyone if here.expected in (0, self.threads) else np.sort(members))
+            elif len(waiting):
+                order.learn(waiting, order.clock(members))
+            if self.executed is not None:
+                self.executed.learn(waiting, self.executed.release(members))
+            self.state[waiting] = RUNNING
+            here.came, here.waited = np.zeros(self.threads, np.int32), waiting
+            for part, time in zip(here.arrived, here.times, strict=True):
+                here.came[order.local[part]] = time
+            here.arrived, here.waiting, here.times = [], [], []
+            some = True
+        return some

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine: all threads of some CTAs on one axis, the lowest instruction first.
+
+Warps (or warpgroups) gather at an instruction that they execute together; threads block at barriers. The machine has
+the registers and the schedule; what an instruction does is a function that `bind` makes of it, once for each.
+One schedule, and freedom from races, speak for all schedules. Main declarations: `Machine`, and the types
+`Run` (what an instruction does to the threads of a mask) and `Bind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.claims.launch import Launch, TensorMap
+from verify.kernel.data.registers import Word, merged
+from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
+from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
+from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
+from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.loops import Loops
+from verify.kernel.state.memory import MAX_SHARED, SHARED_BASE, Global, Shared
+from verify.kernel.state.order import Ints
+from verify.kernel.state.products import WAIT as WAIT_GROUP
+from verify.kernel.state.products import Products
+
+WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
+Run: TypeAlias = Callable[[Mask | None], None]
+Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
+Read: TypeAlias = Callable[[], Word]
+RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
+_ALL64 = (1 << 64) - 1
+
+
+class Machine:
+    """The threads of a batch of CTAs, with their registers and memory."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, values: Values, findings: Findings, memory: Global,
+        parameters: Mapping[str, bytes | TensorMap | None], budget: int,
+    ) -> None:  # fmt: skip
+        self.kernel, self.launch, self.values, self.findings = kernel, launch, values, findings
+        self.memory, self.parameters, self.budget = memory, parameters, budget
+        self.threads = int(np.prod(launch.block))
+        self.steps, self.ran = 0, np.zeros(len(kernel.instructions), bool)
+        self.run: list[Run] = []  # by instruction
+        self.lanes: list[int] = []  # that must execute it together
+        self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
+        self.pure: list[bool] = []  # whether it writes registers alone
+        self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
+        self.control: list[str] = []  # branch, exit, barrier or empty
+        self.symbols, self.size = self._place_shared()
+        self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
+        self.cell = 1
+        self.number = 0
+        self.watch: Callable[[Any], None] | None = None  # gets each matrix product that is executed
+        self.wakers: list[Callable[[], bool]] = []  # called when nothing runs: they end waits that are over
+        self.waited_for: Callable[[], str] = lambda: ""  # what the threads lack that wait for mbarriers, in words
+        self.offsets_read: set[tuple[int, int, int]] = set()  # (parameter, first byte, bytes)
+        self.local_symbols, self.local_size = self._place_local()
+        self.ticked: Callable[[int], None] = lambda steps: None
+        self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
+        self.arrangement = 0  # which of all arrangements those have
+
+    def _place_shared(self) -> tuple[dict[str, int], int]:
+        """Where the variables of shared memory lie, and where it ends."""
+        placed, top = {}, SHARED_BASE
+        for name, variable in self.kernel.shared.items():
+            top = -(-top // variable.align) * variable.align
+            placed[name] = top
+            top += variable.size
+        if self.kernel.dynamic:
+            top = -(-top // 1024) * 1024
+            placed.update(dict.fromkeys(self.kernel.dynamic, top))
+            top += self.launch.smem
+        return placed, top
+
+    def _place_local(self) -> tuple[dict[str, int], int]:
+        """Where the variables of local memory lie in a thread's, and how much it has."""
+        placed, top = {}, 0
+        for name, variable in self.kernel.local.items():
+            top = -(-top // max(variable.align, 1)) * max(variable.align, 1)
+            placed[name] = top
+            top += variable.size
+        return placed, top
+
+    def local_places(self, addresses: Bits, count: int) -> Ints:
+        """The bytes (threads, count) of accesses of local memory; one outside is reported, and moved to the start."""
+        first = addresses.astype(np.int64)
+        outside = first + count > self.local_size
+        if outside.any():
+            text = f"byte {int(first[outside][0])} of local memory, which has {self.local_size}"
+            self.findings.add("local memory out of bounds", Severity.MEMORY, text)
+            first = np.where(outside, 0, first)
+        return first[:, None] + np.arange(count)
+
+    # ---- a batch
+
+    def start(self, ctas: Sequence[tuple[int, int, int]], first: int) -> None:
+        """Set up the threads of a batch; `first` is the number of its first CTA in the grid."""
+        self.begun = self.steps
+        count, threads = len(ctas), self.threads
+        self.ctas, self.count = count, count * threads
+        self.registers: list[Word | None] = [None] * len(self.kernel.registers)
+        self.state = np.zeros(self.count, np.int8)
+        self.pc = np.zeros(self.count, np.int32)
+        if self.size > MAX_SHARED:
+            raise Unclear(0, f"{self.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
+        self.shared = Shared(count, threads, self.size, self.cell, self.findings)
+        self.shared.nowhere = self.values.nowhere
+        self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
+        self.barriers = Barriers(self.state, self.shared, self.findings)
+        self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
+        self.cta = np.repeat(np.arange(count), threads)
+        self.group = np.zeros(self.count, np.int64)  # of cp.async
+        self.everyone = np.arange(self.count)
+        self.engine: object = None  # the copy engine of the batch, once a kernel uses it
+        self.wakers = []
+        self.tensors: object = None  # the Tensor Memory of the batch, once a kernel uses it
+        self.clusters: object = None  # the barrier of clusters of the batch, once a kernel uses it
+        self.maps: Any = None  # the tensor maps that a kernel makes
+        self.bulk: object = None  # the bulk copies that read shared memory
+        self.loading: dict[int, int] = {}  # register -> the line of a tcgen05.ld that nobody has waited for
+        self.ends: list[Callable[[], None]] = []  # called when all threads have ended
+        self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
+        self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
+        self.owned: dict[
+            int, tuple[int, int, int]
+        ] = {}  # warp -> registers of each thread by setmaxnreg, when, how many
+        self.counts: dict[int, list[int]] = {}  # warpgroup -> the registers that its warps are to have, in order
+        self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
+        self.active = np.ones(self.count, bool)  # the threads that execute
+        self.products: Products | None = None  # what wgmma holds, in a kernel that has it
+        if self.asynchronous and self.threads % 128 == 0:
+            self.products = Products(self.count, self.shared, self.barriers, self.findings)
+            self.shared.written = self.products.reads.written
+        self._specials(ctas)
+
+    def _specials(self, ctas: Sequence[tuple[int, int, int]]) -> None:
+        x, y, z = self.launch.block
+        named: dict[str, NDArray[np.int64]] = {
+            "%laneid": self.thread % 32,
+            **{name: np.array([value]) for name, value in RANKS.items()},
+            "%tid.x": self.thread % x,
+            "%tid.y": self.thread // x % y,
+            "%tid.z": self.thread // (x * y),
+        }
+        for axis, letter in enumerate("xyz"):
+            named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
+            named[f"%ctaid.{letter}"] = np.repeat([one[axis] for one in ctas], self.threads)
+            named[f"%nctaid.{letter}"] = np.array([self.launch.grid[axis]])
+            named[f"%cluster_ctaid.{letter}"] = np.array([0])
+            named[f"%cluster_nctaid.{letter}"] = np.array([1])
+            named[f"%clusterid.{letter}"] = named[f"%ctaid.{letter}"]
+            named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
+        self.specials = {name: Word(found.astype(np.uint64)) for name, found in named.items()}
+
+    # ---- operands
+
+    def reader(self, operand: Operand) -> Read:
+        """A function that gives an operand's contents."""
+        if isinstance(operand, Register):
+            index = operand.index
+            return (lambda: self._negated(index)) if operand.negated else (lambda: self.register(index))
+        if isinstance(operand, Immediate):
+            word = Word(np.array([operand.bits & _ALL64], np.uint64))
+            return lambda: word
+        if isinstance(operand, Symbol):
+            name = operand.name
+            if name.startswith("%"):
+                if name not in self.specials_there():
+                    raise Unclear(self.findings.line, f"no meaning for the special register {name}")
+                return lambda: self.specials[name]
+            for placed in (self.symbols, self.local_symbols):
+                if name in placed:
+                    word = Word(np.array([placed[name] + operand.offset], np.uint64))
+                    return lambda: word
+        raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
+
+    @staticmethod
+    def specials_there() -> frozenset[str]:
+        """The special registers that have a meaning."""
+        axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
+        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid", *RANKS})
+
+    def register(self, index: int) -> Word:
+        """The contents of a register."""
+        if self.products is not None and index in self.products.results:
+            self._check_flight(index, self.active, writes=False)
+        if self.loading and index in self.loading:
+            line = self.loading[index]
+            text = f"{self.kernel.names[index]} is read, and the tcgen05.ld of line {line} was not waited for"
+            self.findings.add("no tcgen05.wait::ld", Severity.LETTER, text, "9.7.16.8.5")
+            self.loading = {key: other for key, other in self.loading.items() if other != line}
+        found = self.registers[index]
+        if found is None:
+            found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        return found
+
+    def _check_flight(self, index: int, active: Mask, writes: bool) -> None:
+        """Report a register of a wgmma that nobody has waited for."""
+        assert self.products is not None
+        line = self.products.owner(index, active, writes)
+        if line:
+            text = f"{self.kernel.names[index]} belongs to the wgmma of line {line}, which nobody has waited for"
+            self.findings.add("register in flight", Severity.RACE, text, WAIT_GROUP)
+
+    def _negated(self, index: int) -> Word:
+        found = self.register(index)
+        return Word(found.bits ^ np.uint64(1), found.labels, found.condition)
+
+    def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
+        """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
+        found = read()
+        if found.data(mask):
+            self.unclear(found, mask, what)
+        return found.bits
+
+    def unclear(self, found: Word, mask: Mask | None, what: str) -> None:
+        """End the run: data are where plain bits must be."""
+        raise Unclear(self.findings.line, f"{self.named(found, mask)} is used as {what}")
+
+    def named(self, found: Word, mask: Mask | None) -> str:
+        """What data in a register are, in words: the reason if they have no meaning."""
+        assert found.labels is not None
+        labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
+        first = int(labels[labels > 0][0]) >> 3
+        if first < len(self.values.causes):
+            line, text = self.values.causes[first]
+            return f"a value that {text}" if not line else f"a value without a meaning (line {line}: {text})"
+        return "data"
+
+    def unknown(self, reason: str, width: int) -> Word:
+        """A register of so many bytes that has no meaning: what depends on it is unknown."""
+        found = self.values.reason(reason)
+        return Word(np.zeros(1, np.uint64), np.full((1, width), found << 3, np.uint32))
+
+    def put(self, index: int, word: Word, mask: Mask | None) -> None:
+        """Write a register in some threads."""
+        if self.products is not None:
+            self._check_flight(index, self.active if mask is None else mask, writes=True)
+            self.products.touch(index, mask, self.steps)
+        if self.loading:
+            self.loading.pop(index, None)
+        if mask is None:
+            self.registers[index] = word
+            return
+        old = self.registers[index]
+        if old is None:
+            old = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+        if word.kind and (word.kind, word.width) == (old.kind, old.width):
+            self.registers[index] = Word.of(np.where(mask[:, None], word.ids, old.ids), word.kind)  # type: ignore[arg-type]
+            return
+        bits = np.where(mask, word.bits, old.bits)
+        if word.plain and old.plain:
+            self.registers[index] = Word(bits)
+            return
+        width = max(word.width, old.width)
+        labels = np.where(mask[:, None], word.wide(width), old.wide(width))
+        self.registers[index] = Word(bits, labels, merged(word, old, mask))
+
+    def writer(self, operand: Operand) -> Callable[[Word, Mask | None], None]:
+        """A function that writes an operand; `_` takes nothing."""
+        if isinstance(operand, Register):
+            index = operand.index
+            return lambda word, mask: self.put(index, word, mask)
+        if isinstance(operand, Symbol) and operand.name == "_":
+            return lambda word, mask: None
+        raise Unclear(self.findings.line, "the destination is no register")
+
+    def address(self, operand: Operand) -> Callable[[Mask | None], Bits]:
+        """A function that gives the addresses of a memory operand."""
+        if not isinstance(operand, Address):
+            raise Unclear(self.findings.line, "the operand is no address")
+        read, offset = self.reader(operand.base), np.uint64(operand.offset & _ALL64)
+        return lambda mask: self.numbers(read, mask, "an address") + offset
+
+    def chosen(self, mask: Mask | None) -> Ints:
+        """The threads of a mask."""
+        return self.everyone if mask is None else np.flatnonzero(mask)
+
+    def at(self, bits: Bits, threads: Ints) -> Ints:
+        """The 32-bit numbers of some threads."""
+        low = bits & np.uint64(0xFFFFFFFF)
+        spread = np.broadcast_to(low, self.count) if len(low) == 1 else low
+        return spread[threads].astype(np.int64)
+
+    # ---- the schedule
+
+    def go(self) -> None:
+        """Run the batch until every thread has ended or waits for ever."""
+        while True:
+            running = self.state == RUNNING
+            if not running.any():
+                if (self.state == DONE).all():
+                    for end in self.ends:
+                        end()
+                    return
+                if not self._gathered() and not self.barriers.released() and not self.woken():
+                    self._stuck()
+                    return
+                continue
+            pc = int(self.pc[running].min())
+            active = running & (self.pc == pc)
+            later = (running & ~active) | ((self.state == GATHERING) & (self.pc > pc))
+            limit = int(self.pc[later].min()) if later.any() else len(self.run)
+            self._straight(pc, active, limit)
+
+    def _straight(self, pc: int, active: Mask, limit: int) -> None:
+        """Execute from an instruction on, until threads part, block, or meet others at `limit`."""
+        instructions, findings = self.kernel.instructions, self.findings
+        everyone, self.active = bool(active.all()), active
+        while pc < limit:
+            one = instructions[pc]
+            self.steps += 1
+            self.shared.order.now += 1
+            if self.steps - self.begun > self.budget:
+                raise Unclear(one.line, self.loops.unfinished())
+            if not self.steps & 0x3FF:
+                self.ticked(self.steps)
+            findings.line = self.values.line = one.line
+            self.number = pc
+            self.ran[pc] = True
+            self.effects += not self.pure[pc]
+            mask = None if everyone else active
+            if self.lanes[pc] > 1 and not everyone and self._short(pc, active):
+                return
+            if one.guard is not None:
+                mask = self._guarded(one.guard, active, mask)
+            control = self.control[pc]
+            if control:
+                if self._control(control, one, active, active if mask is None else mask, pc):
+                    return
+            elif mask is None or mask.any():
+                self.run[pc](mask)
+                if self.lanes[pc] > 1 and self.barriers.executed is not None:
+                    self.barriers.executed.gather(active if mask is None else mask)
+            pc += 1
+        if pc >= len(instructions):
+            self.state[active] = DONE
+        self.pc[active] = pc
+
+    def _guarded(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
+        bits = self.numbers(lambda: self.register(guard.index), mask, "the guard of an instruction")
+        taken = (bits == 0) if guard.negated else (bits != 0)
+        if len(taken) == 1:
+            return mask if taken[0] else np.zeros(self.count, bool)
+        found: Mask = active & taken
+        return None if mask is None and found.all() else found
+
+    def _short(self, pc: int, active: Mask) -> bool:
+        """Let warps of which only a part has come wait for the rest; whether any does."""
+        size = self.lanes[pc]
+        if self.count % size:
+            return False
+        there = active.reshape(-1, size)
+        short = np.repeat(there.any(1) & (self._expected(pc, there) & ~there).any(1), size) & active
+        if not short.any():
+            return False
+        self.pc[active] = pc
+        self.state[short] = GATHERING
+        self._gathered()
+        return True
+
+    def _expected(self, pc: int, there: Mask) -> Mask:
+        """The threads (groups, lanes) that must come to an instruction: those of its mask that have not ended."""
+        alive: Mask = (self.state != DONE).reshape(there.shape)
+        read = self.members[pc]
+        if read is None:
+            return alive
+        masks = np.broadcast_to(self.numbers(read, there.ravel(), "the mask of lanes"), self.count).reshape(there.shape)
+        first = np.take_along_axis(masks, there.argmax(1)[:, None], 1)  # that of a lane which is there
+        chosen: Mask = ((first >> np.arange(there.shape[1], dtype=np.uint64)) & np.uint64(1)).astype(bool)
+        return np.asarray(alive & chosen)
+
+    def _gathered(self) -> bool:
+        """Let those warps go on all of whose threads have come to one instruction."""
+        some = False
+        waiting = self.state == GATHERING
+        for pc in np.unique(self.pc[waiting]):
+            size = self.lanes[pc]
+            here = (waiting & (self.pc == pc)).reshape(-1, size)
+            whole = np.repeat(here.any(1) & ~(self._expected(int(pc), here) & ~here).any(1), size) & here.ravel()
+            if whole.any():
+                self.state[whole] = RUNNING
+                some = True
+        return some
+
+    def _control(self, control: str, one: Instruction, active: Mask, mask: Mask, pc: int) -> bool:
+        """Execute a branch, an exit or a barrier; whether the threads may have parted."""
+        if control == "branch":
+            if len(one.targets) > 1 or one.words[0] == "brx":
+                self._indexed(one, active, mask, pc)
+                return True
+            self.pc[active] = pc + 1
+            self.pc[mask] = one.target
+            if one.target <= pc and mask.any():
+                self.loops.back(pc, one.target, mask)
+            return True
+        if control == "exit":
+            self.pc[active] = pc + 1
+            self.state[mask] = DONE
+            return True
+        if control == "barrier":
+            self.pc[active] = pc + 1
+            if mask.any():
+                self.run[pc](mask)
+            return True
+        self.pc[active] = pc  # wait: it stays where it is until its condition holds
+        self.run[pc](mask)
+        blocked = (self.state == WAITING) & active
+        self.pc[active & ~blocked] = pc + 1
+        return True
+
+    def _indexed(self, one: Instruction, active: Mask, mask: Mask, pc: int) -> None:
+        index = np.broadcast_to(self.numbers(self.reader(one.operands[0]), mask, "a branch's index"), self.count)
+        if (index[mask] >= len(one.targets)).any():
+            raise Unclear(one.line, "the index of a branch is beyond its targets")
+        self.pc[active] = pc + 1
+        self.pc[mask] = np.array(one.targets, np.int32)[index[mask].astype(np.int64)]
+
+    # ---- waits
+
+    def woken(self) -> bool:
+        """Let threads go on whose wait is over; whether there are any."""
+        return any([wake() for wake in self.wakers])
+
+    def _stuck(self) -> None:
+        """Report the threads that wait for ever."""
+        for state, what in (
+            (GATHERING, "the rest of their warp"),
+            (AT_BARRIER, "a barrier"),
+            (WAITING, "an mbarrier"),
+        ):
+            members = np.flatnonzero(self.state == state)
+            if len(members):
+                pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
+                self.findings.line = self.kernel.instructions[max(pc, 0)].line
+                lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
+                text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
+                text += self.waited_for() if state == WAITING else ""
+                self.findings.add("stuck threads", Severity.STUCK, text)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which accesses of shared memory are ordered: vector clocks of threads, and the last accesses of every cell.
+
+Time is the number of the instruction that is executed. `known[t, u]` is the time up to which all that thread u of the
+same CTA did happens before what thread t does next. A cell is as many bytes as the narrowest access of the kernel has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.data.values import Mask
+
+Ints = NDArray[np.int64]
+NOBODY, SEVERAL = -1, -2
+ALWAYS = np.iinfo(np.int32).max
+
+
+class Order:
+    """The clocks of all threads of some CTAs, and who last wrote and read each cell of their shared memory."""
+
+    def __init__(self, ctas: int, threads: int, cells: int) -> None:
+        self.threads, self.warps = threads, -(-threads // 32)
+        count = ctas * threads
+        self.now = 1
+        self.known = np.zeros((count, threads), np.int32)
+        self.local = np.arange(count) % threads  # thread -> its number in its CTA
+        self.known[np.arange(count), self.local] = ALWAYS
+        self.engine = np.zeros(count, np.int32)  # the time of the copy engine that a thread knows
+        self.tensor = np.zeros(count, np.int32)  # and the number of the last tcgen05.mma of which it knows the end
+        self.floor = np.zeros(count, np.int32)  # all of its CTA is known up to here
+        self.writer = np.full(cells, NOBODY, np.int32)
+        self.written = np.zeros(cells, np.int32)
+        self.reader = np.full(cells, NOBODY, np.int32)
+        self.read = np.zeros(cells, np.int32)
+        self.by_warp = np.zeros((self.warps, cells), np.int32)  # when a warp last read it
+        self.write_line = np.zeros(cells, np.int32)
+        self.read_line = np.zeros(cells, np.int32)
+
+    def meet(self, members: Ints) -> None:
+        """Order all that these threads of one CTA did before what any of them does next."""
+        self.now += 1
+        for engine in (self.engine, self.tensor):
+            engine[members] = engine[members].max()
+        if len(members) == self.threads:
+            first = int(members[0])
+            block = slice(first, first + self.threads)
+            self.known[block] = self.now
+            self.floor[block] = self.now
+            self.known[members, self.local[members]] = ALWAYS
+            return
+        top = self.known[members].copy()
+        top[np.arange(len(members)), self.local[members]] = self.now
+        joined = top.max(0)
+        self.known[members] = joined
+        self.known[members, self.local[members]] = ALWAYS
+        self.floor[members] = joined.min()
+
+    def meet_warps(self, members: Ints) -> None:
+        """Order what the lanes of each warp did before what they do next."""
+        self.now += 1
+        whole = self.threads % 32 == 0 and len(members) == len(self.known)
+        if not whole:
+            for warp in np.unique(members // 32):
+                self.learn(mine := members[members // 32 == warp], self.clock(mine))
+            return
+        own = np.arange(len(self.known))
+        self.known[own, self.local] = self.now
+        top = self.known.reshape(-1, 32, self.threads).max(1)
+        self.known[:] = np.repeat(top, 32, 0)
+        self.known[own, self.local] = ALWAYS
+
+    def clock(self, members: Ints) -> NDArray[np.int32]:
+        """What these threads have done and know, as they release it; last come the copy engine and the tensor core."""
+        top = self.known[members].copy()
+        top[np.arange(len(members)), self.local[members]] = self.now
+        self.now += 1
+        engines = [self.engine[members].max(), self.tensor[members].max()]
+        return np.append(top.max(0), engines).astype(np.int32)
+
+    def ended(self, copied: int) -> NDArray[np.int32]:
+        """The clock that the copy engine releases when it is done."""
+        found = np.zeros(self.threads + 2, np.int32)
+        found[-2] = copied
+        return found
+
+    def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:
+        """Order what was released before what these threads do next."""
+        self.known[members] = np.maximum(self.known[members], clock[:-2])
+        self.engine[members] = np.maximum(self.engine[members], clock[-2])
+        self.tensor[members] = np.maximum(self.tensor[members], clock[-1])
+        self.known[members, self.local[members]] = ALWAYS
+        self.floor[members] = self.known[members].min(1)
+
+    def unordered_write(self, cells: Ints, threads: Ints) -> Mask | None:
+        """Where the last write of a cell by another thread is not ordered before an access; None for nowhere."""
+        recent = self.written[cells] > self.floor[threads]
+        if not recent.any():
+            return None
+        writer = self.writer[cells]
+        found: Mask = recent & (writer != threads) & (writer >= 0)
+        if found.any():
+            found = found & (self.written[cells] > self.known[threads, self.local[np.maximum(writer, 0)]])
+        return found if found.any() else None
+
+    def unordered_read(self, cells: Ints, threads: Ints) -> tuple[Mask, Mask] | None:
+        """Where a read of a cell by another thread is not ordered before a write: (certainly, perhaps)."""
+        recent = self.read[cells] > self.floor[threads]
+        if not recent.any():
+            return None
+        reader = self.reader[cells]
+        single = recent & (reader >= 0) & (reader != threads)
+        single &= self.read[cells] > self.known[threads, self.local[np.maximum(reader, 0)]]
+        many = recent & (reader == SEVERAL)
+        certain, perhaps = single, np.zeros_like(single)
+        if many.any():
+            places, who = cells[many], threads[many]
+            lanes = np.pad(self.known[who], ((0, 0), (0, self.warps * 32 - self.threads)), constant_values=ALWAYS)
+            lanes = lanes.reshape(len(who), self.warps, 32)
+            times = self.by_warp[:, places].T
+            unknown = (times > lanes.max(2, where=lanes < ALWAYS, initial=0)).any(1)
+            certain = certain.copy()
+            certain[many] = unknown
+            perhaps[many] = (times > lanes.min(2)).any(1) & ~unknown
+        return (certain, perhaps) if certain.any() or perhaps.any() else None
+
+    def note_read(self, cells: Ints, threads: Ints, line: int) -> None:
+        """Remember a read."""
+        old = self.reader[cells]
+        fresh = (self.read[cells] <= self.floor[threads]) | (old == threads) | (old == NOBODY)
+        mine = np.where(fresh, threads, SEVERAL).astype(np.int32)
+        self.reader[cells] = mine
+        back = self.reader[cells] != mine
+        if back.any():
+            self.reader[cells[back]] = SEVERAL
+        self.read[cells] = self.now
+        self.by_warp[self.local[threads] // 32, cells] = self.now
+        self.read_line[cells] = line
+
+    def note_write(self, cells: Ints, threads: Ints, line: Any) -> Mask | None:
+        """Remember a write; where two threads of one instruction write one cell."""
+        self.writer[cells] = threads
+        self.written[cells] = self.now
+        self.write_line[cells] = line
+        double: Mask = self.writer[cells] != threads
+        return double if double.any() else None

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Are the phases of mbarriers the same in every schedule? Each arrival counts for one phase, each wait sees one.
+
+A wait by parity distinguishes a phase from the one before it and the one after it alone: a thread that looks two
+phases late, or too early, takes one for another. So what ends phase n must come after the end of phase n - 1, and after
+all looks at phase n - 1; and a look at phase n must come after the end of phase n - 1. `Executed` says what is after
+what. It is wider than the order of memory accesses: `.sync` instructions make lanes wait, and order no access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.state.findings import Findings, Severity
+from verify.kernel.state.order import ALWAYS, Ints, Order
+
+Clock = NDArray[np.int32]
+PHASE, WAIT = "9.7.13.15.4", "9.7.13.15.16"  # of the PTX ISA: phases of an mbarrier, waits by parity
+
+
+class Executed:
+    """Vector clocks of execution: `known[t, u]` is the time up to which thread t comes after its CTA's thread u.
+
+    The last column is the time of the copy engine.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.threads = order, order.threads
+        count = len(order.known)
+        self.known = np.zeros((count, self.threads + 1), np.int32)
+        self.local = order.local
+        self.known[np.arange(count), self.local] = ALWAYS
+        self.news = np.zeros(-(-count // 32), bool)  # warps of which a lane knows what another may not
+
+    def release(self, members: Ints) -> Clock:
+        """What these threads have executed and know."""
+        top = self.known[members]
+        top[np.arange(len(members)), self.local[members]] = self.order.now
+        self.news[members // 32] = True
+        found: Clock = top.max(0)
+        return found
+
+    def learn(self, members: Ints, clock: Clock) -> None:
+        """Put what was released before what these threads do next."""
+        self.known[members] = np.maximum(self.known[members], clock)
+        self.known[members, self.local[members]] = ALWAYS
+        self.news[members // 32] = True
+
+    def gather(self, there: NDArray[np.bool_]) -> None:
+        """Put what the lanes of a warp did before what they do next, for each warp that is wholly there."""
+        if self.threads % 32:
+            return
+        for warp in np.flatnonzero(self.news & there.reshape(-1, 32).all(1)):
+            members = np.arange(32 * warp, 32 * warp + 32)
+            self.learn(members, self.release(members))
+            self.news[warp] = False
+
+    def missing(self, members: Ints, needed: Clock, what: str) -> str:
+        """The sentence that one of these threads does not come after all that is needed; empty if they all do."""
+        late: NDArray[np.bool_] = np.asarray(self.known[members] < needed)
+        if not late.any():
+            return ""
+        column = int(np.flatnonzero(late.any(0))[0])
+        who = "the copy engine" if column == self.threads else f"thread {column}"
+        return f"nothing orders it after {what}, to which {who} contributes"
+
+
+@dataclass(slots=True)
+class Phases:
+    """One mbarrier: the phase that is under way, what all before it have released, and who looked at the last one."""
+
+    count: int  # arrivals of a phase
+    pending: int  # of them, still to come
+    maker: int  # the thread that initialised it
+    made: int  # and when
+    executed: Executed  # what comes after what
+    bytes: int = 0  # that are expected and not there
+    number: int = 0  # of phases that are over
+    gathered: Clock | None = None  # the memory clocks of this phase's arrivals
+    released: Clock | None = None  # and of all phases that are over
+    came: Clock = field(init=False)  # when each thread, and the engine, came to the phase under way; 0 for never
+    after: Clock = field(init=False)  # what is executed before the phase under way ends
+    over: Clock = field(init=False)  # and before the last one ended
+    ended: list[Clock] = field(default_factory=list)  # `came` of the last two phases
+    looked: Clock = field(init=False)  # when each thread saw the end of the last phase; 0 for never
+    lines: Clock = field(init=False)  # and at which line
+
+    def __post_init__(self) -> None:
+        size = self.executed.threads
+        self.came, self.after, self.over = (np.zeros(size + 1, np.int32) for _ in range(3))
+        self.looked, self.lines = np.zeros(size, np.int32), np.zeros(size, np.int32)
+
+    def gather(self, clock: Clock) -> None:
+        """Add what an arrival releases."""
+        self.gathered = clock if self.gathered is None else np.maximum(self.gathered, clock)
+
+    def comes(self, members: Ints, time: int = 0) -> str:
+        """Note that threads take part in this phase, and that the engine does at a time; what is wrong with it.
+
+        They must come after the end of the phase before, else they may count for that one.
+        """
+        executed = self.executed
+        self.came[executed.local[members]] = executed.order.now
+        self.after = np.maximum(self.after, executed.release(members))
+        self.came[-1], self.after[-1] = max(self.came[-1], time), max(self.after[-1], time)
+        if not self.number:
+            return ""
+        problem = executed.missing(members, self.ended[-1], f"the end of phase {self.number - 1}")
+        return problem and f"arrives in phase {self.number}, and may count for the phase before: {problem}"
+
+    def used_after(self, members: Ints) -> str:
+        """What of its use does not come before what threads do next, in words; empty if all of it does."""
+        used = np.maximum(self.came, self.over)
+        used[:-1] = np.maximum(used[:-1], self.looked)
+        return self.executed.missing(members, used, "the last use of it")
+
+    def waits(self, members: Ints, number: int) -> str:
+        """What is wrong with threads that wait for the phase of this number.
+
+        They must come after the end of the phase before that one: until then the parity says that the wait is over.
+        """
+        if number < 1:
+            return ""
+        before = self.ended[-1] if number == self.number else self.ended[-2]
+        problem = self.executed.missing(members, before, f"the end of phase {number - 1}")
+        return problem and (
+            f"waits for phase {number}, and may look while phase {number - 1} is under way, when the parity says that "
+            f"the wait is over: {problem}"
+        )
+
+    def sees(self, members: Ints, line: int) -> None:
+        """Note that threads see the end of the last phase."""
+        mine = self.executed.local[members]
+        self.looked[mine], self.lines[mine] = self.executed.order.now, line
+        self.executed.learn(members, self.over)
+
+    def turn(self, blocked: Callable[[], Sequence[tuple[int, int]]]) -> str:
+        """Begin the next phase if this one is over; what is wrong with that.
+
+        `blocked` gives the (thread of the CTA, line) of those that wait for the last phase and have not seen its end.
+        """
+        if self.pending or self.bytes:
+            return ""
+        late = np.flatnonzero(self.after[:-1] < self.looked)
+        waiters = sorted([*zip(late.tolist(), self.lines[late].tolist(), strict=True), *blocked()])
+        if self.gathered is not None:
+            before = self.gathered if self.released is None else self.released
+            self.released = np.maximum(before, self.gathered)
+        self.ended, self.over = [*self.ended[-1:], self.came], np.maximum(self.over, self.after)
+        self.number, self.pending = self.number + 1, self.count
+        self.came, self.after = np.zeros_like(self.came), np.zeros_like(self.after)
+        self.looked[:] = 0
+        if not waiters:
+            return ""
+        thread, line = waiters[0]
+        waited = f"phase {self.number - 2}" if self.number > 1 else "the phase before the first"
+        return (
+            f"thread {thread} waits at line {line} for {waited}, and phase {self.number - 1}, which ends here, "
+            f"may be over before it looks ({len(waiters)} such threads): nothing orders the two"
+        )
+
+
+def report(findings: Findings, who: str, problem: str, address: int) -> None:
+    """Add the finding of a wait or an arrival that belongs to another phase in another schedule."""
+    if problem:
+        late = problem.startswith("thread")
+        waits = late or problem.startswith("waits")
+        kind = "a waiter a phase late" if late else f"{'a wait for' if waits else 'an arrival of'} another phase"
+        text = f"the mbarrier at shared address {address}: {problem if late else f'{who} {problem}'}"
+        findings.add(kind, Severity.RACE, text, WAIT if waits else PHASE)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Tensor Memory of the CTAs of a batch: its cells, what of it is allocated, and which accesses are ordered.
+
+A cell has 32 bits, by lane and column. Every access is asynchronous: a tcgen05.mma has ended for a thread that knows of
+the commit after it, a tcgen05.ld or st where its warp has executed tcgen05.wait. No GPU of the recordings has these
+instructions, so an access that nothing orders breaks the letter of the ISA and no more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.data.values import UNWRITTEN, Ids, Mask
+from verify.kernel.state.findings import Findings, Severity
+from verify.kernel.state.memory import Octets, Shared
+from verify.kernel.state.order import ALWAYS, Ints
+
+LANES, COLUMNS, PART = 128, 512, 32  # of a CTA; lanes that a warp can access
+ALLOCATION, ORDER = "9.7.16.7", "9.7.16.6"  # sections of the PTX ISA
+
+
+class TensorMemory:
+    """The Tensor Memory of some CTAs; lanes are divided in four parts of 32, one for each warp of a warpgroup."""
+
+    def __init__(self, ctas: int, shared: Shared, findings: Findings) -> None:
+        self.shared, self.order, self.findings = shared, shared.order, findings
+        self.first = COLUMNS  # the first column for which there is memory
+        self.labels = np.zeros((ctas, LANES, 0, 4), np.uint32)
+        self.plain = np.zeros((ctas, LANES, 0, 4), np.uint8)
+        self.allocated = np.zeros((ctas, COLUMNS), bool)
+        self.pieces: list[dict[int, int]] = [{} for _ in range(ctas)]  # first column -> columns
+        shape = (ctas, LANES // PART, COLUMNS)
+        self.product = np.zeros(shape, np.int32)  # the number of the last tcgen05.mma that uses a part of a column
+        self.line = np.zeros(shape, np.int32)  # and its line
+        self.by = {what: np.full(shape, -1, np.int32) for what in ("ld", "st")}  # the last warp's first thread
+        self.when = {
+            what: np.zeros(shape, np.int32) for what in ("ld", "st")
+        }  # when it was waited for: ALWAYS, not yet
+        self.open: dict[tuple[str, int], list[tuple[Ints, Ints, Ints]]] = {}  # of a warp: what it has not waited for
+        self.products = 0  # tcgen05.mma so far
+        self.issued = np.zeros(len(self.order.known), np.int32)  # of each thread, the number of its last
+        self.reading = np.zeros(len(self.order.writer), np.int32)  # the last one that reads a cell of shared memory
+        self.reading_line = np.zeros(len(self.order.writer), np.int32)
+        shared.written = self.written
+
+    # ---- allocation
+
+    def allocate(self, cta: int, count: int) -> int | None:
+        """The first column of so many new ones; None where there are not as many left."""
+        free = ~self.allocated[cta]
+        for first in range(COLUMNS - count, -1, -PART):  # from the end, so that no address is 0
+            if free[first : first + count].all():
+                self.allocated[cta, first : first + count] = True
+                self.pieces[cta][first] = count
+                self._make(first)
+                here = slice(first - self.first, first - self.first + count)
+                self.labels[cta, :, here], self.plain[cta, :, here] = UNWRITTEN << 3, 0
+                return first
+        return None
+
+    def _make(self, first: int) -> None:
+        """Have memory from a column on."""
+        if first < self.first:
+            grown = (len(self.labels), LANES, self.first - first, 4)
+            self.labels = np.concatenate([np.zeros(grown, np.uint32), self.labels], 2)
+            self.plain = np.concatenate([np.zeros(grown, np.uint8), self.plain], 2)
+            self.first = first
+
+    def free(self, cta: int, first: int, count: int, thread: int) -> bool:
+        """Give columns back, by a warp whose first thread is given; whether they are what one allocation gave."""
+        if self.pieces[cta].get(first) != count:
+            return False
+        parts, columns = np.divmod(np.arange(LANES // PART * count), count)
+        ctas, columns, does = np.full(len(parts), cta), columns + first, "tcgen05.dealloc"
+        self._after_products(ctas, parts, columns, thread, does)
+        self._after(("st", "ld"), ctas, parts, columns, thread, does)
+        del self.pieces[cta][first]
+        self.allocated[cta, first : first + count] = False
+        return True
+
+    def left(self) -> None:
+        """Report what a CTA that has ended did not give back."""
+        for cta, pieces in enumerate(self.pieces):
+            if pieces:
+                text = f"CTA {cta} of this batch ends with {sum(pieces.values())} columns of Tensor Memory allocated"
+                self.findings.add("Tensor Memory is not deallocated", Severity.LETTER, text, ALLOCATION)
+
+    # ---- cells
+
+    def inside(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> Mask:
+        """Where cells are allocated; others are reported."""
+        there = (columns < COLUMNS) & (lanes < LANES)
+        there &= self.allocated[ctas, np.where(columns < COLUMNS, columns, 0)]
+        if not there.all():
+            at = tuple(part[0] for part in np.nonzero(~there))
+            each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
+            text = (
+                f"{self.shared.who(each[0])} accesses lane {each[1]}, column {each[2]} of Tensor Memory, which is not "
+            )
+            self.findings.add("Tensor Memory out of bounds", Severity.MEMORY, f"{text}allocated", ALLOCATION)
+        return there
+
+    def read(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (.., 4) of cells."""
+        there = self.inside(ctas, lanes, columns, threads)
+        column = np.where(there, columns - self.first, COLUMNS - self.first - 1)
+        lanes = np.where(there, lanes, 0)
+        labels = np.where(there[..., None], self.labels[ctas, lanes, column], np.uint32(UNWRITTEN << 3))
+        empty = labels == UNWRITTEN << 3
+        if empty.any():
+            at = tuple(part[0] for part in np.nonzero(empty.any(-1)))
+            each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
+            text = f"{self.shared.who(each[0])} reads lane {each[1]}, column {each[2]} of Tensor Memory, which nothing "
+            labels = np.where(empty, np.uint32(self.shared.nowhere(f"{text}has written") << 3), labels)
+        return labels, np.where(there[..., None], self.plain[ctas, lanes, column], np.uint8(0))
+
+    def write(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints, labels: Ids, plain: Octets) -> None:
+        """Write labels and plain bytes (.., bytes) into the lowest bytes of cells; nobody has written the others."""
+        there = self.inside(ctas, lanes, columns, threads)
+        count = labels.shape[-1]
+        cta, lane, column = (np.broadcast_to(one, there.shape)[there] for one in (ctas, lanes, columns - self.first))
+        self.labels[cta, lane, column] = UNWRITTEN << 3
+        self.labels[cta, lane, column, :count] = labels[there]
+        self.plain[cta, lane, column, :count] = plain[there]
+
+    # ---- order
+
+    def starts(self, what: str, ctas: Ints, parts: Ints, columns: Ints, thread: int) -> None:
+        """A warp, whose first thread is given, starts a tcgen05.ld or st of columns of a part of the lanes."""
+        self._after_products(ctas, parts, columns, thread, f"tcgen05.{what}")
+        self._after(("st",) if what == "ld" else ("st", "ld"), ctas, parts, columns, thread, f"tcgen05.{what}")
+        self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns] = thread, ALWAYS
+        self.open.setdefault((what, thread), []).append((ctas, parts, columns))
+
+    def waits(self, what: str, thread: int) -> None:
+        """A warp has waited for its tcgen05.ld or st."""
+        for place in self.open.pop((what, thread), []):
+            self.when[what][place] = np.where(self.by[what][place] == thread, self.order.now, self.when[what][place])
+
+    def multiplies(self, ctas: Ints, parts: Ints, columns: Ints, thread: int) -> None:
+        """The tcgen05.mma under way, which a thread has issued, uses columns of some parts of the lanes."""
+        self._after(("st", "ld"), ctas, parts, columns, thread, "tcgen05.mma")
+        self.product[ctas, parts, columns], self.line[ctas, parts, columns] = self.products, self.findings.line
+
+    def _after_products(self, ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
+        number = self.product[ctas, parts, columns]
+        late = number > self.order.tensor[thread]
+        if late.any():
+            line = int(self.line[ctas, parts, columns][late][0])
+            text = f"{self.shared.who(thread)}: {does} of what the tcgen05.mma of line {line} writes, with no wait for "
+            self.findings.add("tcgen05.mma not waited for", Severity.LETTER, f"{text}its commit", ORDER)
+
+    def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
+        for what in kinds:
+            by, when = self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns]
+            pending = (by >= 0) & (when == ALWAYS)
+            if pending.any():
+                text = f"{self.shared.who(thread)}: {does} where a tcgen05.{what} was not waited for"
+                self.findings.add(f"no tcgen05.wait::{what}", Severity.LETTER, text, ORDER)
+                continue
+            known = self.order.known[thread, self.order.local[np.maximum(by, 0)]]
+            if ((by >= 0) & (by != thread) & (when > known)).any():
+                text = (
+                    f"{self.shared.who(thread)}: {does} where another warp's tcgen05.{what} was; nothing orders the two"
+                )
+                self.findings.add(f"after a tcgen05.{what}", Severity.LETTER, text, ORDER)
+
+    def consumes(self, cells: Ints) -> None:
+        """The tcgen05.mma under way reads cells of shared memory."""
+        late = self.shared.generic[cells]
+        if late.any():
+            cell = int(cells[late][0])
+            text = (
+                f"shared byte {self.shared.byte(cell)}, which {self.shared.who(int(self.order.writer[cell]))} wrote at "
+            )
+            text += f"line {self.order.write_line[cell]}, is read by tcgen05.mma with no fence.proxy.async between"
+            self.findings.add("no proxy fence", Severity.LETTER, text, ORDER)
+        self.reading[cells], self.reading_line[cells] = self.products, self.findings.line
+
+    def written(self, cells: Ints, who: Ints) -> None:
+        """Report writes of cells that a tcgen05.mma may still read."""
+        late: NDArray[np.bool_] = self.reading[cells] > self.order.tensor[who]
+        if late.any():
+            at = int(np.flatnonzero(late)[0])
+            text = f"{self.shared.who(int(who[at]))} writes shared byte {self.shared.byte(int(cells[at]))}, which the "
+            text += f"tcgen05.mma of line {self.reading_line[cells[at]]} may still read: no wait for its commit"
+            self.findings.add("tcgen05.mma on its way", Severity.LETTER, text, ORDER)
