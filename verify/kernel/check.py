@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from verify.core.errors import UsageError
 from verify.core.verdict import WrongProduct
 from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.defaults import hidden
@@ -22,7 +21,7 @@ from verify.kernel.data.values import Values
 from verify.kernel.explain import explained
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.parse import read
-from verify.kernel.ptx.source import Kernel, PtxError
+from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
@@ -61,11 +60,8 @@ def check(
     samples: Mapping[str, Samples] | None = None,
     ticked: Callable[[int], None] = lambda steps: None,
 ) -> list[Outcome]:
-    """One outcome for each launch of the claim; UsageError for PTX that cannot be read, SpecError for the claim."""
-    try:
-        kernel = read(ptx, claim.kernel)
-    except PtxError as error:
-        raise UsageError(f"the PTX: {error}") from error
+    """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim."""
+    kernel = read(ptx, claim.kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
     found = []
     for launch in claim.launches:

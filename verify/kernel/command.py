@@ -49,6 +49,7 @@ def _report(options: argparse.Namespace) -> Report:
     from lanecheck_console.progress import Progress
     from verify.kernel.check import BUDGET, check
     from verify.kernel.claims.claim_file import located, read_claim
+    from verify.kernel.ptx.source import PtxError
     from verify.kernel.verdict import case
     from verify.report import Report
 
@@ -63,10 +64,14 @@ def _report(options: argparse.Namespace) -> Report:
     with located(options.claim), Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
-        outcomes = check(
-            ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
-            ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
-        )  # fmt: skip
+        try:
+            outcomes = check(
+                ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
+                ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
+            )  # fmt: skip
+        except PtxError as error:
+            place = f"{options.kernel}, its PTX, line " if words else f"{options.kernel}:"
+            raise UsageError(f"{place}{error.line}: {error.problem}") from error
     file = options.kernel.partition("::")[0]
     found = (case(one, claim.text, options.strict, f"{again} --seed {one.seed}", file, words) for one in outcomes)
     return Report(tuple(found))

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from verify.core.errors import UsageError
+
 WIDTHS = {
     **{f"{letter}{bits}": bits for letter in "busf" for bits in (8, 16, 32, 64)},
     **{"pred": 1, "f16x2": 32, "bf16": 16, "bf16x2": 32, "b128": 128, "tf32": 32},
 }
 
 
-class PtxError(ValueError):
+class PtxError(UsageError):
     """PTX that cannot be read, with its line."""
 
     def __init__(self, line: int, problem: str) -> None:
