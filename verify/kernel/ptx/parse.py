@@ -190,7 +190,9 @@ class _Reader:
         while depth:
             found = _STATEMENT.match(self.plain, place)
             if found is None:
-                raise PtxError(self.line_of(place), "the kernel ends within a statement")
+                rest = self.plain[place : place + 4096]
+                begin = place + len(rest) - len(rest.lstrip())
+                raise PtxError(self.line_of(begin), "the kernel ends within a statement")
             self.statements += 1
             if self.statements > MAX_STATEMENTS:
                 raise PtxError(self.line_of(place), f"more than {MAX_STATEMENTS} statements")
