@@ -66,6 +66,9 @@ class Entry(NamedTuple):
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None  # of a corrected formula: what is wrong in the ISA
 
+    __eq__ = object.__eq__  # variants share entries, so what is made of one is kept by its identity
+    __hash__ = object.__hash__
+
 
 def entries(variant: Variant) -> dict[str, Entry]:
     """Every operand of the variant, in the order of the assembly text."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ _COPY = "copy"
 _WARP = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, so that what follows from the fields is kept
 class Operand(Fragment):
     """One operand: a fragment with its map, locate(lane, i) = (row, col), and the ISA's own formula behind it.
 
@@ -67,13 +68,19 @@ class Operand(Fragment):
         """The formula of the second coordinate. Raises IsaError where (lane, i) has no map."""
         return self._mapped("col")
 
-    @property
+    @cached_property
     def uses(self) -> frozenset[str]:
         """The parameters and selections that the map depends on; those of `holds` are not counted."""
         found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "holds"))
         for name, formula in reversed(list(self.let.items())):
             found |= formula.names if name in found else frozenset()
         return found & self.param.keys()
+
+    @cached_property
+    def written(self) -> str:
+        """The formulas of (lane, i) in one line, as the table writes them. Raises IsaError as `row` does."""
+        named = [*self.let.items(), ("row", self.row), ("col", self.col)]
+        return "; ".join(f"{name} = {formula.text}" for name, formula in named)
 
     def count(self, key: str, **param: Any) -> Any:
         """One of the `counts` for these values of the parameters; by default, this instruction's."""
@@ -242,29 +249,31 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
     """
     variant = find(mnemonic, folder, select or NOTHING)
     found = entries(variant)
-    signature = signature_of(variant, found)
-    operands = {name: _operand(name, variant, one) for name, one in found.items()}
-    table = variant.table
+    signature = signature_of(variant)
+    table, numbers = variant.table, tuple(variant.numbers.items())
+    operands = {name: _operand(name, one, table.file, table.lanes, numbers) for name, one in found.items()}
     product = parse_in(table.file, "product", table.product or "0", {lane_name(table.lanes): False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
-def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
-    file, lanes = variant.table.file, variant.table.lanes
+@lru_cache(maxsize=1 << 13)
+def _operand(name: str, found: Entry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
+    """An operand, made once for all instructions that share its entry and have the same numbers."""
+    param = dict(numbers)
     coordinates = [lane_name(lanes), _VALUE]
     if found.placed or found.layouts:
         coordinates = [*names_of(found.fragment.axes), *([_COPY] if found.placed else [])]
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
     for key, text in found.let.items() if found.maps else ():
-        if not key.isidentifier() or key in names or key in variant.numbers:
+        if not key.isidentifier() or key in names or key in param:
             raise TableError(file, f"{found.key}.let.{key}", "must be an identifier that is not a name already")
-        let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, variant.numbers)
+        let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, param)
         names[key] = let[key].signed
-    param = {"bits": found.fragment.bits, **variant.numbers}
+    constants = {"bits": found.fragment.bits, **param}
     of_lane = {key: signed for key, signed in names.items() if key != _VALUE}  # `holds` is a condition of the lane
     maps = {
-        key: parse_in(file, f"{found.key}.{key}", text, of_lane if key == "holds" else names, param)
+        key: parse_in(file, f"{found.key}.{key}", text, of_lane if key == "holds" else names, constants)
         for key, text in found.maps.items()
     }
     return Operand(
@@ -282,7 +291,7 @@ def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
         printed=found.printed,
         erratum=found.erratum,
         file=file,
-        param=variant.numbers,
+        param=param,
         counts=found.counts,
     )
 

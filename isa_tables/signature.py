@@ -81,13 +81,13 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int)
     both name the nearest mnemonics. The lists of a table are complete: a selection that is not listed raises NotInIsa
     too, with the nearest.
     """
-    variant = find(mnemonic, folder, select)
-    return signature_of(variant, entries(variant))
+    return signature_of(find(mnemonic, folder, select))
 
 
-def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Signature:
-    """The signature of a variant of a table, from its operands' entries."""
-    key, table = variant.said, variant.table
+@lru_cache(maxsize=1 << 13)  # by the variant's identity: what was read of a user's file again is another one
+def signature_of(variant: tables.Variant) -> Signature:
+    """The signature of a variant of a table."""
+    key, table, operands = variant.said, variant.table, entries(variant)
     return Signature(
         mnemonic=variant.mnemonic,
         family=key.family,

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence that further processes find ahead, while this one verifies many atoms in order.
+"""Cases that further processes find ahead, from the last atoms on, while this one verifies the first.
 
-The report is that of one process: its order, which subject shared evidence names, every failure. A further process
-verifies atoms further on and sends what it found under each cache key; where this process needs evidence with that
-key, it takes it. What no other has found by then, what failed there, or went with a process that died, is found here:
-no verdict depends on the others.
+The report is that of one process: its order, which subject shared evidence names, every failure. What a further process
+found of an atom is taken when it is this atom's turn. What no other has found by then, what failed there, or went with
+a process that died, is found here: no verdict depends on the others. How it travels: `verify.atom.parcel`.
 
 They are forked, so that nothing is read twice: on Linux, from a process with one thread. Recordings of a user, of which
 warnings are printed, and a GPU of this machine are left to one process.
@@ -12,7 +11,6 @@ warnings are printed, and a GPU of this machine are left to one process.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -22,6 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from lanecheck_console.cores import cores
+from verify.atom.parcel import Packer, Parcel, Unpacker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from verify.report import Case
 
 MOST = 4  # processes in all, for their memory
-CHUNK = 16  # atoms whose evidence is sent at once
-GAPS = 12  # of so many equal parts of the atoms, a further process is at least one ahead
+CHUNK = 16  # atoms whose cases are sent at once
 OFTEN = 8  # atoms between two looks at what has arrived
 ROOM = 1 << 20  # bytes that wait to be read, so that nobody waits to send them
 
@@ -47,31 +45,35 @@ def ahead(checker: AtomChecker, atoms: Sequence[AnyAtom], jobs: int = 0) -> Iter
     import multiprocessing
 
     fork: Any = multiprocessing.get_context("fork")
-    # `done` is read and written without a lock, which a process that dies could keep
-    done, start = fork.RawValue("i", 0), fork.Value("i", 0)
-    results: list[Connection] = []
-    others = []
+    # read and written without a lock, which a process that dies could keep
+    done, begun = fork.RawValue("i", 0), fork.RawArray("i", [len(atoms)] * (jobs - 1))
+    others: list[_Other] = []
 
     def case(atom: AnyAtom) -> Case:
-        if done.value % OFTEN == 0:
-            _take(checker, results)
+        place: int = done.value
+        if place % OFTEN == 0:
+            for other in others:
+                other.receive()
+        taker = others[place // CHUNK % len(others)]
+        while place >= begun[taker.number] and place not in taker.cases and taker.receive(wait=True):
+            pass
         done.value += 1
-        return checker.case(atom)
+        found = taker.cases.pop(place, None)
+        return checker.case(atom) if found is None else taker.unpacker.case(found, atom)
 
     try:
-        for _ in range(jobs - 1):
+        for number in range(jobs - 1):
             here, there = fork.Pipe(duplex=False)
-            results.append(here)
-            others.append(fork.Process(target=_work, args=(checker, atoms, results, there, done, start), daemon=True))
-            others[-1].start()
+            others.append(_Other(number, here, Unpacker(checker)))
+            unread = [other.pipe for other in others]
+            work = checker, atoms, unread, there, done, begun, number
+            others[-1].process = fork.Process(target=_work, args=work, daemon=True)
+            others[-1].process.start()
             there.close()
         yield case
     finally:
         for other in others:
-            other.kill()
-            other.join()
-        for result in results:
-            result.close()
+            other.end()
 
 
 def forkable() -> bool:
@@ -79,19 +81,41 @@ def forkable() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _take(checker: AtomChecker, results: list[Connection]) -> None:
-    """Keep the evidence that has arrived; a process that has ended is not listened to any more."""
-    for result in list(results):
-        try:
-            while result.poll():
-                checker.cache.ahead.update(result.recv())
-        except (EOFError, OSError):
-            result.close()
-            results.remove(result)
+class _Other:
+    """A further process, as the parent sees it: what it has sent by now."""
+
+    process: Any = None
+
+    def __init__(self, number: int, pipe: Connection, unpacker: Unpacker) -> None:
+        self.number, self.pipe, self.unpacker = number, pipe, unpacker
+        self.cases: dict[int, Any] = {}  # place of an atom -> its case, packed
+
+    def receive(self, wait: bool = False) -> bool:
+        """Keep what has arrived, or wait for more; whether any came. What a process that has ended sent is kept too."""
+        came = False
+        with suppress(EOFError, OSError):
+            while not self.pipe.closed and ((wait and not came) or self.pipe.poll()):
+                first, parcel = self.pipe.recv()
+                self.unpacker.take(parcel)
+                self.cases.update((first + at, case) for at, case in enumerate(parcel.cases) if case is not None)
+                came = True
+        return came
+
+    def end(self) -> None:
+        if self.process is not None and self.process.pid is not None:
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
 
 
 def _work(
-    checker: AtomChecker, atoms: Sequence[AnyAtom], unread: list[Connection], there: Connection, done: Any, start: Any
+    checker: AtomChecker,
+    atoms: Sequence[AnyAtom],
+    unread: list[Connection],
+    there: Connection,
+    done: Any,
+    begun: Any,
+    number: int,
 ) -> None:
     """Run a further process, which prints nothing and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C arrives here too, and the parent handles it
@@ -101,24 +125,29 @@ def _work(
         result.close()
     _enlarge(there)
     with suppress(Exception):
-        for found in find(checker, atoms, done, start):
+        for found in find(checker, atoms, done, begun, number):
             there.send(found)
 
 
-def find(checker: AtomChecker, atoms: Sequence[AnyAtom], done: Any, start: Any) -> Iterator[dict[Any, Any]]:
-    """The evidence of chunks of atoms, beyond those that are done; `start` is where the next process goes on."""
-    parent = os.getppid()
-    while os.getppid() == parent:
-        with start.get_lock():
-            first = max(start.value, done.value + max(CHUNK, len(atoms) // GAPS))
-            start.value = first + CHUNK
-        if first >= len(atoms):
+def find(
+    checker: AtomChecker, atoms: Sequence[AnyAtom], done: Any, begun: Any, number: int
+) -> Iterator[tuple[int, Parcel]]:
+    """The cases of chunks of atoms, each with the place of its first: of every `len(begun)`-th chunk, the last first.
+
+    The parent has verified `done` atoms; where it is at a chunk, no more are found. `begun` says where this one is.
+    """
+    packer, last = Packer(checker), (len(atoms) - 1) // CHUNK
+    for chunk in range(last - (last - number) % len(begun), -1, -len(begun)):
+        first = chunk * CHUNK
+        if first <= done.value:
             return
-        known = len(checker.cache.found)
+        begun[number] = first
+        cases: list[Case | None] = []
         for atom in atoms[first : first + CHUNK]:
+            cases.append(None)
             with suppress(Exception):  # the parent meets it too, and reports it
-                checker.case(atom)
-        yield checker.cache.evidence_since(known)
+                cases[-1] = checker.case(atom)
+        yield first, packer.packed(cases)
 
 
 def _enlarge(pipe: Connection) -> None:

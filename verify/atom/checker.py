@@ -70,19 +70,17 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         atom = completed(entry)
-        verdicts = tuple(self.verify(atom))
-        return Case(
+        found = Case(
             atom.name,
-            verdicts,
+            tuple(self.verify(atom)),
             known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
-            formulas=lambda: cited(prepared(atom)),
-            picture=lambda: drawn(prepared(atom), verdicts),
             drawn_by=command(atom, "", "show"),
         )
+        return shown(found, entry)
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
@@ -107,6 +105,15 @@ class AtomChecker(Run):
 
         found = of_each(subject, of_view)
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
+
+
+def shown(case: Case, entry: ReadAtom) -> Case:
+    """A case with the formulas and the picture of its atom, which are made where they are shown."""
+    return replace(
+        case,
+        formulas=lambda: cited(prepared(entry)),
+        picture=lambda: drawn(prepared(entry), case.verdicts),
+    )
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:

@@ -30,7 +30,7 @@ from verify.core.verdict import (
 )
 from verify.core.wording import owners, times
 from verify.evidence import enumeration, isa, proof
-from verify.evidence.run import Run, first, verified
+from verify.evidence.run import Run, first, shared_name, verified
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
 NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
@@ -189,7 +189,7 @@ def _for_family(which: str) -> CheckFunction:
         scope, prove = proof_family.scope(atom, operand), proof_family.PROVE[which]
         if scope is None:
             return []
-        name = run.named(atom, operand, Scope.OPERAND)
+        name = shared_name(atom.name, operand.name, Scope.OPERAND)
         key = (Check.PROOF, prove, scope)
         return run.cache.once(key, name, lambda: filter(None, [prove(atom, operand, run.budget, run.solver)]))
 

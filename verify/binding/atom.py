@@ -300,7 +300,7 @@ def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
 def joined(views: Sequence[BoundAtom]) -> BoundAtom:
     """The first view of an atom, with the others in it."""
     first, *others = views
-    return replace(first, others=tuple(others))
+    return replace(first, others=tuple(others)) if others else first
 
 
 def mnemonic_of(instruction: isa_tables.Instruction) -> str:

@@ -125,10 +125,8 @@ class Registers(NamedTuple):
     @property
     def map(self) -> tuple[object, ...]:
         """Equal for formulas with one text, however large their domain: those of a family."""
-        named = [*self.table.let.items(), ("row", self.table.row), ("col", self.table.col)]
-        text = "; ".join(f"{name} = {formula.text}" for name, formula in named)
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
-        return self.operand, text, used, self.coarse, self.fine, self.which, self.labels
+        return self.operand, self.table.written, used, self.coarse, self.fine, self.which, self.labels
 
     def text(self) -> str:
         """The formula as the ISA tables write it."""

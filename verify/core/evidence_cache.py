@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import NamedTuple, TypeVar, cast
 
 from verify.core.verdict import Check, Evidence
@@ -25,13 +24,16 @@ from verify.core.verdict import Check, Evidence
 T = TypeVar("T")
 
 
-class _Given(NamedTuple):
+class Given(NamedTuple):
     """Evidence as it was found for a subject, and as later subjects get it: `shared` names that subject."""
 
     subject: str
     first: tuple[Evidence, ...]
     later: tuple[Evidence, ...]
-    whole: bool  # whether none of it was found under another key, for which it may name another subject
+
+    def to(self, subject: str) -> tuple[Evidence, ...]:
+        """The evidence as a subject gets it."""
+        return self.first if subject == self.subject else self.later
 
 
 @dataclass(slots=True)
@@ -45,9 +47,8 @@ class EvidenceCache:
     """
 
     found: dict[Hashable, object] = field(default_factory=dict)
-    # evidence that another process found, until somebody needs it: then it is as if it was found here
-    ahead: dict[Hashable, tuple[Evidence, ...]] = field(default_factory=dict)
-    _calls: int = 0  # of `once`
+    # what gives evidence that another process found to the first subject that needs it: then it is as if found here
+    ahead: dict[Hashable, Callable[[str], Iterable[Evidence]]] = field(default_factory=dict)
 
     def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value under a key, computed if it is not there yet."""
@@ -64,21 +65,14 @@ class EvidenceCache:
 
     def once(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
         """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""
+        return list(self.given(key, subject, compute).to(subject))
 
-        def given() -> _Given:
-            evidence, before = self.ahead.pop(key, None), self._calls
-            evidence = tuple(compute()) if evidence is None else evidence
-            later = tuple(e._replace(shared=e.shared or subject) for e in evidence)
-            return _Given(subject, evidence, later, self._calls == before)
+    def given(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> Given:
+        """The evidence under a key, with the subject it was first computed for."""
 
-        self._calls += 1
-        found = self.kept(key, given)
-        return list(found.first if found.subject == subject else found.later)
+        def made() -> Given:
+            ahead = self.ahead.pop(key, None)
+            evidence = tuple(compute() if ahead is None else ahead(subject))
+            return Given(subject, evidence, tuple(e._replace(shared=e.shared or subject) for e in evidence))
 
-    def evidence_since(self, known: int) -> dict[Hashable, tuple[Evidence, ...]]:
-        """The evidence under keys that were added after the first `known`, for another process's `ahead`.
-
-        Without evidence that was found under further keys: those are among the keys themselves.
-        """
-        new = islice(self.found.items(), known, None)
-        return {key: value.first for key, value in new if isinstance(value, _Given) and value.whole}
+        return self.kept(key, made)

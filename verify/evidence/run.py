@@ -51,6 +51,11 @@ def verified(*others: Property) -> Need:
     return need
 
 
+def shared_name(subject: str, part: str, scope: Scope) -> str:
+    """The name under which evidence on a claim is shared: the subject's, with the operand's if it is about one."""
+    return f"{subject} {part}" if scope is Scope.OPERAND else subject
+
+
 @dataclass
 class Run:
     """The requested checks, the solver with its budget, the source of recordings, and the evidence found so far.
@@ -90,10 +95,6 @@ class Run:
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
         """The units of a scope: its claims are about one each."""
         raise NotImplementedError
-
-    def named(self, subject: Any, operand: Any, scope: Scope) -> str:
-        """The name under which evidence is shared: the subject, with the operand if it is about one."""
-        return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else str(subject.name)
 
     def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = everything) -> list[Verdict]:
         """The verdict on every wanted claim, in the order of the table: properties of one scope unit by unit."""
@@ -150,7 +151,8 @@ class Run:
             return []
         if key is None:
             return function(self, subject, operand)
-        name = self.named(subject, operand, row.scope)
+        part = operand.name if row.scope is Scope.OPERAND else ""
+        name = shared_name(subject.name, part, row.scope)
         return self.cache.once((check, row.key, key), name, lambda: function(self, subject, operand))
 
     def made(self, row: Property) -> list[Check]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Evidence that further processes find ahead: the report is that of one process, whatever becomes of the others."""
+"""Cases that further processes find ahead: the report is that of one process, whatever becomes of the others."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import pytest
 from layouts.atoms import AnyAtom, registry
 from verify.atom import ahead as module
 from verify.atom import command
-from verify.atom.ahead import CHUNK, GAPS, ahead, find, forkable
+from verify.atom.ahead import CHUNK, ahead, find, forkable
 from verify.atom.checker import AtomChecker
+from verify.atom.parcel import Unpacker
 from verify.cli.batch import verified
 from verify.core.errors import Exit
 from verify.core.verdict import Check
@@ -39,9 +40,6 @@ class Number:
 
     def __init__(self, value: int) -> None:
         self.value = value
-
-    def get_lock(self) -> threading.Lock:
-        return threading.Lock()
 
 
 @cache
@@ -65,23 +63,50 @@ def test_the_report_is_that_of_one_process(jobs: int) -> None:
 
 def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, checker = alone(), AtomChecker(CHECKS)
-    for found in find(AtomChecker(CHECKS), ATOMS, Number(-CHUNK), Number(0)):
-        checker.cache.ahead.update(found)
+    unpacker = Unpacker(checker)
+    for _, parcel in find(AtomChecker(CHECKS), ATOMS, Number(-1), [0], 0):
+        unpacker.take(parcel)
     for owner, name in ((isa, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
         monkeypatch.setattr(owner, name, None)
     assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
 
 
-def test_atoms_that_are_done_and_those_that_others_took_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    monkeypatch.setattr(AtomChecker, "case", lambda self, atom: seen.append(atom.name))
-    for done, start, first in ((0, 0, CHUNK), (2, 0, CHUNK + 2), (0, 19, 19), (0, len(NAMES), len(NAMES))):
-        seen.clear()
-        assert len(list(find(AtomChecker(CHECKS), ATOMS, Number(done), Number(start)))) == (first < len(NAMES))
-        assert seen == NAMES[first:]
-    far = 40 * CHUNK // GAPS  # of forty times as many atoms
-    assert next(find(AtomChecker(CHECKS), ATOMS[:CHUNK] * 40, Number(0), start := Number(0))) == {}
-    assert start.value == far + CHUNK
+@pytest.mark.parametrize(
+    ("done", "others", "number", "firsts"),
+    [
+        (-1, 1, 0, [64, 48, 32, 16, 0]),
+        (0, 1, 0, [64, 48, 32, 16]),
+        (31, 1, 0, [64, 48, 32]),
+        (32, 1, 0, [64, 48]),
+        (0, 2, 0, [64, 32]),
+        (0, 2, 1, [48, 16]),
+        (0, 3, 2, [32]),
+        (70, 1, 0, []),
+    ],
+)
+def test_each_process_finds_its_chunks_from_the_last_on_until_where_the_parent_is(
+    done: int, others: int, number: int, firsts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    atoms = (ATOMS * 4)[: 4 * CHUNK + 3]
+    monkeypatch.setattr(AtomChecker, "case", lambda self, atom: Case(atom.name, ()))
+    begun, seen = [len(atoms)] * others, []
+    for first, parcel in find(AtomChecker(CHECKS), atoms, Number(done), begun, number):
+        assert begun[number] == first
+        seen.append(first)
+        names = [packed[0].name for packed in parcel.cases if packed is not None]
+        assert names == [atom.name for atom in atoms[first : first + CHUNK]]
+    assert seen == firsts
+
+
+def test_of_every_chunk_one_process_is_in_charge() -> None:
+    atoms = (ATOMS * 6)[: 5 * CHUNK + 1]
+    for others in (1, 2, 3, 4):
+        taken: dict[int, int] = {}
+        for number in range(others):
+            for first, _ in find(AtomChecker(frozenset()), atoms, Number(-1), [0] * others, number):
+                assert taken.setdefault(first, number) == number
+        assert sorted(taken) == [*range(0, len(atoms), CHUNK)]
+        assert all(number == first // CHUNK % others for first, number in taken.items())
 
 
 def dies(*_: Any) -> None:
@@ -92,7 +117,17 @@ def fails(*_: Any) -> None:
     raise RuntimeError("planted")
 
 
-@pytest.mark.parametrize("end", [dies, fails])
+def dies_within_a_chunk(_: Any, __: Any, ___: Any, begun: Any, number: int) -> None:
+    begun[number] = 0
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def dies_later(*given: Any) -> Any:
+    yield next(find(*given))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("end", [dies, fails, dies_within_a_chunk, dies_later])
 def test_a_process_that_ends_changes_nothing(
     end: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

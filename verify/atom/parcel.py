@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases on their way from one process to another, where they become what they would be if they were found there.
+
+Evidence under a key of the cache travels once, with its key; in verdicts and in other evidence it is a reference. Where
+it arrives, the first subject that needs it, in the order of the report, is the one that `shared` names. Properties
+travel as their keys; formulas and pictures are made anew.
+
+`Packer`     in the process that found cases
+`Unpacker`   in the process that reports them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from verify.atom.checker import shown
+from verify.atom.properties import TAKEN
+from verify.core.evidence_cache import Given
+from verify.core.verdict import Claim, Counterexample, Evidence, Place, Property, Status, Verdict
+from verify.evidence.run import shared_name
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from verify.atom.checker import AtomChecker
+    from verify.report import Case
+
+Reference: TypeAlias = "tuple[int, int] | Evidence"  # number of a key and which of its evidence; else itself
+
+
+class PackedVerdict(NamedTuple):
+    """A verdict without its subject's name."""
+
+    property: str  # its key
+    part: str  # as of a `Claim`, and the next two
+    text: str  # in words
+    provenance: str  # where its formulas come from
+    evidence: tuple[Reference, ...]  # in its order
+    rest: tuple[Status, Counterexample | None, str, Place | None]  # status, counterexample, reason, place
+
+
+Packed: TypeAlias = "tuple[Case, list[PackedVerdict]]"  # a case without verdicts, and those
+
+
+class Parcel(NamedTuple):
+    """What is sent at once."""
+
+    keys: list[tuple[Hashable, tuple[Reference, ...]]]  # evidence under keys that were not sent before
+    cases: list[Packed | None]  # None for what failed
+
+
+@dataclass
+class Packer:
+    """Packs what a checker finds."""
+
+    checker: AtomChecker
+    _sent: int = 0  # how many entries of its cache were looked at
+    _keys: int = 0  # how many of them were evidence under a key
+    _places: dict[int, tuple[int, int]] = field(default_factory=dict)  # of evidence under a key, by its id
+
+    def packed(self, cases: Iterable[Case | None]) -> Parcel:
+        """Some cases, with the evidence under keys that they need."""
+        new = self._new()
+        return Parcel(new, [None if case is None else self._case(case) for case in cases])
+
+    def _new(self) -> list[tuple[Hashable, tuple[Reference, ...]]]:
+        found, new = self.checker.cache.found, []
+        for key, given in islice(found.items(), self._sent, None):
+            if isinstance(given, Given):
+                new.append((key, tuple(map(self._reference, given.first))))
+                for at, each in enumerate(zip(given.first, given.later, strict=True)):
+                    for evidence in each:  # that which was found under another key has its place there
+                        self._places.setdefault(id(evidence), (self._keys, at))
+                self._keys += 1
+        self._sent = len(found)
+        return new
+
+    def _reference(self, evidence: Evidence) -> Reference:
+        return self._places.get(id(evidence), evidence)
+
+    def _case(self, case: Case) -> Packed:
+        verdicts = [
+            PackedVerdict(
+                claim.prop.key,
+                claim.part,
+                claim.text,
+                claim.provenance,
+                tuple(map(self._reference, evidence)),
+                (status, *rest),
+            )
+            for claim, status, evidence, *rest in case.verdicts
+        ]
+        return replace(case, verdicts=(), formulas=tuple, picture=None), verdicts
+
+
+class Unpacker:
+    """Unpacks what a packer of another process packed, in the order of the report."""
+
+    def __init__(self, checker: AtomChecker) -> None:
+        self._checker, self._cache = checker, checker.cache
+        self._rows: dict[str, Property] = {row.key: row for row in (*checker.table, TAKEN)}
+        self._keys: list[tuple[Hashable, tuple[Reference, ...]]] = []
+        self._given: dict[int, Given] = {}  # by the number of the key
+
+    def take(self, parcel: Parcel) -> None:
+        """Have the evidence of a parcel at hand, for cases in it and for what is found here."""
+        for key, references in parcel.keys:
+            if key not in self._cache.found:
+                self._cache.ahead.setdefault(key, partial(self._evidence, references))
+        self._keys += parcel.keys
+
+    def case(self, packed: Packed, entry: AnyAtom) -> Case:
+        """The case of an atom."""
+        case, verdicts = packed
+        return shown(replace(case, verdicts=tuple(self._verdict(case.name, one) for one in verdicts)), entry)
+
+    def _verdict(self, name: str, packed: PackedVerdict) -> Verdict:
+        prop, part, text, provenance, references, (status, *rest) = packed
+        row = self._rows[prop]
+        evidence = tuple(self._evidence(references, shared_name(name, part, row.scope)))
+        return Verdict(Claim(name, part, row, text, provenance), status, evidence, *rest)
+
+    def _evidence(self, references: Sequence[Reference], subject: str) -> list[Evidence]:
+        return [one if isinstance(one, Evidence) else self._under(one[0], subject)[one[1]] for one in references]
+
+    def _under(self, number: int, subject: str) -> tuple[Evidence, ...]:
+        """The evidence under a key, as a subject gets it."""
+        given = self._given.get(number)
+        if given is None:
+            key, references = self._keys[number]
+            given = self._given[number] = self._cache.given(key, subject, lambda: self._evidence(references, subject))
+        return given.to(subject)
