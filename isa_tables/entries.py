@@ -66,8 +66,14 @@ class Entry(NamedTuple):
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None  # of a corrected formula: what is wrong in the ISA
 
-    __eq__ = object.__eq__  # variants share entries, so what is made of one is kept by its identity
-    __hash__ = object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)  # variants share entries: what is made of one is kept for it
 
 
 def entries(variant: Variant) -> dict[str, Entry]:

@@ -307,7 +307,10 @@ def names_of(axes: tuple[str, str]) -> tuple[str, str]:
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
-    """The arguments, arrays as int64 of one shape, each number checked to be in its range; and that shape, if any."""
+    """The arguments, arrays as int64, each number checked to be in its range; and the shape of all together, if any.
+
+    An array keeps its own shape: what depends on the lane alone is computed once for each lane.
+    """
     given, arrays = {}, False
     for name, (value, end) in names.items():
         if isinstance(value, int) and not 0 <= value < end:
@@ -317,15 +320,14 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
         return given, None
     import numpy
 
-    wide = []
     for name, (value, end) in names.items():
-        if numpy.asarray(value).dtype.kind not in "iu":
-            raise IsaError(f"{name} must be whole numbers, not {numpy.asarray(value).dtype}")
-        wide.append(numpy.asarray(value).astype(numpy.int64))
-        if wide[-1].size and not (wide[-1].min() >= 0 and wide[-1].max() < end):
-            raise IsaError(f"{name} = {wide[-1].min()}..{wide[-1].max()} is outside 0..{end - 1}")
-    same = numpy.broadcast_arrays(*wide)
-    return dict(zip(names, same, strict=True)), same[0].shape
+        wide = numpy.asarray(value)
+        if wide.dtype.kind not in "iu":
+            raise IsaError(f"{name} must be whole numbers, not {wide.dtype}")
+        given[name] = wide = wide.astype(numpy.int64, copy=False)
+        if wide.size and not (wide.min() >= 0 and wide.max() < end):
+            raise IsaError(f"{name} = {wide.min()}..{wide.max()} is outside 0..{end - 1}")
+    return given, numpy.broadcast_shapes(*(wide.shape for wide in given.values()))
 
 
 def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:

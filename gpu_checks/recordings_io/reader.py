@@ -18,6 +18,7 @@ with arrays, or with lists as `FewLabels`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -99,7 +100,7 @@ def forget_tables() -> bool:
 
 def is_external(recording: Recording | Move) -> bool:
     """Whether it was read from a file that is not one of ours: the tests validate those."""
-    return bool(recording.file) and Path(recording.file).parent != SHIPPED
+    return bool(recording.file) and os.path.dirname(recording.file) != str(SHIPPED)
 
 
 class ByMnemonic(Mapping[str, tuple[T, ...]]):

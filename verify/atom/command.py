@@ -49,15 +49,14 @@ def _main(argv: Sequence[str] | None) -> int:
         found = gpu_checks.device_info()
         if isinstance(found, gpu_checks.Unavailable):
             raise AbsentError(f"--live: {found.reason}")
-    report = _report([pool[name] for name in names], options)
-    return output.report(report, options)
+    with ending.uncollected():
+        return output.report(_report([pool[name] for name in names], options), options)
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from verify.cli.batch import verified
 
     with ExitStack() as clean_up:
-        clean_up.enter_context(ending.uncollected())
         clean_up.enter_context(ending.warnings_in_a_line())
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case

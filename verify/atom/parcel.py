@@ -15,12 +15,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from verify.atom.checker import shown
 from verify.atom.properties import TAKEN
 from verify.core.evidence_cache import Given
-from verify.core.verdict import Claim, Counterexample, Evidence, Place, Property, Status, Verdict
+from verify.core.verdict import Claim, Evidence, Property, Verdict
 from verify.evidence.run import shared_name
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class PackedVerdict(NamedTuple):
     text: str  # in words
     provenance: str  # where its formulas come from
     evidence: tuple[Reference, ...]  # in its order
-    rest: tuple[Status, Counterexample | None, str, Place | None]  # status, counterexample, reason, place
+    rest: tuple[Any, ...]  # status, counterexample, reason and place of the verdict
 
 
 Packed: TypeAlias = "tuple[Case, list[PackedVerdict]]"  # a case without verdicts, and those

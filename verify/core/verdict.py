@@ -25,10 +25,12 @@ class Status(StrEnum):
     RELABELLED = "RELABELLED"  # refuted, but right after one relabelling of m, n or k in both operands that have it
     TAKEN = "TAKEN"  # left out of the entry and taken from the instruction: there is nothing to check
 
+    __hash__ = str.__hash__  # a fifth of the time of an Enum's own, and statuses are counted everywhere
+
     @property
     def confirmed(self) -> bool:
         """Whether this status confirms the claim."""
-        return self in (Status.PROVED, Status.AGREES)
+        return self is Status.PROVED or self is Status.AGREES
 
     @property
     def refuted(self) -> bool:
@@ -42,6 +44,8 @@ class Check(StrEnum):
     ISA = "isa"
     PROOF = "proof"
     GPU = "gpu"
+
+    __hash__ = str.__hash__
 
 
 class Scope(StrEnum):

@@ -65,8 +65,8 @@ class Case:
         return [
             f"{verdict.claim.prop.words}: every `equals` is confirmed and {evidence.recording or evidence.method} "
             "refutes it: the recording or the ISA tables are wrong, not the atom"
-            for verdict in self.verdicts
-            if self.contradicts(verdict) and self._equals_isa
+            for verdict in (self.verdicts if self.contradiction and self._equals_isa else ())
+            if self.contradicts(verdict)
             for evidence in verdict.evidence
             if evidence.status is Status.REFUTED and verdict.claim.prop.gpu_alone
         ]

@@ -93,7 +93,7 @@ def _source(case: Case) -> str:
 def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
     """The lines of a case; names have `room` columns, and sources that are `alike` in all cases are left out."""
     open_ = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
-    wrong = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
+    wrong = [v for v in case.verdicts if v.status in open_ or (case.contradiction and case.contradicts(v))]
     if not wrong or verbose:
         yield _headline(case, room, alike)
     for verdict in case.verdicts:
