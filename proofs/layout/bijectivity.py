@@ -19,7 +19,7 @@ from proofs.layout.modes import modes, size, value, values
 from proofs.layout.operand import Fragment
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import Modes, Script, encodings
+from proofs.smt.script import Modes, Script, power_of_two
 from proofs.smt.sexpr import render
 from proofs.smt.solve import Claim, Point, Survey, decide
 from proofs.smt.term import Condition, Term
@@ -63,7 +63,7 @@ def _ownership(
     first = {name: size(flat) for name, flat in parts.items()}
     second = {f"{name}2": n for name, n in first.items()}
     claim = _Ownership(title, first | second, tuple(parts.values()), elements, copies)
-    if encodings(claim.layouts)[0] is None:
+    if not all(power_of_two(s) for flat in claim.layouts for s, _ in flat):
         from proofs.layout.obligations import decide_obligations
 
         outcome = decide_obligations(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")

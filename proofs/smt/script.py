@@ -105,9 +105,17 @@ class Script:
 
 
 def encodings(layouts: Iterable[Modes]) -> tuple[int | None, ...]:
-    """The widths to try in order: only bit-vectors when every extent is a power of two, else integers (None) first."""
-    flat = all(s & (s - 1) == 0 for modes in layouts for s, _ in modes)
-    return WIDTHS if flat else (None, *WIDTHS)
+    """The widths to try in order: only bit-vectors when their digits are fields of bits, else integers (None) first.
+
+    They are where every extent but a layout's last is a power of two: nothing is divided by the last.
+    """
+    fields = all(power_of_two(s) for modes in layouts for s, _ in modes[:-1])
+    return WIDTHS if fields else (None, *WIDTHS)
+
+
+def power_of_two(extent: int) -> bool:
+    """Whether an extent, which is at least 1, is a power of two."""
+    return extent & (extent - 1) == 0
 
 
 def conjunction(conditions: Iterable[Condition]) -> Condition:
