@@ -85,19 +85,6 @@ def _shipped(place: Path) -> tuple[_File, ...]:
     return tuple(map(_File, files(place)))
 
 
-def forget() -> None:
-    """Drop what was read of our own files, for a process that goes on to instructions of others."""
-    _shipped.cache_clear()
-
-
-def forget_tables() -> bool:
-    """Drop the labels read of our own files, for the next instructions have others; whether there were any."""
-    read = [tables for file in _shipped(SHIPPED) for tables in (file.cache, file.lists) if tables]
-    for tables in read:
-        tables.clear()
-    return bool(read)
-
-
 def is_external(recording: Recording | Move) -> bool:
     """Whether it was read from a file that is not one of ours: the tests validate those."""
     return bool(recording.file) and os.path.dirname(recording.file) != str(SHIPPED)

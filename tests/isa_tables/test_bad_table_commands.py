@@ -41,7 +41,7 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
 @pytest.fixture(autouse=True)
 def one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has only the shipped tables."""
-    monkeypatch.setattr("verify.atlas.processes.MANY", 1 << 30)
+    monkeypatch.setattr("verify.atom.selection.MANY", 1 << 30)
 
 
 def in_a_line(output: str) -> str:

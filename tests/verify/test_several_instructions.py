@@ -93,7 +93,14 @@ def sampled() -> list[str]:
     for name in mnemonics("*"):
         key = said(name)
         chosen.setdefault((key.family, None if key.head == "wgmma" else key.shape), name)
-    return [name for name in chosen.values() if not isinstance(as_atom(name), NoAtom)]
+    return [name for name in chosen.values() if has_atom(name)]
+
+
+def has_atom(mnemonic: str) -> bool:
+    try:
+        return bool(as_atom(mnemonic))
+    except NoAtom:
+        return False
 
 
 def pairs(count: int) -> Iterator[tuple[str, str]]:
@@ -114,7 +121,6 @@ def test_no_pair_of_mnemonics_fails_nor_is_verified_where_one_does_not_fit(check
     checker, reported = AtomChecker(frozenset(checks)), set()
     for first, second in pairs(count):
         atom = as_atom(first)
-        assert not isinstance(atom, NoAtom)
         both = case(replace(atom, ptx=(first, second)), checker)
         try:
             other = case(replace(atom, ptx=(second,)), checker).status

@@ -82,17 +82,15 @@ def _atlas(options: argparse.Namespace) -> Atlas:
 def _tabulated(
     pool: Mapping[str, AnyAtom], names: Sequence[str], checks: frozenset[Check], everything: bool, options: Namespace
 ) -> Atlas:
-    from verify.atlas.processes import MANY, tabulate_many
     from verify.atlas.rows import tabulate
     from verify.atlas.without_atom import without_atom
     from verify.atom.checker import AtomChecker
 
     bare = without_atom(pool.values()) if everything else ()
-    if len(names) >= MANY and not options.atoms:
-        return tabulate_many(names, bare, checks, options.quiet, options.allow_unchecked)
+    jobs = 0 if len(names) >= selection.MANY else 1
     with ending.uncollected():
         atoms = (pool[name] for name in names)
-        return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked)
+        return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked, jobs)
 
 
 def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeAlias
 
 from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
@@ -19,6 +20,7 @@ from isa_tables.signature import find, signature
 from lanecheck_console.progress import Progress, each
 from layouts.atoms import AnyAtom
 from verify.atlas.without_atom import NoAtom, as_atom
+from verify.atom.ahead import ahead
 from verify.atom.checker import AtomChecker
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
@@ -26,6 +28,7 @@ from verify.core.errors import Exit
 from verify.core.verdict import Check, Origin, Status, Verdict, origin
 from verify.report import Case, Failure, Report
 
+Verify: TypeAlias = "Callable[[AnyAtom | str], Case]"
 COMPUTED = "no matrix instruction"
 UNNAMED = "no instruction named"
 MNEMONIC = re.compile(r"'?\w[\w.:]*\.[\w.:]*\w'?")
@@ -82,8 +85,7 @@ class Row:
         self.claims.update(verdict.status for verdict in case.verdicts)
         if how := case.surprise(expect_known=True):
             self.surprises[case.name] = how
-        for check in checks:
-            self._count(check, case, mnemonics)
+        self._count(case, mnemonics, checks)
         for verdict in case.verdicts:
             self._note(verdict, case)
 
@@ -118,29 +120,33 @@ class Row:
         """The origins of each operand's formulas in the ISA tables, a word for each."""
         return {operand: origin(" | ".join(texts)) for operand, texts in self.provenance.items()}
 
-    def _count(self, check: Check, case: Case, mnemonics: Sequence[str]) -> None:
-        given, missing = Counter[Status](), dict[str, list[str]]()
+    def _count(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
+        """Count in the outcome of each check, with the reasons of what it has no evidence on."""
+        found = {check: (Counter[Status](), dict[str, list[str]]()) for check in checks}
         for verdict in case.verdicts:
-            required = check in verdict.claim.prop.required
+            required = verdict.claim.prop.required
             for evidence in verdict.evidence:
-                if evidence.check is not check:
+                check = evidence.check
+                if check not in found:
                     continue
-                if required and evidence.status is Status.UNCHECKED:
+                given, missing = found[check]
+                if check in required and evidence.status is Status.UNCHECKED:
                     missing.setdefault(evidence.reason, []).append(verdict.claim.part)
-                elif required or evidence.status is Status.REFUTED:
+                elif check in required or evidence.status is Status.REFUTED:
                     given[evidence.status] += 1
                 if check is Check.GPU and evidence.method:
                     self.sources[evidence.method] = None
-        self.outcomes.setdefault(check, Counter())[_outcome(given, bool(missing))] += 1
-        if missing:
-            self.reasons.setdefault(check, Counter())[_why(missing, mnemonics)] += 1
+        for check, (given, missing) in found.items():
+            self.outcomes.setdefault(check, Counter())[_outcome(given, bool(missing))] += 1
+            if missing:
+                self.reasons.setdefault(check, Counter())[_why(missing, mnemonics)] += 1
 
     def _note(self, verdict: Verdict, case: Case) -> None:
         claim = verdict.claim
         if claim.part and claim.provenance:
             self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
         self.evidence += len(verdict.evidence)
-        self.shared += sum(bool(evidence.shared) for evidence in verdict.evidence)
+        self.shared += len([evidence for evidence in verdict.evidence if evidence.shared])
         if verdict.status.refuted or (case.contradiction and case.contradicts(verdict)):
             statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
@@ -234,48 +240,38 @@ def place(mnemonic: str) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class Counted:
-    """The rows counted so far, by their instruction, with the exit codes and failures of their atoms."""
+    """The rows counted so far, by their instruction, with the exit codes of their atoms."""
 
     rows: dict[str, Row] = field(default_factory=dict)
     bare: dict[str, Row] = field(default_factory=dict)  # of instructions without an atom
     exits: set[Exit] = field(default_factory=set)
-    failures: list[Failure] = field(default_factory=list)  # of atoms that were rejected, or ended in an internal error
 
-    def count(self, one: AnyAtom | str, checker: AtomChecker, allow_unchecked: bool) -> Failure | None:
+    def count(self, one: AnyAtom | str, verify: Verify, checker: AtomChecker, allow_unchecked: bool) -> Failure | None:
         """Verify an atom, or an instruction without one, and count it in; returns why that failed."""
+        checks = _checks(checker)
         if isinstance(one, str):
-            (family, name), found = place(one), as_atom(one)
-            if not isinstance(found, NoAtom):
-                self._count(found, self.bare, (family, name), checker, True)
-                return None
-            observed = isinstance(checker.recordings(signature(one)), tuple)
-            self.bare.setdefault(name, Row(name, family)).leave_open(found, _checks(checker), observed)
+            family, name = place(one)
+            row = self.bare.setdefault(name, Row(name, family))
+            try:
+                self._add(verify(one), row, (one,), checks, True)
+            except NoAtom as none:
+                row.leave_open(none, checks, isinstance(checker.recordings(signature(one)), tuple))
             return None
 
         def counted(atom: AnyAtom) -> None:
-            self._count(atom, self.rows, instruction(atom), checker, allow_unchecked)
+            case, (family, name) = verify(atom), instruction(atom)
+            self._add(case, self.rows.setdefault(name, Row(name, family)), atom.mnemonics, checks, allow_unchecked)
 
         failed = attempt(one, counted)
         if isinstance(failed, Failure):
             self.exits.add(failed.code)
-            self.failures.append(failed)
         return failed
 
-    def _count(
-        self, atom: AnyAtom, rows: dict[str, Row], where: tuple[str, str], checker: AtomChecker, allow_unchecked: bool
+    def _add(
+        self, case: Case, row: Row, mnemonics: Sequence[str], checks: Sequence[Check], allow_unchecked: bool
     ) -> None:
-        family, name = where
-        case = checker.case(atom)
-        rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, _checks(checker))
+        row.add(case, mnemonics, checks)
         self.exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
-
-    def absorb(self, other: Counted) -> None:
-        """Count in what was counted elsewhere."""
-        for mine, theirs in ((self.rows, other.rows), (self.bare, other.bare)):
-            for name, row in theirs.items():
-                mine.setdefault(name, Row(name, row.family)).absorb(row)
-        self.exits |= other.exits
-        self.failures += other.failures
 
     def atlas(self, checks: tuple[Check, ...], missing: int) -> Atlas:
         """The atlas: rows in alphabetical order of their instruction, and the exit code of a report.
@@ -294,26 +290,32 @@ def tabulate(
     without_atom: Iterable[str] = (),
     quiet: bool = False,
     allow_unchecked: bool = False,
+    jobs: int = 1,
 ) -> Atlas:
-    """The atlas of some atoms, and of instructions without an atom, made by one checker.
+    """The atlas of some atoms, and of instructions without an atom; `jobs` processes, 0 for as many as can work.
 
     An atom that is rejected, or that ends in an internal error, stops no other.
     """
     counted = Counted()
-
-    def count(one: AnyAtom | str, shown: Progress) -> None:
-        if failed := counted.count(one, checker, allow_unchecked):
-            with shown.aside():
-                report_failure(failed)
-
     everything: list[AnyAtom | str] = [*atoms, *without_atom]
-    _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
+    with ahead(checker, everything, _entry, jobs) as verify:
+
+        def count(one: AnyAtom | str, shown: Progress) -> None:
+            if failed := counted.count(one, verify, checker, allow_unchecked):
+                with shown.aside():
+                    complain(f"lanecheck: {failed.message.splitlines()[0]}", failed.code)
+
+        _, missing = each(everything, count, "instructions", _name, quiet)
     return counted.atlas(_checks(checker), missing)
 
 
-def report_failure(failed: Failure) -> None:
-    """Print why an atom was not verified."""
-    complain(f"lanecheck: {failed.message.splitlines()[0]}", failed.code)
+def _name(one: AnyAtom | str) -> str:
+    return one if isinstance(one, str) else one.name
+
+
+def _entry(one: AnyAtom | str) -> AnyAtom:
+    """The atom of a subject. Raises NoAtom where none can be made of an instruction."""
+    return as_atom(one) if isinstance(one, str) else one
 
 
 def _checks(checker: AtomChecker) -> tuple[Check, ...]:

@@ -8,7 +8,7 @@ whether a GPU that ran the instruction agrees (gpu).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import isa_tables
@@ -24,12 +24,12 @@ from verify.binding.coordinates import AXES, Formula, Memory, Registers, formula
 SOURCE = "the ISA tables"
 
 
-@dataclass(frozen=True, slots=True)
-class NoAtom:
+class NoAtom(Exception):
     """Why no atom can be made of an instruction; `unspecified` where the ISA itself leaves a layout open."""
 
-    reason: str
-    unspecified: bool = False
+    def __init__(self, reason: str, unspecified: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.unspecified = reason, unspecified
 
 
 def without_atom(atoms: Iterable[AnyAtom]) -> Iterator[str]:
@@ -43,28 +43,29 @@ def without_atom(atoms: Iterable[AnyAtom]) -> Iterator[str]:
     return (mnemonic for mnemonic in mnemonics("*") if mnemonic not in named)
 
 
-def as_atom(mnemonic: str) -> AnyAtom | NoAtom:
-    """The atom of an instruction by the ISA's formulas, or why there is none.
+def as_atom(mnemonic: str) -> AnyAtom:
+    """The atom of an instruction by the ISA's formulas. Raises NoAtom where there is none.
 
     >>> as_atom("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"]
     '((4,8),2):((16,1),8)'
-    >>> as_atom("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64").reason
-    'PTX ISA 9.7.14.4.1 leaves D, A, B, C unspecified'
+    >>> as_atom("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64")
+    Traceback (most recent call last):
+    verify.atlas.without_atom.NoAtom: PTX ISA 9.7.14.4.1 leaves D, A, B, C unspecified
     """
     instruction = isa_tables.instruction(mnemonic)
     open_ = [name for name, operand in instruction.operands.items() if operand.unspecified]
     if open_:
-        return NoAtom(f"PTX ISA {instruction.section} leaves {', '.join(open_)} unspecified", unspecified=True)
+        raise NoAtom(f"PTX ISA {instruction.section} leaves {', '.join(open_)} unspecified", unspecified=True)
     return _copy(instruction) if moves(instruction.signature) else _mma(instruction)
 
 
-def _mma(instruction: isa_tables.Instruction) -> Atom | NoAtom:
+def _mma(instruction: isa_tables.Instruction) -> Atom:
     signature = instruction.signature
     extents = dict(zip("mnk", signature.shape, strict=True))
     thr = _lanes(instruction)
     texts, space = {}, {}
     if "C" in instruction.operands and _key(instruction, "C") != _key(instruction, "D"):
-        return NoAtom("C and D have different layouts, an atom has one layout for both")
+        raise NoAtom("C and D have different layouts, an atom has one layout for both")
     for name, axes in AXES.items():
         fragment = next((f for f in FRAGMENTS.get(name, (name,)) if f in instruction.operands), None)
         if fragment is None or (name not in "ABC" and instruction.operands[fragment].space != "reg"):
@@ -72,10 +73,10 @@ def _mma(instruction: isa_tables.Instruction) -> Atom | NoAtom:
         table, extent = instruction.operands[fragment], (extents[axes[0]], extents[axes[1]])
         found, reason = formulas(name, instruction, table, extent)
         if not found:
-            return NoAtom(reason)
+            raise NoAtom(reason)
         text = _fragment(found[0], thr, extent[0])
         if text is None:
-            return NoAtom(f"no layout equals the ISA's formula for {name}")
+            raise NoAtom(f"no layout equals the ISA's formula for {name}")
         texts[name] = text
         if table.space != "reg":
             space[name] = table.space
@@ -97,7 +98,7 @@ def _key(instruction: isa_tables.Instruction, operand: str) -> tuple[object, ...
     return Registers("C", instruction.operands[operand], "").key
 
 
-def _copy(instruction: isa_tables.Instruction) -> CopyAtom | NoAtom:
+def _copy(instruction: isa_tables.Instruction) -> CopyAtom:
     of_operand, signature, why = spaces(instruction), instruction.signature, left_open(instruction) or NO_ORDER
     atom = CopyAtom(
         name=signature.mnemonic,
@@ -113,9 +114,11 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom | NoAtom:
         text = f"({operand.lanes},{operand.per_thread}):(0,1)" if operand.table is None else None
         text = text or written(operand.number, lanes, operand.per_thread)
         if text is None:
-            return NoAtom(f"no layout equals the ISA's formula for {name}")
+            raise NoAtom(f"no layout equals the ISA's formula for {name}")
         texts[name], copies[name] = text, operand.copies
-    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else NoAtom(why)
+    if not texts:
+        raise NoAtom(why)
+    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies)
 
 
 def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:

@@ -17,7 +17,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lanecheck_console.cores import cores
 from verify.atom.parcel import Packer, Parcel, Unpacker
@@ -29,45 +29,60 @@ if TYPE_CHECKING:
     from verify.atom.checker import AtomChecker
     from verify.report import Case
 
+S = TypeVar("S")
 MOST = 4  # processes in all, for their memory
-CHUNK = 16  # atoms whose cases are sent at once
-OFTEN = 8  # atoms between two looks at what has arrived
+CHUNK = 16  # subjects whose cases are sent at once
+OFTEN = 8  # subjects between two looks at what has arrived
 ROOM = 1 << 20  # bytes that wait to be read, so that nobody waits to send them
 
 
+class Shared(NamedTuple):
+    """What all processes of a run know; numbers are read and written without a lock, which one that dies could keep."""
+
+    checker: AtomChecker  # each process has its own from the fork on
+    subjects: Sequence[Any]  # in the order of the report
+    entry: Callable[[Any], AnyAtom]  # the atom of a subject
+    done: Any  # so many subjects the parent has verified
+    begun: Any  # of each further process the first subject of the chunk that it is at, or was at last
+
+
 @contextmanager
-def ahead(checker: AtomChecker, atoms: Sequence[AnyAtom], jobs: int = 0) -> Iterator[Callable[[AnyAtom], Case]]:
-    """`checker.case`, to be called of these atoms in order; `jobs` counts the processes, 0 for as many as can work."""
+def ahead(
+    checker: AtomChecker, subjects: Sequence[S], entry: Callable[[S], AnyAtom], jobs: int = 0
+) -> Iterator[Callable[[S], Case]]:
+    """What verifies the atom that is the `entry` of a subject, to be called of these subjects in order.
+
+    `jobs` counts the processes, 0 for as many as can work.
+    """
     jobs = jobs or (min(cores(), MOST) if forkable() else 1)
     if jobs == 1 or checker.lookup is not None:
-        yield checker.case
+        yield lambda subject: checker.case(entry(subject))
         return
     import multiprocessing
 
     fork: Any = multiprocessing.get_context("fork")
-    # read and written without a lock, which a process that dies could keep
-    done, begun = fork.RawValue("i", 0), fork.RawArray("i", [len(atoms)] * (jobs - 1))
+    begun = fork.RawArray("i", [len(subjects)] * (jobs - 1))
+    shared = Shared(checker, subjects, entry, fork.RawValue("i", 0), begun)
     others: list[_Other] = []
 
-    def case(atom: AnyAtom) -> Case:
-        place: int = done.value
+    def case(subject: S) -> Case:
+        place: int = shared.done.value
         if place % OFTEN == 0:
             for other in others:
                 other.receive()
         taker = others[place // CHUNK % len(others)]
         while place >= begun[taker.number] and place not in taker.cases and taker.receive(wait=True):
             pass
-        done.value += 1
+        shared.done.value += 1
         found = taker.cases.pop(place, None)
-        return checker.case(atom) if found is None else taker.unpacker.case(found, atom)
+        return checker.case(entry(subject)) if found is None else taker.unpacker.case(found, lambda: entry(subject))
 
     try:
         for number in range(jobs - 1):
             here, there = fork.Pipe(duplex=False)
             others.append(_Other(number, here, Unpacker(checker)))
             unread = [other.pipe for other in others]
-            work = checker, atoms, unread, there, done, begun, number
-            others[-1].process = fork.Process(target=_work, args=work, daemon=True)
+            others[-1].process = fork.Process(target=_work, args=(shared, number, unread, there), daemon=True)
             others[-1].process.start()
             there.close()
         yield case
@@ -88,7 +103,7 @@ class _Other:
 
     def __init__(self, number: int, pipe: Connection, unpacker: Unpacker) -> None:
         self.number, self.pipe, self.unpacker = number, pipe, unpacker
-        self.cases: dict[int, Any] = {}  # place of an atom -> its case, packed
+        self.cases: dict[int, Any] = {}  # place of a subject -> its case, packed
 
     def receive(self, wait: bool = False) -> bool:
         """Keep what has arrived, or wait for more; whether any came. What a process that has ended sent is kept too."""
@@ -108,15 +123,7 @@ class _Other:
         self.pipe.close()
 
 
-def _work(
-    checker: AtomChecker,
-    atoms: Sequence[AnyAtom],
-    unread: list[Connection],
-    there: Connection,
-    done: Any,
-    begun: Any,
-    number: int,
-) -> None:
+def _work(shared: Shared, number: int, unread: list[Connection], there: Connection) -> None:
     """Run a further process, which prints nothing and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C arrives here too, and the parent handles it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -125,28 +132,28 @@ def _work(
         result.close()
     _enlarge(there)
     with suppress(Exception):
-        for found in find(checker, atoms, done, begun, number):
+        for found in find(shared, number):
             there.send(found)
 
 
-def find(
-    checker: AtomChecker, atoms: Sequence[AnyAtom], done: Any, begun: Any, number: int
-) -> Iterator[tuple[int, Parcel]]:
-    """The cases of chunks of atoms, each with the place of its first: of every `len(begun)`-th chunk, the last first.
+def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
+    """The cases of chunks, each with the place of its first subject.
 
-    The parent has verified `done` atoms; where it is at a chunk, no more are found. `begun` says where this one is.
+    Of every so many chunks as there are further processes one is this process's, from the last on; where the parent is
+    at a chunk, no more are found.
     """
-    packer, last = Packer(checker), (len(atoms) - 1) // CHUNK
-    for chunk in range(last - (last - number) % len(begun), -1, -len(begun)):
+    checker, others = shared.checker, len(shared.begun)
+    packer, last = Packer(checker), (len(shared.subjects) - 1) // CHUNK
+    for chunk in range(last - (last - number) % others, -1, -others):
         first = chunk * CHUNK
-        if first <= done.value:
+        if first <= shared.done.value:
             return
-        begun[number] = first
+        shared.begun[number] = first
         cases: list[Case | None] = []
-        for atom in atoms[first : first + CHUNK]:
+        for subject in shared.subjects[first : first + CHUNK]:
             cases.append(None)
             with suppress(Exception):  # the parent meets it too, and reports it
-                cases[-1] = checker.case(atom)
+                cases[-1] = checker.case(shared.entry(subject))
         yield first, packer.packed(cases)
 
 

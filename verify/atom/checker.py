@@ -80,7 +80,7 @@ class AtomChecker(Run):
             issues_nothing=atom.ptx == (),
             drawn_by=command(atom, "", "show"),
         )
-        return shown(found, entry)
+        return shown(found, lambda: entry)
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
@@ -107,12 +107,12 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def shown(case: Case, entry: ReadAtom) -> Case:
+def shown(case: Case, entry: Callable[[], ReadAtom]) -> Case:
     """A case with the formulas and the picture of its atom, which are made where they are shown."""
     return replace(
         case,
-        formulas=lambda: cited(prepared(entry)),
-        picture=lambda: drawn(prepared(entry), case.verdicts),
+        formulas=lambda: cited(prepared(entry())),
+        picture=lambda: drawn(prepared(entry()), case.verdicts),
     )
 
 

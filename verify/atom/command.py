@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 DESCRIPTION = """Verify atoms: every claim of an MMA or copy atom, by the formulas of the PTX ISA (isa), by z3
 (proof) and by what a GPU did (gpu). NAME is an exact name, a prefix that ends at `_`, `<` or the end
 (SM80_16x8x16 means every element type of it), or a glob."""
-MANY = 200  # atoms: from which on further processes pay
 EXAMPLE = "SM80_16x8x16 --require gpu"
 
 
@@ -60,10 +59,10 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
         clean_up.enter_context(ending.warnings_in_a_line())
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case
-        if len(atoms) >= MANY:
+        if len(atoms) >= selection.MANY:
             from verify.atom.ahead import ahead
 
-            verify = clean_up.enter_context(ahead(checker, atoms))
+            verify = clean_up.enter_context(ahead(checker, atoms, lambda atom: atom))
         report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)

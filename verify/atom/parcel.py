@@ -11,7 +11,7 @@ travel as their keys; formulas and pictures are made anew.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -112,7 +112,7 @@ class Unpacker:
                 self._cache.ahead.setdefault(key, partial(self._evidence, references))
         self._keys += parcel.keys
 
-    def case(self, packed: Packed, entry: AnyAtom) -> Case:
+    def case(self, packed: Packed, entry: Callable[[], AnyAtom]) -> Case:
         """The case of an atom."""
         case, verdicts = packed
         return shown(replace(case, verdicts=tuple(self._verdict(case.name, one) for one in verdicts)), entry)

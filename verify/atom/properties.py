@@ -30,6 +30,7 @@ from verify.core.verdict import (
 )
 from verify.core.wording import owners, times
 from verify.evidence import enumeration, isa, proof
+from verify.evidence.product import product
 from verify.evidence.run import Run, first, shared_name, verified
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
@@ -371,7 +372,7 @@ PRODUCT = Property(
     "product",
     says={MMA: "a random exact product through the three maps alone equals numpy's"},
     states=_multiplies,
-    isa=lambda run, atom, _: [isa.product(atom)],
+    isa=lambda run, atom, _: [product(atom)],
     gpu=lambda run, atom, _: run.multiply(atom) if run.multiply else [],
     how=("sampled", "", "sampled, with `--live`"),
     needs=(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from verify.core.verdict import Check
 
 NAMED = r"SM(\d+)(?=[_:<])"
+MANY = 200  # atoms: from which on further processes pay
 ARCHITECTURE = r"(?i)sm_?(\d+)[af]?"
 
 

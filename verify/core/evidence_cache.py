@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, cast
 
-from verify.core.verdict import Check, Evidence
+from verify.core.verdict import Evidence
 
 T = TypeVar("T")
 
@@ -56,12 +56,6 @@ class EvidenceCache:
         if value is self:
             value = self.found[key] = compute()
         return cast(T, value)
-
-    def drop(self, check: Check) -> None:
-        """Forget what one check found: no later subject asks the same of it."""
-        self.found = {
-            key: value for key, value in self.found.items() if not (isinstance(key, tuple) and key[0] is check)
-        }
 
     def once(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
         """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""

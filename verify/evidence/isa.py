@@ -7,37 +7,28 @@ is not loaded, `verify.evidence.plain` calls it at every point. A refutation nam
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence
-`product`             evidence on an atom: random matrices multiplied through its maps
 `same_function`       evidence on two layouts: whether they are equal at every point
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
-from verify.binding.coordinates import Formula, Memory, Registers
+from verify.binding.coordinates import Formula
 from verify.core.digits import image, lane_of, read, walk, walks, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.core.wording import describe, owners
 from verify.evidence import plain, repair
 from verify.evidence.plain import few
 
-if TYPE_CHECKING:
-    from random import Random
-
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
-Matrix: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"
-WRONG = math.inf  # equal to no sum
-NUMBERS, SCALES = (-8, 8), (1, 4)
-RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}  # of metadata: whether kept
 LARGE = 1 << 17  # points: a larger table is not kept
 ENGINE = "Python"  # with numpy or without
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
@@ -99,7 +90,7 @@ def _kept(layout: Layout, tabulate: Callable[[Layout], Table]) -> Table:
 
 
 @lru_cache(maxsize=64)  # what evaluates is part of the key, as above
-def _indices(layout: Layout, batch: Callable[[Layout], batched.Batch]) -> Table:
+def indices(layout: Layout, batch: Callable[[Layout], batched.Batch]) -> Table:
     """The layout at every index."""
     found: Table = batch(layout).values()
     found.setflags(write=False)
@@ -270,7 +261,7 @@ def _compare(
 ) -> Counterexample | None:
     """The smallest point at which one replica of the layout differs from the formula."""
     thr, rep = subject.numbering
-    lanes = _indices(thr, batched.batch)[:, None] + rep(replica)
+    lanes = indices(thr, batched.batch)[:, None] + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
     inside = all(0 <= np.min(c) and np.max(c) < end for c, end in zip((x, y), part.extent, strict=True))
     if inside and (table == x + part.extent[0] * y).all():
@@ -348,131 +339,3 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
         return "exhaustive", elements, None
     statement = f"L(R({first})) = {image(layout, image(inverse, first))} with R = {inverse}"
     return "exhaustive", elements, Counterexample({"element": first}, statement)
-
-
-def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
-    """The evidence of random exact products through the atom's maps and the ISA's formulas, compared with numpy's.
-
-    Every operand is distributed to (lane, value) by the atom's map, the instruction reads and writes by the formulas of
-    the ISA tables, and C is gathered by the atom's map: nothing else touches the matrices. Scale factors multiply the
-    elements of their block, metadata keeps or drops its positions.
-
-    >>> from verify.binding.atom import prepare
-    >>> from layouts.atoms import registry
-    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
-    >>> product(atom).status.value
-    'AGREES'
-    """
-    started = time.perf_counter()
-    if plain.multiplies(subject, trials, seed, NUMBERS):
-        seconds = time.perf_counter() - started
-        return finding(Check.ISA, None, "random integers", trials, ENGINE, Status.AGREES, seconds)
-    from random import Random  # numpy.random takes 10 ms to load
-
-    m, n, _ = subject.mma.shape
-    rng = Random(seed)
-    maps = {part.name: by_lane(subject, part) for part in subject.parts}
-    places = {}
-    for part in subject.parts:
-        threads, values = maps[part.name].shape
-        at = part.formulas[0].locate(np.arange(threads)[:, None], np.arange(values)[None, :])
-        if any(np.min(c) < 0 or np.max(c) >= end for c, end in zip(at, part.extent, strict=True)):
-            return unchecked(Check.ISA, f"the instruction's {part.name} has places beyond {part.tile}")
-        x, y = (np.broadcast_to(c, (threads, values)) for c in at)
-        places[part.name] = x, y
-    drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
-    given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
-    a, b = effective(given)
-    right = (b @ a.swapaxes(1, 2)).reshape(trials, 1, -1)  # element m + M n of each trial
-    bad = (_through_fragments(subject, maps, places, given) != right).any(axis=1).reshape(trials, n, m).swapaxes(1, 2)
-    wrong = None
-    if bad.any():
-        trial, row, col = (int(c) for c in np.argwhere(bad)[0])
-        statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
-        damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
-        wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
-    seconds = time.perf_counter() - started
-    return finding(Check.ISA, wrong, "random integers", trials, ENGINE, Status.AGREES, seconds)
-
-
-def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
-    """A matrix of small integers; positions that share one element of the instruction are equal.
-
-    In single precision, which multiplies fastest: a sum is at most 24 * 24 K, below 2^24, so it is exact.
-    """
-    formula = part.formulas[0]
-    coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
-    low, high = RANGES[part.name]
-    rows, columns = part.extent[0], part.extent[1] // coarse
-    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8)
-    blocks = ((drawn % (high - low)).astype(np.float32) + low).reshape(rows, columns)
-    return np.repeat(blocks, coarse, axis=1) if coarse > 1 else blocks
-
-
-def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
-    """A and B, scaled, without the elements that metadata drops; axes of trials and products come first, if any."""
-    a, b = matrices["A"], matrices["B"]
-    for name in ("E", "SFA"):
-        a = a * matrices.get(name, 1)
-    return a, b * matrices.get("SFB", 1)
-
-
-def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
-    """The element of each (lane, value): the layout at the lane's logical thread, for every replica.
-
-    In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
-    """
-    if isinstance(part.formulas[0], Memory):
-        return _table(part)[: part.formulas[0].ctas]
-    table = _table(part)
-    thr, rep = subject.numbering
-    lanes = _indices(thr, batched.batch)[:, None] + _indices(rep, batched.batch)
-    spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
-    spread[lanes] = table[:, None, :]
-    return spread
-
-
-def _table(part: BoundOperand) -> Table:
-    return evaluate(part.parsed) if part.map is None else np.array(part.map.elements(), dtype=np.int64)
-
-
-def _through_fragments(
-    subject: BoundAtom,
-    maps: Mapping[str, Table],
-    places: Mapping[str, tuple[Table, Table]],
-    given: Mapping[str, Matrix],
-) -> Matrix:
-    """[trial][product][m + M n] of C, read through its map from what the instruction makes of the other fragments.
-
-    An instruction makes several products (m8n8k4's quad pairs), or one. An element without a slot is WRONG.
-    """
-    instruction = subject.instruction
-    which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
-    trials, products = len(given["A"]), int(which.max()) + 1
-    extents = {part.name: part.extent for part in subject.parts}
-
-    def slots(name: str) -> Table:
-        """The place of each (lane, value) in the operands of all products: arrays of one axis are indexed fastest."""
-        (x, y), (rows, columns) = places[name], extents[name]
-        return np.asarray((which[: len(x)] * rows + x) * columns + y)
-
-    fragments = {}
-    for name, matrices in given.items():
-        elements = matrices.swapaxes(1, 2).reshape(trials, -1)
-        filled = _moved(elements, maps[name], slots(name), products * math.prod(extents[name]), 0)
-        fragments[name] = filled.reshape(trials, products, *extents[name])
-    a, b = effective(fragments)
-    computed = (a @ b.swapaxes(2, 3)).reshape(trials, -1)
-    size = math.prod(extents["C"])
-    found = _moved(computed, slots("C"), which * size + maps["C"], products * size, WRONG)
-    return found.reshape(trials, products, size)
-
-
-def _moved(elements: Matrix, source: Table, target: Table, room: int, nothing: float) -> Matrix:
-    """[trial][place]: the element of each trial at `source`, placed at `target`; `nothing` where none arrives."""
-    at = np.full(room, -1)
-    at[target] = source
-    moved = elements.take(at, axis=1)  # at once for all trials: a fifth of the time of an assignment
-    if at.min() < 0:
-        moved[:, at < 0] = nothing
-    return moved

@@ -69,7 +69,7 @@ def inverts(layout: Layout, inverse: Layout, elements: int) -> bool:
 
 
 def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, int]) -> bool:
-    """Whether few products of random integers of range(*numbers) are right, as `isa.product` finds with arrays.
+    """Whether few products of random integers of range(*numbers) are right, as `product` finds with arrays.
 
     Not for scale factors, metadata and operands in memory: arrays multiply those.
     """

@@ -87,11 +87,6 @@ class Run:
 
         return self.lookup or Recorded(gpu_checks.recordings())
 
-    def forget_recordings(self) -> None:
-        """Drop the recordings that were read, and what they showed: the next subjects are of other instructions."""
-        self.cache.drop(Check.GPU)
-        vars(self).pop("recordings", None)
-
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
         """The units of a scope: its claims are about one each."""
         raise NotImplementedError

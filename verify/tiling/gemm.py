@@ -19,7 +19,8 @@ from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence import repair
-from verify.evidence.isa import RANGES, effective, evaluate
+from verify.evidence.isa import evaluate
+from verify.evidence.product import RANGES, effective
 from verify.tiling import instruction, reference
 from verify.tiling.bind import TiledOperand, Tiling
 

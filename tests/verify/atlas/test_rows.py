@@ -2,13 +2,69 @@
 """The rows of the atlas: every atom is counted once, by the outcome of each check."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from layouts.atoms import registry
 from verify.atlas.rows import Atlas, Outcome, instruction, tabulate
+from verify.atom.ahead import CHUNK
 from verify.atom.checker import AtomChecker
+from verify.core.errors import Exit
+from verify.core.verdict import Check
+from verify.report import Case
+
+ISA = frozenset({Check.ISA})
+NAMES = ("SM61_DP4A", "SM80_16x8x8_F16F16F16F16_TN", "SM75_U32x1_LDSM_N", "SM80_16x8x16_F32F16F16F32_TN", "SM61_DP2A")
+ATOMS = [registry()[name] for name in NAMES]
+BARE = ("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64")
+
+
+def after(name: str, end: Callable[[], None]) -> Callable[[AtomChecker, Any], Case]:
+    """A checker that makes something else of one atom."""
+    right = AtomChecker.case
+
+    def case(self: AtomChecker, entry: Any) -> Case:
+        if entry.name == name:
+            end()
+        return right(self, entry)
+
+    return case
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # pytest's own threads
+@pytest.mark.parametrize("jobs", [2, 3])
+def test_the_rows_are_those_of_one_process(jobs: int) -> None:
+    atoms = [atom for name, atom in registry().items() if name.startswith(("SM80", "SM75"))]
+    assert len(atoms) > 4 * CHUNK
+    alone, by_others = (tabulate(atoms, AtomChecker(ISA), BARE, quiet=True, jobs=count) for count in (1, jobs))
+    assert alone == by_others
+    assert alone.total().shared and alone.total_without_atom().verdicts == {"VERIFIED": 1, "UNSPECIFIED": 1}
+
+
+def test_an_interruption_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AtomChecker, "case", after(NAMES[2], stop))
+    atlas = tabulate(ATOMS, AtomChecker(ISA), BARE, quiet=True)
+    assert (atlas.exit, atlas.total().atoms, atlas.missing) == (Exit.INTERRUPTED, 2, 5)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_atom_that_fails_stops_no_other_and_is_printed_once(
+    jobs: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(AtomChecker, "case", after(NAMES[-1], fail))
+    atlas = tabulate(ATOMS * (CHUNK // 2), AtomChecker(ISA), quiet=True, jobs=jobs)
+    assert (atlas.exit, atlas.total().atoms, atlas.missing) == (Exit.CONTRADICTION, 4 * (CHUNK // 2), 0)
+    assert capfd.readouterr().err.count("SM61_DP2A was not verified: RuntimeError: planted") == CHUNK // 2
 
 
 @pytest.mark.slow

@@ -16,8 +16,8 @@ import pytest
 
 from layouts.atoms import AnyAtom, registry
 from verify.atom import ahead as module
-from verify.atom import command
-from verify.atom.ahead import CHUNK, ahead, find, forkable
+from verify.atom import command, properties, selection
+from verify.atom.ahead import CHUNK, Shared, ahead, find, forkable
 from verify.atom.checker import AtomChecker
 from verify.atom.parcel import Unpacker
 from verify.cli.batch import verified
@@ -42,6 +42,10 @@ class Number:
         self.value = value
 
 
+def itself(atom: AnyAtom) -> AnyAtom:
+    return atom
+
+
 @cache
 def alone() -> str:
     return as_json.render(verified(ATOMS, AtomChecker(CHECKS).case, "atoms", quiet=True))
@@ -49,7 +53,7 @@ def alone() -> str:
 
 def report(jobs: int, after: float = 0.0) -> Report:
     """The report by so many processes, where this one begins after some seconds."""
-    with ahead(AtomChecker(CHECKS), ATOMS, jobs) as verify:
+    with ahead(AtomChecker(CHECKS), ATOMS, itself, jobs) as verify:
         time.sleep(after)
         found = verified(ATOMS, verify, "atoms", quiet=True)
     assert not multiprocessing.active_children()
@@ -64,9 +68,9 @@ def test_the_report_is_that_of_one_process(jobs: int) -> None:
 def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, checker = alone(), AtomChecker(CHECKS)
     unpacker = Unpacker(checker)
-    for _, parcel in find(AtomChecker(CHECKS), ATOMS, Number(-1), [0], 0):
+    for _, parcel in find(Shared(AtomChecker(CHECKS), ATOMS, itself, Number(-1), [0]), 0):
         unpacker.take(parcel)
-    for owner, name in ((isa, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
+    for owner, name in ((properties, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
         monkeypatch.setattr(owner, name, None)
     assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
 
@@ -90,7 +94,7 @@ def test_each_process_finds_its_chunks_from_the_last_on_until_where_the_parent_i
     atoms = (ATOMS * 4)[: 4 * CHUNK + 3]
     monkeypatch.setattr(AtomChecker, "case", lambda self, atom: Case(atom.name, ()))
     begun, seen = [len(atoms)] * others, []
-    for first, parcel in find(AtomChecker(CHECKS), atoms, Number(done), begun, number):
+    for first, parcel in find(Shared(AtomChecker(CHECKS), atoms, itself, Number(done), begun), number):
         assert begun[number] == first
         seen.append(first)
         names = [packed[0].name for packed in parcel.cases if packed is not None]
@@ -103,7 +107,8 @@ def test_of_every_chunk_one_process_is_in_charge() -> None:
     for others in (1, 2, 3, 4):
         taken: dict[int, int] = {}
         for number in range(others):
-            for first, _ in find(AtomChecker(frozenset()), atoms, Number(-1), [0] * others, number):
+            shared = Shared(AtomChecker(frozenset()), atoms, itself, Number(-1), [0] * others)
+            for first, _ in find(shared, number):
                 assert taken.setdefault(first, number) == number
         assert sorted(taken) == [*range(0, len(atoms), CHUNK)]
         assert all(number == first // CHUNK % others for first, number in taken.items())
@@ -117,13 +122,13 @@ def fails(*_: Any) -> None:
     raise RuntimeError("planted")
 
 
-def dies_within_a_chunk(_: Any, __: Any, ___: Any, begun: Any, number: int) -> None:
-    begun[number] = 0
+def dies_within_a_chunk(shared: Shared, number: int) -> None:
+    shared.begun[number] = 0
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def dies_later(*given: Any) -> Any:
-    yield next(find(*given))
+def dies_later(shared: Shared, number: int) -> Any:
+    yield next(find(shared, number))
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -184,15 +189,14 @@ def test_by_default_every_core_works_up_to_four(cores: int, processes: int, monk
     monkeypatch.setattr(module, "cores", lambda: cores)
     monkeypatch.setattr(module, "forkable", lambda: True)
     monkeypatch.setattr(module, "find", lambda *_: iter(lambda: time.sleep(1), 0))
-    with ahead(AtomChecker(CHECKS), ATOMS):
+    with ahead(AtomChecker(CHECKS), ATOMS, itself):
         assert len(multiprocessing.active_children()) == processes
     assert not multiprocessing.active_children()
 
 
 def test_recordings_of_a_user_and_a_gpu_are_left_to_one_process() -> None:
     checker = AtomChecker(CHECKS, lookup=object())  # type: ignore[arg-type]
-    with ahead(checker, ATOMS, 2) as verify:
-        assert verify == checker.case
+    with ahead(checker, ATOMS, itself, 2):
         assert not multiprocessing.active_children()
 
 
@@ -202,7 +206,7 @@ def test_few_atoms_are_verified_by_one_process(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "forkable", lambda: True)
     assert command.main(["SM61_DP4A", "-q"]) == 0
     assert not used
-    monkeypatch.setattr(command, "MANY", 1)
+    monkeypatch.setattr(selection, "MANY", 1)
     assert command.main(["SM61_DP4A", "-q"]) == 0
     assert used
 
@@ -213,6 +217,6 @@ def test_the_report_on_all_atoms_is_that_of_one_process() -> None:
     texts = []
     for jobs in (1, 2, 3):
         checker = AtomChecker()
-        with ahead(checker, atoms, jobs) as verify:
+        with ahead(checker, atoms, itself, jobs) as verify:
             texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
     assert texts[0] == texts[1] == texts[2]

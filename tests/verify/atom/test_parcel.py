@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
-from layouts.atoms import registry
+from layouts.atoms import AnyAtom, registry
 from verify.atom.checker import AtomChecker
 from verify.atom.parcel import Packer, Parcel, Unpacker
 from verify.core.verdict import Check, Evidence
@@ -43,8 +44,13 @@ def by_two(order: Sequence[int], checks: frozenset[Check], here: Sequence[int] =
     found = []
     for place, atom in enumerate(ATOMS):
         one = packed.get(place)
-        found.append(checker.case(atom) if place in here or one is None else unpacker.case(one, atom))
+        taken = None if place in here else one
+        found.append(checker.case(atom) if taken is None else unpacker.case(taken, partial(itself, atom)))
     return found
+
+
+def itself(atom: AnyAtom) -> AnyAtom:
+    return atom
 
 
 def text(cases: Sequence[Case]) -> str:
@@ -97,7 +103,7 @@ def test_evidence_that_is_changed_on_the_way_is_seen(monkeypatch: pytest.MonkeyP
     unpacker.take(parcel._replace(keys=bent))
     (packed,) = parcel.cases
     assert packed is not None
-    found = unpacker.case(packed, ATOMS[0])
+    found = unpacker.case(packed, lambda: ATOMS[0])
     assert any(one.method == "bent" for verdict in found.verdicts for one in verdict.evidence)
 
 

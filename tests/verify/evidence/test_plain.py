@@ -11,6 +11,7 @@ from layouts import Layout, right_inverse
 from layouts.atoms import registry
 from verify.binding.atom import BoundAtom, prepare
 from verify.evidence import isa, plain
+from verify.evidence.product import NUMBERS, product
 
 TN = "SM80_16x8x16_F32F16F16F32_TN"
 VOLTA = "SM70_8x8x4_F32F16F16F32_TN"  # two products in one warp, of quad pairs
@@ -31,7 +32,7 @@ def changed(atom: BoundAtom, which: int, text: str) -> BoundAtom:
 def test_right_maps_agree_at_as_many_points_as_with_arrays(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     atom = prepare(registry()[name])
     found = [plain.equals(atom, part) for part in atom.parts]
-    assert plain.multiplies(atom, 2, 0, isa.NUMBERS)
+    assert plain.multiplies(atom, 2, 0, NUMBERS)
     assert all(
         plain.inverts(part.parsed, right_inverse(part.parsed), part.extent[0] * part.extent[1]) for part in atom.parts
     )
@@ -50,8 +51,8 @@ def test_right_maps_agree_at_as_many_points_as_with_arrays(name: str, monkeypatc
 )
 def test_a_wrong_map_agrees_nowhere_and_is_refuted_by_arrays(which: int, text: str) -> None:
     atom = changed(prepare(registry()[TN]), which, text)
-    assert plain.equals(atom, atom.parts[which]) == 0 and not plain.multiplies(atom, 2, 0, isa.NUMBERS)
-    assert isa.equals(atom, atom.parts[which])[2] is not None and isa.product(atom).counterexample is not None
+    assert plain.equals(atom, atom.parts[which]) == 0 and not plain.multiplies(atom, 2, 0, NUMBERS)
+    assert isa.equals(atom, atom.parts[which])[2] is not None and product(atom).counterexample is not None
 
 
 def test_no_inverse_and_no_point_too_many() -> None:
