@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gpu_checks.recordings_io.capabilities import mismatch
+from lanecheck_console.digests import blake2b, sha256
 
 T = TypeVar("T")
 _SIZE = 8  # bytes of a digest

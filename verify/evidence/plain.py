@@ -16,6 +16,7 @@ from functools import lru_cache
 from operator import mul
 from typing import TypeAlias
 
+from lanecheck_console.digests import shake_128
 from layouts import Layout, size
 from layouts.arrays import loaded
 from verify.binding.atom import BoundAtom, BoundOperand
@@ -133,9 +134,7 @@ def lanes(subject: BoundAtom) -> list[int]:
 
 
 def _drawn(part: BoundOperand, seed: str, numbers: tuple[int, int]) -> Rows:
-    """A matrix of random integers, drawn from a digest: recordings, which have digests too, have loaded hashlib."""
-    from hashlib import shake_128
-
+    """A matrix of random integers, drawn from a digest: `random` takes longer to load."""
     low, high = numbers
     rows, columns = part.extent
     drawn = shake_128(f"{part.name} {seed}".encode()).digest(rows * columns)

@@ -4,7 +4,7 @@
 A load by a tensor map is made at once, and its bytes get the engine's time. A thread may read them once it knows that
 time: it waited for the phase of the mbarrier that counts them, or met at a barrier with a thread that did.
 
-`Engine`                     the mbarriers of a CTA, and the time of the copy engine
+`Engine`                     the mbarriers of a batch of CTAs, and the time of the copy engine
 `barrier_arrive`, `wait`     a thread comes to a phase, or waits for its end; `barrier_expect` says how many bytes come
 `tensor_load`                a box of a tensor arrives, and the phase counts it
 """
