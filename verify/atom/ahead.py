@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lanecheck_console.cores import cores
-from verify.atom.parcel import Packer, Parcel, Unpacker
+from verify.atom.parcel import Differs, Packer, Parcel, Unpacker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -75,7 +75,10 @@ def ahead(
             pass
         shared.done.value += 1
         found = taker.cases.pop(place, None)
-        return checker.case(entry(subject)) if found is None else taker.unpacker.case(found, lambda: entry(subject))
+        with suppress(Differs):
+            if found is not None:
+                return taker.unpacker.case(found, lambda: entry(subject))
+        return checker.case(entry(subject))
 
     try:
         for number in range(jobs - 1):

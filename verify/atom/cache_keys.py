@@ -19,9 +19,27 @@ def is_copy(atom: BoundAtom) -> bool:
 
 
 def operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
-    """The key of a check of one operand: its layout, its tile, its owners, the threads and the formulas."""
+    """The key of a check of one operand: its layout, its tile, its owners, the threads and the formulas.
+
+    A proof may be one about a family, so it depends on what the family states too.
+    """
     where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
-    return (operand.text, operand.map, *where, operand.keys)
+    return (
+        operand.text,
+        operand.map,
+        *where,
+        operand.keys,
+        *([_family(atom, operand)] if check is Check.PROOF else ()),
+    )
+
+
+def _family(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
+    """The key of what can be proved of an operand for all members of its atom's family; None without one."""
+    if atom.atom.family is None:
+        return None
+    from verify.evidence import proof_family
+
+    return proof_family.scope(atom, operand)
 
 
 def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
@@ -34,7 +52,7 @@ def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
     if atom.uncompared or atom.thr_fault or atom.shape_fault:
         return None
     cited = tuple((formula.citation, formula.provenance) for formula in operand.formulas)
-    return operand_key(Check.ISA, atom, operand), operand.name, operand.no_formula, cited
+    return operand_key(Check.PROOF, atom, operand), operand.name, operand.no_formula, cited
 
 
 def product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:

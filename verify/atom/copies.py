@@ -18,7 +18,7 @@ from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
 from verify.core.verdict import Check, Counterexample, Evidence, finding, unchecked
 from verify.core.wording import owners
 from verify.evidence import isa
-from verify.evidence.isa import Table, evaluate
+from verify.evidence.isa import Table, computed_rows, evaluate
 
 COPY_OPERANDS = ("Src", "Dst")
 LARGEST_SPAN = 1 << 26  # the largest distance between two bits that are named, for which a table is made
@@ -222,14 +222,16 @@ def _equal(table: Table, other: Table) -> bool:
 
 def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
     """The smallest bit that one operand names and the other does not."""
-    distinct = {id(table): table for table in tables.values()}.values()
-    low, high = min(int(table.min()) for table in distinct), max(int(table.max()) for table in distinct)
+    rows = {name: computed_rows(table)[0] for name, table in tables.items()}
+    low, high = min(int(row.min()) for row in rows.values()), max(int(row.max()) for row in rows.values())
     if high - low > LARGEST_SPAN:
         return Counterexample({"bits": high - low}, f"the distance of the bits named is up to {high - low}")
     named = {}
     for operand in COPY_OPERANDS:
         named[operand] = np.zeros(high - low + 1, dtype=bool)
-        named[operand][tables[operand] - low if low else tables[operand]] = True
+        named[operand][rows[operand].ravel() - low] = True
+    if np.array_equal(named["Dst"], named["Src"]):
+        return None
     for operand, other in (("Dst", "Src"), ("Src", "Dst")):
         alone = np.flatnonzero(named[operand] & ~named[other])
         if len(alone):

@@ -113,7 +113,7 @@ class Unpacker:
         self._keys += parcel.keys
 
     def case(self, packed: Packed, entry: Callable[[], AnyAtom]) -> Case:
-        """The case of an atom."""
+        """The case of an atom; raises Differs where it rests on other evidence than was found here."""
         case, verdicts = packed
         return shown(replace(case, verdicts=tuple(self._verdict(case.name, one) for one in verdicts)), entry)
 
@@ -127,9 +127,21 @@ class Unpacker:
         return [one if isinstance(one, Evidence) else self._under(one[0], subject)[one[1]] for one in references]
 
     def _under(self, number: int, subject: str) -> tuple[Evidence, ...]:
-        """The evidence under a key, as a subject gets it."""
+        """The evidence under a key, as a subject gets it; raises Differs where it is not what was found here."""
         given = self._given.get(number)
         if given is None:
             key, references = self._keys[number]
-            given = self._given[number] = self._cache.given(key, subject, lambda: self._evidence(references, subject))
+            found = self._evidence(references, subject)
+            given = self._cache.given(key, subject, lambda: found)
+            if [*map(_unnamed, given.first)] != [*map(_unnamed, found)]:
+                raise Differs
+            self._given[number] = given
         return given.to(subject)
+
+
+class Differs(Exception):
+    """What another process found under a key is not what was found here: its cases are verified here."""
+
+
+def _unnamed(evidence: Evidence) -> Evidence:
+    return evidence._replace(shared="")

@@ -97,7 +97,7 @@ def indices(layout: Layout, batch: Callable[[Layout], batched.Batch]) -> Table:
     return found
 
 
-def _rows(table: Table) -> tuple[Table, int]:
+def computed_rows(table: Table) -> tuple[Table, int]:
     """The rows of a table that are computed, and how often the table repeats them."""
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
@@ -132,7 +132,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
         return "exhaustive", len(found), None
     table = evaluate(layout)
-    rows, _ = _rows(table)
+    rows, _ = computed_rows(table)
     if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
         return "exhaustive", table.size, None
     outside = np.argwhere((table < 0) | (table >= elements))
@@ -157,7 +157,7 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
         return "exhaustive", len(found), None
     table = evaluate(layout)
-    rows, times = _rows(table)
+    rows, times = computed_rows(table)
     within = (rows >= 0) & (rows < elements)
     inside = within.all()
     counts = times * np.bincount(rows.ravel() if inside else rows[within], minlength=elements)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from math import gcd
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +17,7 @@ import proofs
 from layouts import LayoutError
 from layouts.atoms import Atom, Family
 from layouts.atoms.reading import read_atom
-from layouts.atoms.template import PLACE, fill, tokens
+from layouts.atoms.template import PLACE, Word, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
@@ -52,8 +53,8 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
     if part.layout is None or part.domain != subject.expected(part) or subject.mma.relabel:
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
-    extent, threads = str(extent_of(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
-    return text, extent, threads, tuple(_steps(family).items()), formulas
+    threads = (subject.atom.thr, subject.lanes, subject.multiplicity(part))
+    return text, tuple(_extents(family, part)), threads, tuple(_steps(family).items()), formulas
 
 
 def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
@@ -62,9 +63,16 @@ def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
     if not {"shape", "thr"} <= table.keys():  # taken from each member's instruction
         return False
     extents = table["shape"]
-    shape = tuple(fill(str(extent), params) for extent in extents) if isinstance(extents, list) else ()
-    same_layout = fill(str(table[part.name]), params) == part.text
-    return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
+    chosen = tuple(params.items())
+    shape = tuple(_filled(str(extent), chosen) for extent in extents) if isinstance(extents, list) else ()
+    same_layout = _filled(str(table[part.name]), chosen) == part.text
+    return same_layout and shape == tuple(map(str, atom.shape)) and _filled(str(table["thr"]), chosen) == atom.thr
+
+
+@lru_cache(maxsize=4096)
+def _filled(text: str, params: tuple[tuple[str, Word], ...]) -> str:
+    """A text with its placeholders replaced, once for all families that have it."""
+    return fill(text, dict(params))
 
 
 def ownership(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
@@ -151,10 +159,15 @@ def _steps(family: Family) -> dict[str, int]:
 
 def extent_of(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
     """The tile of an operand over the parameters."""
-    given_shape = family.entry.table["shape"]
-    sizes = dict(zip("mnk", given_shape if isinstance(given_shape, list) else [], strict=False))
-    x, y = (_size(str(sizes.get(axis, "")), _steps(family)) for axis in AXES[part.name])
+    x, y = (_size(text, _steps(family)) for text in _extents(family, part))
     return None if x is None or y is None else (x, y)
+
+
+def _extents(family: Family, part: BoundOperand) -> list[str]:
+    """The extents of an operand's tile as the family's entry has them; "" where it leaves them out."""
+    given_shape = family.entry.table.get("shape")
+    sizes = dict(zip("mnk", given_shape if isinstance(given_shape, list) else [], strict=False))
+    return [str(sizes.get(axis, "")) for axis in AXES[part.name]]
 
 
 def _layout(text: str, steps: Mapping[str, int]) -> FamilyLayout | None:

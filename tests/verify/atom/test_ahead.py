@@ -19,7 +19,7 @@ from verify.atom import ahead as module
 from verify.atom import command, properties, selection
 from verify.atom.ahead import CHUNK, Shared, ahead, find, forkable
 from verify.atom.checker import AtomChecker
-from verify.atom.parcel import Unpacker
+from verify.atom.parcel import Differs, Unpacker
 from verify.cli.batch import verified
 from verify.core.errors import Exit
 from verify.core.verdict import Check
@@ -209,6 +209,17 @@ def test_few_atoms_are_verified_by_one_process(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(selection, "MANY", 1)
     assert command.main(["SM61_DP4A", "-q"]) == 0
     assert used
+
+
+def test_cases_that_do_not_agree_with_what_was_found_here_are_found_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def differs(*_: Any) -> Case:
+        asked.append(True)
+        raise Differs
+
+    expected, asked = alone(), list[bool]()
+    monkeypatch.setattr(Unpacker, "case", differs)
+    assert as_json.render(report(2, 0.1)) == expected
+    assert asked
 
 
 @pytest.mark.slow

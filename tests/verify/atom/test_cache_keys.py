@@ -140,6 +140,22 @@ def test_shared_verdicts_name_their_atom_and_the_first_one() -> None:
     assert {one.shared for verdict in again for one in verdict.evidence} == {""}
 
 
+def test_a_member_of_a_family_shares_no_proof_with_an_atom_without_one() -> None:
+    """Whichever is first: a proof for all members says over which, and their atom alone is proved by itself."""
+    member = registry()["SM90_64x16x16_F32F16F16_SS"]
+    assert member.family is not None
+    bare = replace(member, name="bare", family=None, params={})
+
+    def methods(checker: AtomChecker, atom: Any) -> list[str]:
+        return [one.method for verdict in checker.case(atom).verdicts for one in verdict.evidence]
+
+    alone = {atom.name: methods(AtomChecker(CHECKS), atom) for atom in (member, bare)}
+    assert alone[member.name] != alone["bare"]
+    for order in ((member, bare), (bare, member)):
+        checker = AtomChecker(CHECKS)
+        assert {atom.name: methods(checker, atom) for atom in order} == alone
+
+
 def test_a_property_that_reads_more_is_checked_of_every_atom() -> None:
     def odd(_: object, atom: BoundAtom, __: BoundOperand) -> list[Any]:
         seen.append(atom.name)

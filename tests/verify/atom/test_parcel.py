@@ -11,7 +11,7 @@ import pytest
 
 from layouts.atoms import AnyAtom, registry
 from verify.atom.checker import AtomChecker
-from verify.atom.parcel import Packer, Parcel, Unpacker
+from verify.atom.parcel import Differs, Packer, Parcel, Unpacker
 from verify.core.verdict import Check, Evidence
 from verify.report import Case, Report, as_html, as_json
 
@@ -93,18 +93,36 @@ def packed_evidence(parcel: Parcel) -> list[object]:
     return [one for verdict in packed[1] for one in verdict.evidence]
 
 
-def test_evidence_that_is_changed_on_the_way_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wrong twin: what arrives is what was sent, not what this process would have found."""
-    there, checker = AtomChecker(CHECKS), AtomChecker(CHECKS)
+def bent() -> Parcel:
+    """What another process found of the first atom, each method changed on the way."""
+    there = AtomChecker(CHECKS)
     parcel = Packer(there).packed([there.case(ATOMS[0])])
-    bent = [(key, tuple(one._replace(method="bent") if isinstance(one, Evidence) else one for one in references))
-            for key, references in parcel.keys]  # fmt: skip
-    unpacker = Unpacker(checker)
-    unpacker.take(parcel._replace(keys=bent))
+    keys = []
+    for key, references in parcel.keys:
+        changed = [one._replace(method="bent") if isinstance(one, Evidence) else one for one in references]
+        keys.append((key, tuple(changed)))
+    return parcel._replace(keys=keys)
+
+
+def test_what_arrives_is_what_was_sent() -> None:
+    """The wrong twin: not what this process would have found."""
+    unpacker, parcel = Unpacker(AtomChecker(CHECKS)), bent()
+    unpacker.take(parcel)
     (packed,) = parcel.cases
     assert packed is not None
     found = unpacker.case(packed, lambda: ATOMS[0])
     assert any(one.method == "bent" for verdict in found.verdicts for one in verdict.evidence)
+
+
+def test_a_case_that_rests_on_other_evidence_than_was_found_here_is_not_taken() -> None:
+    checker, parcel = AtomChecker(CHECKS), bent()
+    checker.case(ATOMS[1])
+    unpacker = Unpacker(checker)
+    unpacker.take(parcel)
+    (packed,) = parcel.cases
+    assert packed is not None
+    with pytest.raises(Differs):
+        unpacker.case(packed, lambda: ATOMS[0])
 
 
 def test_what_failed_elsewhere_has_no_case() -> None:
