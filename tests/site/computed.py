@@ -334,7 +334,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
         ("a function {};", constant("tests/project/test_house.py", r"length\(f\) > (\d+)")),
     ],
     "docs/agreement.md": lambda: list(agreement()),
-    "docs/architecture.md": lambda: [("From {} atoms on", constant("verify/atom/command.py", r"^MANY = (\d+)"))],
+    "docs/architecture.md": lambda: [("From {} atoms on", constant("verify/atom/selection.py", r"^MANY = (\d+)"))],
     "docs/atoms.md": lambda: [("all {} lanes give an address and x2 reads {} of them", 32, 2 * 8)],
     "docs/campaign.md": lambda: [
         ("`--budget` seconds ({})", constant("verify/campaign/tasks.py", r"BUDGET = (\d+)")),

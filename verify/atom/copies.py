@@ -203,10 +203,9 @@ def same_bits(subject: BoundAtom) -> Evidence:
     """The evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}
-    each = {
-        part.layout: evaluate(part.layout) for part in subject.parts if part.layout is not None
+    tables = {
+        name: evaluate(part.layout, subject.tables) for name, part in parts.items() if part.layout is not None
     }  # Ref is one of two
-    tables = {name: each[part.layout] for name, part in parts.items() if part.layout is not None}
     if len(tables) < len(parts):
         return unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())

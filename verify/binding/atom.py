@@ -11,9 +11,9 @@ Nothing is refuted here. What does not parse, and what the ISA tables lack, is k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
@@ -145,6 +145,8 @@ class BoundAtom:
     named: tuple[Named, ...]  # each mnemonic of the atom, looked up
     by: isa_tables.Instruction | None = None  # the instruction of the formulas and of the number of lanes
     others: tuple[BoundAtom, ...] = ()  # the same atom bound to each further instruction
+    # of its layouts: their values at every point, for the checks of this atom; later ones see errors planted since
+    tables: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
     permuted: bool = False  # the threads number every lane once, but in another order than the operands need
 
     @property

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from functools import lru_cache
-from typing import TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
@@ -29,7 +28,6 @@ from verify.evidence import plain, repair
 from verify.evidence.plain import few
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
-LARGE = 1 << 17  # points: a larger table is not kept
 ENGINE = "Python"  # with numpy or without
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
@@ -72,28 +70,24 @@ def parsed(part: BoundOperand) -> list[Evidence]:
     return [form("parsed", ""), *again]
 
 
-def evaluate(layout: Layout) -> Table:
-    """The layout at every (thread, value), as an array [thread][value].
+def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
+    """The layout at every (thread, value), as an array [thread][value]; taken from `BoundAtom.tables` if it is there.
 
     >>> evaluate(Layout.parse("(2,4):(4,1)")).tolist()
     [[0, 1, 2, 3], [4, 5, 6, 7]]
     """
-    return _kept(layout, batched.table) if size(layout) <= LARGE else batched.table(layout)
-
-
-@lru_cache(maxsize=64)  # what evaluates is part of the key: an error planted there shows in layouts evaluated before
-def _kept(layout: Layout, tabulate: Callable[[Layout], Table]) -> Table:
-    """The table of a layout, which each of its properties needs."""
-    found = tabulate(layout)
-    found.setflags(write=False)
+    kept = {} if kept is None else kept
+    if layout not in kept:
+        kept[layout] = batched.table(layout)
+    found: Table = kept[layout]
     return found
 
 
-@lru_cache(maxsize=64)  # what evaluates is part of the key, as above
-def indices(layout: Layout, batch: Callable[[Layout], batched.Batch]) -> Table:
-    """The layout at every index."""
-    found: Table = batch(layout).values()
-    found.setflags(write=False)
+def indices(layout: Layout, kept: dict[Hashable, Any]) -> Table:
+    """The layout at every index, likewise."""
+    if (layout, "indices") not in kept:
+        kept[layout, "indices"] = batched.batch(layout).values()
+    found: Table = kept[layout, "indices"]
     return found
 
 
@@ -131,7 +125,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
         return "exhaustive", len(found), None
-    table = evaluate(layout)
+    table = evaluate(layout, subject.tables)
     rows, _ = computed_rows(table)
     if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
         return "exhaustive", table.size, None
@@ -156,7 +150,7 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     copies = subject.multiplicity(part)
     if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
         return "exhaustive", len(found), None
-    table = evaluate(layout)
+    table = evaluate(layout, subject.tables)
     rows, times = computed_rows(table)
     within = (rows >= 0) & (rows < elements)
     inside = within.all()
@@ -222,7 +216,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     """
     if points := plain.equals(subject, part):
         return "exhaustive", points, None
-    table = evaluate(part.parsed)
+    table = evaluate(part.parsed, subject.tables)
     wanted = subject.expected(part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
@@ -261,7 +255,7 @@ def _compare(
 ) -> Counterexample | None:
     """The smallest point at which one replica of the layout differs from the formula."""
     thr, rep = subject.numbering
-    lanes = indices(thr, batched.batch)[:, None] + rep(replica)
+    lanes = indices(thr, subject.tables)[:, None] + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
     inside = all(0 <= np.min(c) and np.max(c) < end for c, end in zip((x, y), part.extent, strict=True))
     if inside and (table == x + part.extent[0] * y).all():

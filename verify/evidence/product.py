@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from layouts import batched
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory, Registers
@@ -102,17 +101,19 @@ def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
     In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
     """
     if isinstance(part.formulas[0], Memory):
-        return _table(part)[: part.formulas[0].ctas]
-    table = _table(part)
+        return _table(subject, part)[: part.formulas[0].ctas]
+    table = _table(subject, part)
     thr, rep = subject.numbering
-    lanes = indices(thr, batched.batch)[:, None] + indices(rep, batched.batch)
+    lanes = indices(thr, subject.tables)[:, None] + indices(rep, subject.tables)
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
     spread[lanes] = table[:, None, :]
     return spread
 
 
-def _table(part: BoundOperand) -> Table:
-    return evaluate(part.parsed) if part.map is None else np.array(part.map.elements(), dtype=np.int64)
+def _table(subject: BoundAtom, part: BoundOperand) -> Table:
+    if part.map is not None:
+        return np.array(part.map.elements(), dtype=np.int64)
+    return evaluate(part.parsed, subject.tables)
 
 
 def _through_fragments(

@@ -60,10 +60,11 @@ def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5
 
 
-def test_an_error_planted_in_the_evaluation_shows_in_a_layout_evaluated_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables are kept, for one function that makes them; they are for reading."""
-    layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
-    right = isa.evaluate(layout)
-    assert isa.evaluate(layout) is right and not right.flags.writeable
-    monkeypatch.setattr(isa.batched, "table", lambda layout: right + 1)
-    assert (isa.evaluate(layout) == right + 1).all()
+def test_a_layout_is_evaluated_once_for_an_atom_and_anew_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error planted in between shows in the next one, though it has the same layouts."""
+    first, second = prepare(ATOM), prepare(ATOM)
+    layout, right = first.parts[0].parsed, isa.batched.table
+    monkeypatch.setattr(isa.batched, "table", lambda layout: calls.append(layout) or right(layout) + len(calls) - 1)
+    calls: list[Layout] = []
+    tables = [isa.evaluate(layout, one.tables) for one in (first, first, second)]
+    assert len(calls) == 2 and tables[0] is tables[1] and (tables[2] == tables[0] + 1).all()
