@@ -76,6 +76,7 @@ class Row:
     claims: Counter[Status] = field(default_factory=Counter)
     shared: int = 0  # pieces of evidence computed for another atom with an equal operand and formula
     evidence: int = 0  # how many pieces of evidence there are in all
+    _noted: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)  # in `provenance`
 
     def add(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
         """Count in an atom that issues these instructions."""
@@ -143,10 +144,12 @@ class Row:
 
     def _note(self, verdict: Verdict, case: Case) -> None:
         claim = verdict.claim
-        if claim.part and claim.provenance:
+        if claim.part and claim.provenance and (claim.part, claim.provenance) not in self._noted:
+            self._noted.add((claim.part, claim.provenance))
             self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
         self.evidence += len(verdict.evidence)
-        self.shared += len([evidence for evidence in verdict.evidence if evidence.shared])
+        for evidence in verdict.evidence:
+            self.shared += bool(evidence.shared)
         if verdict.status.refuted or (case.contradiction and case.contradicts(verdict)):
             statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
