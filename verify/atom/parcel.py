@@ -109,7 +109,7 @@ class Unpacker:
         """Have the evidence of a parcel at hand, for cases in it and for what is found here."""
         for key, references in parcel.keys:
             if key not in self._cache.found:
-                self._cache.ahead.setdefault(key, partial(self._evidence, references))
+                self._cache.ahead.setdefault(key, partial(self._known, references))
         self._keys += parcel.keys
 
     def case(self, packed: Packed, entry: Callable[[], AnyAtom]) -> Case:
@@ -122,6 +122,13 @@ class Unpacker:
         row = self._rows[prop]
         evidence = tuple(self._evidence(references, shared_name(name, part, row.scope)))
         return Verdict(Claim(name, part, row, text, provenance), status, evidence, *rest)
+
+    def _known(self, references: Sequence[Reference], subject: str) -> list[Evidence] | None:
+        """The evidence of references; None where some of it is not what was found here."""
+        try:
+            return self._evidence(references, subject)
+        except Differs:
+            return None
 
     def _evidence(self, references: Sequence[Reference], subject: str) -> list[Evidence]:
         return [one if isinstance(one, Evidence) else self._under(one[0], subject)[one[1]] for one in references]

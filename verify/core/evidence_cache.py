@@ -47,8 +47,9 @@ class EvidenceCache:
     """
 
     found: dict[Hashable, object] = field(default_factory=dict)
-    # what gives evidence that another process found to the first subject that needs it: then it is as if found here
-    ahead: dict[Hashable, Callable[[str], Iterable[Evidence]]] = field(default_factory=dict)
+    # what gives evidence that another process found to the first subject that needs it: then it is as if found here;
+    # None where it rests on other evidence than was found here
+    ahead: dict[Hashable, Callable[[str], Iterable[Evidence] | None]] = field(default_factory=dict)
 
     def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value under a key, computed if it is not there yet."""
@@ -66,7 +67,8 @@ class EvidenceCache:
 
         def made() -> Given:
             ahead = self.ahead.pop(key, None)
-            evidence = tuple(compute() if ahead is None else ahead(subject))
+            known = None if ahead is None else ahead(subject)
+            evidence = tuple(compute() if known is None else known)
             return Given(subject, evidence, tuple(e._replace(shared=e.shared or subject) for e in evidence))
 
         return self.kept(key, made)

@@ -12,7 +12,7 @@ import pytest
 from layouts.atoms import AnyAtom, registry
 from verify.atom.checker import AtomChecker
 from verify.atom.parcel import Differs, Packer, Parcel, Unpacker
-from verify.core.verdict import Check, Evidence
+from verify.core.verdict import Check, Evidence, Status
 from verify.report import Case, Report, as_html, as_json
 
 CHECKS = frozenset({Check.ISA, Check.PROOF})
@@ -123,6 +123,20 @@ def test_a_case_that_rests_on_other_evidence_than_was_found_here_is_not_taken() 
     assert packed is not None
     with pytest.raises(Differs):
         unpacker.case(packed, lambda: ATOMS[0])
+
+
+def test_evidence_that_rests_on_other_than_was_found_here_is_found_here() -> None:
+    """A proof that follows from one about a family refers to it: with another one here, it is not taken."""
+    proved = Evidence(Check.PROOF, Status.PROVED, "of a family")
+    cache = (checker := AtomChecker(CHECKS)).cache
+    cache.once("family", "first", lambda: [proved])
+    sent = Parcel([("family", (proved._replace(method="bent"),)), ("own", ((0, 0),))], [])
+    Unpacker(checker).take(sent)
+    assert [one.method for one in cache.once("own", "second", lambda: [proved._replace(method="own")])] == ["own"]
+    same = Parcel([("family", (proved,)), ("another", ((0, 0),))], [])
+    Unpacker(checker).take(same)
+    (found,) = cache.once("another", "third", list)
+    assert (found.method, found.shared) == ("of a family", "first")
 
 
 def test_what_failed_elsewhere_has_no_case() -> None:
