@@ -254,11 +254,15 @@ class Counted:
         checks = _checks(checker)
         if isinstance(one, str):
             family, name = place(one)
-            row = self.bare.setdefault(name, Row(name, family))
             try:
-                self._add(verify(one), row, (one,), checks, True)
+                found: Case | NoAtom = verify(one)
             except NoAtom as none:
-                row.leave_open(none, checks, isinstance(checker.recordings(signature(one)), tuple))
+                found = none
+            row = self.bare.setdefault(name, Row(name, family))
+            if isinstance(found, NoAtom):
+                row.leave_open(found, checks, isinstance(checker.recordings(signature(one)), tuple))
+            else:
+                self._add(found, row, (one,), checks, True)
             return None
 
         def counted(atom: AnyAtom) -> None:

@@ -44,13 +44,17 @@ def test_the_rows_are_those_of_one_process(jobs: int) -> None:
     assert alone.total().shared and alone.total_without_atom().verdicts == {"VERIFIED": 1, "UNSPECIFIED": 1}
 
 
-def test_an_interruption_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("at", "atoms", "missing", "rows"), [(NAMES[2], 2, 5, 0), (BARE[0], 5, 2, 0)])
+def test_an_interruption_leaves_what_is_done(
+    at: str, atoms: int, missing: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(AtomChecker, "case", after(NAMES[2], stop))
+    monkeypatch.setattr(AtomChecker, "case", after(at, stop))
     atlas = tabulate(ATOMS, AtomChecker(ISA), BARE, quiet=True)
-    assert (atlas.exit, atlas.total().atoms, atlas.missing) == (Exit.INTERRUPTED, 2, 5)
+    assert (atlas.exit, atlas.total().atoms, atlas.missing) == (Exit.INTERRUPTED, atoms, missing)
+    assert len(atlas.without_atom) == rows
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
