@@ -3,7 +3,9 @@
 
 The report is that of one process: its order, which subject shared evidence names, every failure. What a further process
 found of an atom is taken when it is this atom's turn. What no other has found by then, what failed there, or went with
-a process that died, is found here: no verdict depends on the others. How it travels: `verify.atom.parcel`.
+a process that died or hangs, is found here: no verdict depends on the others. Atoms with several instructions are left
+to this process: which pieces of their evidence are distinct depends on what was found before. How a case travels:
+`verify.atom.parcel`.
 
 They are forked, so that nothing is read twice: on Linux, from a process with one thread. Recordings of a user, of which
 warnings are printed, and a GPU of this machine are left to one process.
@@ -17,6 +19,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lanecheck_console.cores import cores
@@ -33,6 +36,7 @@ S = TypeVar("S")
 MOST = 4  # processes in all, for their memory
 CHUNK = 16  # subjects whose cases are sent at once
 OFTEN = 8  # subjects between two looks at what has arrived
+PATIENCE = 10.0  # seconds that one process is waited for, before its atoms are verified here
 ROOM = 1 << 20  # bytes that wait to be read, so that nobody waits to send them
 
 
@@ -58,40 +62,54 @@ def ahead(
     if jobs == 1 or checker.lookup is not None:
         yield lambda subject: checker.case(entry(subject))
         return
+    others: list[_Other] = []
+    try:
+        shared = _begun(checker, subjects, entry, jobs - 1, others)
+        yield (lambda subject: checker.case(entry(subject))) if shared is None else partial(_case, shared, others)
+    finally:
+        for other in others:
+            other.end()
+
+
+def _begun(
+    checker: AtomChecker, subjects: Sequence[S], entry: Callable[[S], AnyAtom], count: int, others: list[_Other]
+) -> Shared | None:
+    """Fork so many further processes; None where the system has no room for them."""
     import multiprocessing
 
     fork: Any = multiprocessing.get_context("fork")
-    begun = fork.RawArray("i", [len(subjects)] * (jobs - 1))
-    shared = Shared(checker, subjects, entry, fork.RawValue("i", 0), begun)
-    others: list[_Other] = []
-
-    def case(subject: S) -> Case:
-        place: int = shared.done.value
-        if place % OFTEN == 0:
-            for other in others:
-                other.receive()
-        taker = others[place // CHUNK % len(others)]
-        while place >= begun[taker.number] and place not in taker.cases and taker.receive(wait=True):
-            pass
-        shared.done.value += 1
-        found = taker.cases.pop(place, None)
-        with suppress(Differs):
-            if found is not None:
-                return taker.unpacker.case(found, lambda: entry(subject))
-        return checker.case(entry(subject))
-
     try:
-        for number in range(jobs - 1):
+        begun = fork.RawArray("i", [len(subjects)] * count)
+        shared = Shared(checker, subjects, entry, fork.RawValue("i", 0), begun)
+        for number in range(count):
             here, there = fork.Pipe(duplex=False)
             others.append(_Other(number, here, Unpacker(checker)))
             unread = [other.pipe for other in others]
             others[-1].process = fork.Process(target=_work, args=(shared, number, unread, there), daemon=True)
             others[-1].process.start()
             there.close()
-        yield case
-    finally:
+    except OSError:
         for other in others:
             other.end()
+        return None
+    return shared
+
+
+def _case(shared: Shared, others: Sequence[_Other], subject: Any) -> Case:
+    """The case of the next subject: as another process found it, else as it is found here."""
+    place: int = shared.done.value
+    if place % OFTEN == 0:
+        for other in others:
+            other.receive()
+    taker = others[place // CHUNK % len(others)]
+    while place >= shared.begun[taker.number] and place not in taker.cases and taker.receive(wait=True):
+        pass
+    shared.done.value += 1
+    found = taker.cases.pop(place, None)
+    with suppress(Differs):
+        if found is not None and found[0].name == getattr(subject, "name", subject):
+            return taker.unpacker.case(found, lambda: shared.entry(subject))
+    return shared.checker.case(shared.entry(subject))
 
 
 def forkable() -> bool:
@@ -103,6 +121,7 @@ class _Other:
     """A further process, as the parent sees it: what it has sent by now."""
 
     process: Any = None
+    hangs = False  # it was waited for in vain
 
     def __init__(self, number: int, pipe: Connection, unpacker: Unpacker) -> None:
         self.number, self.pipe, self.unpacker = number, pipe, unpacker
@@ -112,7 +131,9 @@ class _Other:
         """Keep what has arrived, or wait for more; whether any came. What a process that has ended sent is kept too."""
         came = False
         with suppress(EOFError, OSError):
-            while not self.pipe.closed and ((wait and not came) or self.pipe.poll()):
+            if wait and not self.hangs:
+                self.hangs = not self.pipe.poll(PATIENCE)
+            while self.pipe.poll():
                 first, parcel = self.pipe.recv()
                 self.unpacker.take(parcel)
                 self.cases.update((first + at, case) for at, case in enumerate(parcel.cases) if case is not None)
@@ -127,7 +148,7 @@ class _Other:
 
 
 def _work(shared: Shared, number: int, unread: list[Connection], there: Connection) -> None:
-    """Run a further process, which prints nothing and ends with its parent."""
+    """Run a further process, which prints nothing and ends with its parent, at the latest when it sends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C arrives here too, and the parent handles it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     warnings.simplefilter("ignore")
@@ -142,8 +163,7 @@ def _work(shared: Shared, number: int, unread: list[Connection], there: Connecti
 def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
     """The cases of chunks, each with the place of its first subject.
 
-    Of every so many chunks as there are further processes one is this process's, from the last on; where the parent is
-    at a chunk, no more are found.
+    The chunks are dealt to the further processes in turn; each works from its last one down, until it meets the parent.
     """
     checker, others = shared.checker, len(shared.begun)
     packer, last = Packer(checker), (len(shared.subjects) - 1) // CHUNK
@@ -156,7 +176,8 @@ def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
         for subject in shared.subjects[first : first + CHUNK]:
             cases.append(None)
             with suppress(Exception):  # the parent meets it too, and reports it
-                cases[-1] = checker.case(shared.entry(subject))
+                atom = shared.entry(subject)
+                cases[-1] = checker.case(atom) if len(atom.mnemonics) < 2 else None
         yield first, packer.packed(cases)
 
 

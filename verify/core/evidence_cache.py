@@ -3,7 +3,7 @@
 
 A key has the check, the property, and everything that the function reads: texts of layouts, extents, threads, the keys
 of the formulas. A cache belongs to one run, which has one budget, one solver and one source of recordings, so live
-results of a GPU and recorded ones are never in the same cache. A GPU's results, before anything is compared with them,
+results of a GPU and recorded ones are never in the same cache. A GPU's products, before anything is compared with them,
 are kept where they are read (`verify.evidence.gpu_live`, `verify.evidence.gpu.Recorded`).
 
 Most operands of an atlas are those of another atom too: `verify.evidence.run.Run.verdicts` shares all verdicts on such

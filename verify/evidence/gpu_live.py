@@ -19,7 +19,7 @@ PLAIN = frozenset("ABCD")
 
 @dataclass(slots=True)
 class Live:
-    """Probes through one worker process; the result of an instruction is kept for the run."""
+    """Probes through one worker process; the result of a matrix product is kept for the run."""
 
     worker: Worker
     seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)

@@ -54,7 +54,9 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
     threads = (subject.atom.thr, subject.lanes, subject.multiplicity(part))
-    return text, tuple(_extents(family, part)), threads, tuple(_steps(family).items()), formulas
+    steps = tuple((name, step, max(family.params[name])) for name, step in _steps(family).items())
+    words = tuple(item for item in subject.atom.params.items() if isinstance(item[1], str))
+    return text, tuple(_extents(family, part)), threads, steps, words, formulas
 
 
 def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:

@@ -9,12 +9,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 
-from layouts.atoms import AnyAtom, registry
+from layouts.atoms import AnyAtom, Atom, registry
 from verify.atom import ahead as module
 from verify.atom import command, properties, selection
 from verify.atom.ahead import CHUNK, Shared, ahead, find, forkable
@@ -132,13 +133,55 @@ def dies_later(shared: Shared, number: int) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("end", [dies, fails, dies_within_a_chunk, dies_later])
+def hangs(shared: Shared, number: int) -> None:
+    shared.begun[number] = 0
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@pytest.mark.parametrize("end", [dies, fails, dies_within_a_chunk, dies_later, hangs])
 def test_a_process_that_ends_changes_nothing(
     end: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "find", end)
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
     assert as_json.render(report(2, 0.1)) == alone()
     assert capfd.readouterr() == ("", "")
+
+
+def test_without_room_for_a_process_this_one_verifies_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(process: Any) -> None:
+        started.append(process)
+        if len(started) == 2:
+            raise BlockingIOError("Resource temporarily unavailable")
+        right(process)
+
+    started: list[Any] = []
+    fork: Any = multiprocessing.get_context("fork")
+    right = fork.Process.start
+    monkeypatch.setattr(fork.Process, "start", start)
+    assert as_json.render(report(3)) == alone()
+    assert len(started) == 2
+
+
+def test_a_case_is_taken_for_its_own_atom_alone() -> None:
+    with ahead(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
+        time.sleep(0.5)
+        assert [verify(atom).name for atom in reversed(ATOMS)] == NAMES[::-1]
+
+
+def test_several_instructions_name_what_one_process_names() -> None:
+    """Of two pieces of evidence that differ in their subject alone both stay, where the first was found before."""
+    f16 = registry()["SM80_16x8x16_F32F16F16F32_TN"]
+    bf16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+    assert isinstance(f16, Atom) and f16.ptx is not None
+    both, other = replace(f16, name="both", ptx=(*f16.ptx, bf16)), replace(f16, name="other", ptx=(bf16,))
+    atoms = [f16, *ATOMS, *ATOMS, both, other]
+    texts = []
+    for jobs in (1, 2):
+        with ahead(AtomChecker(), atoms, itself, jobs) as verify:
+            time.sleep(0.5 * (jobs - 1))
+            texts.append(as_json.render(verified(atoms, verify, "atoms", quiet=True)))
+    assert texts[0] == texts[1]
 
 
 def test_an_atom_that_fails_is_reported_once(
