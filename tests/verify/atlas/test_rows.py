@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from layouts.atoms import registry
-from verify.atlas.rows import Atlas, Outcome, instruction, tabulate
+from verify.atlas.rows import Atlas, Outcome, Row, instruction, tabulate
 from verify.atom.ahead import CHUNK
 from verify.atom.checker import AtomChecker
 from verify.core.errors import Exit
-from verify.core.verdict import Check
+from verify.core.verdict import Check, Claim, Evidence, Property, Status, Verdict
 from verify.report import Case
 
 ISA = frozenset({Check.ISA})
@@ -109,6 +109,15 @@ def test_evidence_is_shared_among_equal_operands(whole: Atlas) -> None:
 def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allowed() -> None:
     bare = replace(registry()["SM80_8x8x4_F64F64F64F64_TN"], ptx=None)
     assert tabulate([bare], AtomChecker()).exit == 4 and tabulate([bare], AtomChecker(), allow_unchecked=True).exit == 0
+
+
+def test_a_check_that_refutes_what_it_is_not_required_on_counts_as_refuted() -> None:
+    product = Property("product", isa=lambda *_: [])
+    claim = Claim("one", "", product, "multiplies")
+    wrong = Evidence(Check.ISA, Status.REFUTED, "random integers")
+    row = Row("mma.sync m16n8k16", "mma.sync")
+    row.add(Case("one", (Verdict(claim, Status.REFUTED, (wrong,)),)), (), (Check.ISA, Check.PROOF))
+    assert row.outcomes == {Check.ISA: {Outcome.REFUTED: 1}, Check.PROOF: {Outcome.UNCHECKED: 1}}
 
 
 def test_provenance_is_of_operands_alone() -> None:

@@ -76,6 +76,25 @@ def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch
     assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
 
 
+@pytest.mark.parametrize("jobs", [2, 3, 4])
+def test_what_another_process_began_is_taken_from_it(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is slow in its first chunk; by then each other one has begun the chunk that is its own."""
+
+    def slow(self: AtomChecker, entry: Any) -> Case:
+        if os.getpid() == here:
+            seen.append(entry.name)
+            time.sleep(0.5 if len(seen) == 1 else 0)
+        return Case(entry.name, ())
+
+    here, seen = os.getpid(), list[str]()
+    monkeypatch.setattr(AtomChecker, "case", slow)
+    atoms = (ATOMS * 4)[: jobs * CHUNK]
+    with ahead(AtomChecker(CHECKS), atoms, itself, jobs) as verify:
+        found = [verify(atom).name for atom in atoms]
+    assert found == [atom.name for atom in atoms]
+    assert seen == found[:CHUNK]
+
+
 @pytest.mark.parametrize(
     ("done", "others", "number", "firsts"),
     [

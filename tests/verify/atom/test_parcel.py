@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -137,6 +138,19 @@ def test_evidence_that_rests_on_other_than_was_found_here_is_found_here() -> Non
     Unpacker(checker).take(same)
     (found,) = cache.once("another", "third", list)
     assert (found.method, found.shared) == ("of a family", "first")
+
+
+def test_what_an_entry_leaves_to_its_instruction_arrives() -> None:
+    atom = replace(registry()["SM80_16x8x16_F32F16F16F32_TN"], taken={"thr": "32:1"})
+    there, checker = AtomChecker(CHECKS), AtomChecker(CHECKS)
+    packer, unpacker = Packer(there), Unpacker(checker)
+    parcel = sent(packer.packed([there.case(atom)]))
+    unpacker.take(parcel)
+    (packed,) = parcel.cases
+    assert packed is not None
+    found = unpacker.case(packed, lambda: atom)
+    assert Status.TAKEN in [verdict.status for verdict in found.verdicts]
+    assert text([found]) == text([AtomChecker(CHECKS).case(atom)])
 
 
 def test_what_failed_elsewhere_has_no_case() -> None:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from layouts import Layout
@@ -12,6 +15,7 @@ from layouts.atoms import Atom, registry
 from tests.verify.test_cross_check import ATOM
 from tests.verify.test_families import refuted, shelf
 from verify.binding.atom import prepare
+from verify.binding.coordinates import Registers
 from verify.evidence import isa
 
 SCALED = shelf("sm120_sparse_block_scaled.toml")
@@ -34,6 +38,22 @@ def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> N
     }[operand]
     assert swapped != text
     assert (operand, "equals_isa") in refuted(replace(atom, operands={**atom.operands, operand: swapped}))
+
+
+@pytest.mark.parametrize(("extent", "inside"), [((16, 8), True), ((127, 1), False), ((15, 8), False)])
+def test_the_element_just_beyond_the_tile_is_out_of_bounds(extent: tuple[int, int], inside: bool) -> None:
+    """The layout of C has elements 0..127."""
+    subject = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    (part,) = (part for part in subject.parts if part.name == "C")
+    method, points, wrong = isa.in_bounds(subject, part._replace(extent=extent))
+    assert (method, points, wrong is None) == ("exhaustive", 128, inside)
+
+
+def test_layouts_of_one_shape_are_kept_apart() -> None:
+    kept: dict[Hashable, Any] = {}
+    layouts = [Layout.parse(text) for text in ("(2,2):(1,2)", "(2,2):(2,1)")]
+    assert [isa.indices(layout, kept).tolist() for layout in layouts * 2] == [[0, 1, 2, 3], [0, 2, 1, 3]] * 2
+    assert [isa.evaluate(layout, kept).tolist() for layout in layouts * 2] == [[[0, 2], [1, 3]], [[0, 1], [2, 3]]] * 2
 
 
 def test_every_point_of_every_replica_is_counted() -> None:
@@ -68,3 +88,18 @@ def test_a_layout_is_evaluated_once_for_an_atom_and_anew_for_the_next(monkeypatc
     calls: list[Layout] = []
     tables = [isa.evaluate(layout, one.tables) for one in (first, first, second)]
     assert len(calls) == 2 and tables[0] is tables[1] and (tables[2] == tables[0] + 1).all()
+
+
+def test_every_replica_is_compared_at_its_own_lanes() -> None:
+    class Seen(Registers):
+        def locate(self, lane: Any, value: Any) -> Any:
+            lanes.update(np.unique(lane).tolist())
+            return super().locate(lane, value)
+
+    lanes = set[int]()
+    subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
+    (part,) = (part for part in subject.parts if part.name == "C")
+    (formula,) = part.formulas
+    assert isinstance(formula, Registers)
+    assert isa.equals(subject, part._replace(formulas=(Seen(*formula),)))[2] is None
+    assert lanes == set(range(32))

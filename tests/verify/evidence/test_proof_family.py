@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Families: one proof for all members, none for an instance that was changed."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from proofs.layout.family import Size
 from tests.verify.test_families import WGMMA, refuted, verdict_on
 from verify.atom.checker import prepared
 from verify.atom.properties import EQUALS
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.verdict import Check, Status
 from verify.evidence import proof_family
 
@@ -56,3 +59,42 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_product
         found[n] = [proof_family.extent_of(reported, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
+
+
+def bound(operand: str, params: Mapping[str, Any] | None = None, **keys: object) -> tuple[BoundAtom, BoundOperand]:
+    """An operand of a member whose family has other parameters or keys."""
+    atom = WGMMA["SM90_64x16x16_F32F16F16_SS"]
+    assert isinstance(atom, Atom) and atom.family is not None
+    entry = replace(atom.family.entry, table={**atom.family.entry.table, **keys})
+    family = atom.family._replace(entry=entry, params=params or atom.family.params)
+    subject = prepared(replace(atom, family=family))
+    return subject, next(part for part in subject.parts if part.name == operand)
+
+
+def test_evidence_on_another_family_is_not_shared() -> None:
+    """The texts of the layouts are the same, and so is this member; what is proved of all members is not."""
+    scopes = [
+        proof_family.scope(*bound("B")),
+        proof_family.scope(*bound("B", shape=[64, "{N}", "{N}"])),
+        proof_family.scope(*bound("B", params={"N": [16, 32]})),
+    ]
+    assert None not in scopes and len(set(scopes)) == len(scopes)
+    assert proof_family.scope(*bound("B", params={"N": [8, 16]})) == scopes[0]
+
+
+def test_evidence_by_another_formula_or_on_other_threads_is_not_shared() -> None:
+    subject, part = bound("C")
+    other = tuple(formula._replace(which=1) for formula in part.formulas)
+    scopes = [
+        proof_family.scope(subject, part),
+        proof_family.scope(subject, part._replace(formulas=other)),
+        proof_family.scope(replace(subject, lanes=subject.lanes * 2), part),
+    ]
+    assert None not in scopes and len(set(scopes)) == len(scopes)
+
+
+def test_an_instance_of_another_shape_is_no_member() -> None:
+    atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
+    assert isinstance(atom, Atom)
+    (right, wrong) = (prepared(replace(atom, shape=shape)) for shape in ((64, 24, 16), (64, 24, 32)))
+    assert [proof_family.scope(one, one.parts[2]) is None for one in (right, wrong)] == [False, True]
