@@ -78,12 +78,13 @@ def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("jobs", [2, 3, 4])
 def test_what_another_process_began_is_taken_from_it(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process is slow in its first chunk; by then each other one has begun the chunk that is its own."""
+    """This process is slow in its first chunk: by then each other one has found the chunk that is its own."""
 
     def slow(self: AtomChecker, entry: Any) -> Case:
         if os.getpid() == here:
             seen.append(entry.name)
-            time.sleep(0.5 if len(seen) == 1 else 0)
+            while multiprocessing.active_children():
+                time.sleep(0.01)
         return Case(entry.name, ())
 
     here, seen = os.getpid(), list[str]()
