@@ -163,7 +163,7 @@ def _work(shared: Shared, number: int, unread: list[Connection], there: Connecti
 def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
     """The cases of chunks, each with the place of its first subject.
 
-    The chunks are dealt to the further processes in turn; each works from its last one down, until it meets the parent.
+    The chunks go to the further processes in turn; each works from its last one down, until it meets the parent.
     """
     checker, others = shared.checker, len(shared.begun)
     packer, last = Packer(checker), (len(shared.subjects) - 1) // CHUNK

@@ -76,10 +76,11 @@ def test_evidence_on_another_family_is_not_shared() -> None:
     scopes = [
         proof_family.scope(*bound("B")),
         proof_family.scope(*bound("B", shape=[64, "{N}", "{N}"])),
-        proof_family.scope(*bound("B", params={"N": [16, 32]})),
+        proof_family.scope(*bound("B", params={"N": [16, 256]})),
+        proof_family.scope(*bound("B", params={"N": [8, 16]})),
     ]
     assert None not in scopes and len(set(scopes)) == len(scopes)
-    assert proof_family.scope(*bound("B", params={"N": [8, 16]})) == scopes[0]
+    assert proof_family.scope(*bound("B", params={"N": [8, 256]})) == scopes[0]
 
 
 def test_evidence_by_another_formula_or_on_other_threads_is_not_shared() -> None:
