@@ -85,6 +85,13 @@ def _shipped(place: Path) -> tuple[_File, ...]:
     return tuple(map(_File, files(place)))
 
 
+def forget_tables() -> None:
+    """Drop the labels read of our own files: the next instructions have others."""
+    for file in _shipped(SHIPPED):
+        file.cache.clear()
+        file.lists.clear()
+
+
 def is_external(recording: Recording | Move) -> bool:
     """Whether it was read from a file that is not one of ours: the tests validate those."""
     return bool(recording.file) and os.path.dirname(recording.file) != str(SHIPPED)
@@ -102,6 +109,9 @@ class ByMnemonic(Mapping[str, tuple[T, ...]]):
         if not found:
             raise KeyError(mnemonic)
         return found
+
+    def __contains__(self, mnemonic: object) -> bool:
+        return isinstance(mnemonic, str) and any(file.has(self.kind, mnemonic) for file in self.files)
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted({name for file in self.files for name in file.index[self.kind]}))

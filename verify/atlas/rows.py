@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
 
+import gpu_checks
 from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
-from isa_tables.signature import find, signature
+from isa_tables.signature import find
 from lanecheck_console.progress import Progress, each
 from layouts.atoms import AnyAtom
 from verify.atlas.without_atom import NoAtom, as_atom
@@ -260,7 +261,7 @@ class Counted:
                 found = none
             row = self.bare.setdefault(name, Row(name, family))
             if isinstance(found, NoAtom):
-                row.leave_open(found, checks, isinstance(checker.recordings(signature(one)), tuple))
+                row.leave_open(found, checks, one in gpu_checks.recordings())
             else:
                 self._add(found, row, (one,), checks, True)
             return None
@@ -304,7 +305,8 @@ def tabulate(
     An atom that is rejected, or that ends in an internal error, stops no other.
     """
     counted = Counted()
-    everything: list[AnyAtom | str] = [*atoms, *without_atom]
+    # those without an atom first: the processes that begin at the end have recordings of their own
+    everything: list[AnyAtom | str] = [*without_atom, *atoms]
     with ahead(checker, everything, _entry, jobs) as verify:
 
         def count(one: AnyAtom | str, shown: Progress) -> None:

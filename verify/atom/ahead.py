@@ -46,6 +46,7 @@ class Shared(NamedTuple):
     checker: AtomChecker  # each process has its own from the fork on
     subjects: Sequence[Any]  # in the order of the report
     entry: Callable[[Any], AnyAtom]  # the atom of a subject
+    files: list[str]  # that of the atom that this process verified last
     done: Any  # so many subjects the parent has verified
     begun: Any  # of each further process the first subject of the chunk that it is at, or was at last
 
@@ -80,7 +81,7 @@ def _begun(
     fork: Any = multiprocessing.get_context("fork")
     try:
         begun = fork.RawArray("i", [len(subjects)] * count)
-        shared = Shared(checker, subjects, entry, fork.RawValue("i", 0), begun)
+        shared = Shared(checker, subjects, entry, [], fork.RawValue("i", 0), begun)
         for number in range(count):
             here, there = fork.Pipe(duplex=False)
             others.append(_Other(number, here, Unpacker(checker)))
@@ -109,7 +110,16 @@ def _case(shared: Shared, others: Sequence[_Other], subject: Any) -> Case:
     with suppress(Differs):
         if found is not None and found[0].name == getattr(subject, "name", subject):
             return taker.unpacker.case(found, lambda: shared.entry(subject))
-    return shared.checker.case(shared.entry(subject))
+    return _verified(shared, shared.entry(subject))
+
+
+def _verified(shared: Shared, atom: AnyAtom) -> Case:
+    """The case of an atom, found here. Atoms of another file have other recordings, which take most of the memory."""
+    file = atom.file or atom.name  # without a file it is made of an instruction
+    if shared.files[-1:] != [file]:
+        shared.files[:] = [file]
+        shared.checker.forget_recordings()
+    return shared.checker.case(atom)
 
 
 def forkable() -> bool:
@@ -165,8 +175,8 @@ def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
 
     The chunks go to the further processes in turn; each works from its last one down, until it meets the parent.
     """
-    checker, others = shared.checker, len(shared.begun)
-    packer, last = Packer(checker), (len(shared.subjects) - 1) // CHUNK
+    others = len(shared.begun)
+    packer, last = Packer(shared.checker), (len(shared.subjects) - 1) // CHUNK
     for chunk in range(last - (last - number) % others, -1, -others):
         first = chunk * CHUNK
         if first <= shared.done.value:
@@ -177,7 +187,7 @@ def find(shared: Shared, number: int) -> Iterator[tuple[int, Parcel]]:
             cases.append(None)
             with suppress(Exception):  # the parent meets it too, and reports it
                 atom = shared.entry(subject)
-                cases[-1] = checker.case(atom) if len(atom.mnemonics) < 2 else None
+                cases[-1] = _verified(shared, atom) if len(atom.mnemonics) < 2 else None
         yield first, packer.packed(cases)
 
 

@@ -57,8 +57,7 @@ class Packer:
     """Packs what a checker finds."""
 
     checker: AtomChecker
-    _sent: int = 0  # how many entries of its cache were looked at
-    _keys: int = 0  # how many of them were evidence under a key
+    _sent: int = 0  # how many keys with evidence
     _places: dict[int, tuple[int, int]] = field(default_factory=dict)  # of evidence under a key, by its id
 
     def packed(self, cases: Iterable[Case | None]) -> Parcel:
@@ -67,15 +66,13 @@ class Packer:
         return Parcel(new, [None if case is None else self._case(case) for case in cases])
 
     def _new(self) -> list[tuple[Hashable, tuple[Reference, ...]]]:
-        found, new = self.checker.cache.found, []
+        found, new = self.checker.cache.evidence, []
         for key, given in islice(found.items(), self._sent, None):
-            if isinstance(given, Given):
-                new.append((key, tuple(map(self._reference, given.first))))
-                for at, each in enumerate(zip(given.first, given.later, strict=True)):
-                    for evidence in each:  # that which was found under another key has its place there
-                        self._places.setdefault(id(evidence), (self._keys, at))
-                self._keys += 1
-        self._sent = len(found)
+            new.append((key, tuple(map(self._reference, given.first))))
+            for at, each in enumerate(zip(given.first, given.later, strict=True)):
+                for evidence in each:  # that which was found under another key has its place there
+                    self._places.setdefault(id(evidence), (self._sent, at))
+            self._sent += 1
         return new
 
     def _reference(self, evidence: Evidence) -> Reference:
@@ -108,7 +105,7 @@ class Unpacker:
     def take(self, parcel: Parcel) -> None:
         """Have the evidence of a parcel at hand, for cases in it and for what is found here."""
         for key, references in parcel.keys:
-            if key not in self._cache.found:
+            if key not in self._cache.evidence:
                 self._cache.ahead.setdefault(key, partial(self._known, references))
         self._keys += parcel.keys
 

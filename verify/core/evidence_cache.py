@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar, cast
 
-from verify.core.verdict import Evidence
+from verify.core.verdict import Check, Evidence
 
 T = TypeVar("T")
 
@@ -46,7 +46,8 @@ class EvidenceCache:
     ['', 'one', '']
     """
 
-    found: dict[Hashable, object] = field(default_factory=dict)
+    evidence: dict[Hashable, Given] = field(default_factory=dict)
+    found: dict[Hashable, object] = field(default_factory=dict)  # what else is kept
     # what gives evidence that another process found to the first subject that needs it: then it is as if found here;
     # None where it rests on other evidence than was found here
     ahead: dict[Hashable, Callable[[str], Iterable[Evidence] | None]] = field(default_factory=dict)
@@ -58,17 +59,23 @@ class EvidenceCache:
             value = self.found[key] = compute()
         return cast(T, value)
 
+    def forget(self, check: Check) -> None:
+        """Drop what is kept for a check, but the evidence: no later subject needs it."""
+        self.found = {
+            key: value for key, value in self.found.items() if not (isinstance(key, tuple) and key[0] is check)
+        }
+
     def once(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
         """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""
         return list(self.given(key, subject, compute).to(subject))
 
     def given(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> Given:
         """The evidence under a key, with the subject it was first computed for."""
-
-        def made() -> Given:
+        found = self.evidence.get(key)
+        if found is None:
             ahead = self.ahead.pop(key, None)
             known = None if ahead is None else ahead(subject)
             evidence = tuple(compute() if known is None else known)
-            return Given(subject, evidence, tuple(e._replace(shared=e.shared or subject) for e in evidence))
-
-        return self.kept(key, made)
+            later = tuple(e._replace(shared=e.shared or subject) for e in evidence)
+            found = self.evidence[key] = Given(subject, evidence, later)
+        return found

@@ -87,6 +87,15 @@ class Run:
 
         return self.lookup or Recorded(gpu_checks.recordings())
 
+    def forget_recordings(self) -> None:
+        """Drop the shipped recordings that were read, but the evidence by them: the next subjects need others."""
+        if self.lookup is None:
+            from gpu_checks.recordings_io.reader import forget_tables
+
+            self.cache.forget(Check.GPU)
+            vars(self).pop("recordings", None)
+            forget_tables()
+
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
         """The units of a scope: its claims are about one each."""
         raise NotImplementedError
