@@ -294,9 +294,9 @@ def test_recordings_of_a_file_are_dropped_with_it_and_the_evidence_is_not() -> N
     shared = Shared(checker, ATOMS, itself, [], Number(0), [0])
     module._verified(shared, ATOMS[0])  # seam: a step of every process
     read, evidence = tables(), dict(checker.cache.evidence)
-    module._verified(shared, ATOMS[1])  # seam
+    module._verified(shared, ATOMS[1])  # seam: the same
     assert tables() >= read > 0
-    module._verified(shared, replace(ATOMS[0], file="another.toml"))  # seam
+    module._verified(shared, replace(ATOMS[0], file="another.toml"))  # seam: the same
     assert tables() == 0 and not {key for key in checker.cache.found if isinstance(key, tuple)}
     assert evidence.items() <= checker.cache.evidence.items()
 
