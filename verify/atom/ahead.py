@@ -46,7 +46,6 @@ class Shared(NamedTuple):
     checker: AtomChecker  # each process has its own from the fork on
     subjects: Sequence[Any]  # in the order of the report
     entry: Callable[[Any], AnyAtom]  # the atom of a subject
-    files: list[str]  # that of the atom that this process verified last
     done: Any  # so many subjects the parent has verified
     begun: Any  # of each further process the first subject of the chunk that it is at, or was at last
 
@@ -81,7 +80,7 @@ def _begun(
     fork: Any = multiprocessing.get_context("fork")
     try:
         begun = fork.RawArray("i", [len(subjects)] * count)
-        shared = Shared(checker, subjects, entry, [], fork.RawValue("i", 0), begun)
+        shared = Shared(checker, subjects, entry, fork.RawValue("i", 0), begun)
         for number in range(count):
             here, there = fork.Pipe(duplex=False)
             others.append(_Other(number, here, Unpacker(checker)))
@@ -108,17 +107,14 @@ def _case(shared: Shared, others: Sequence[_Other], subject: Any) -> Case:
     shared.done.value += 1
     found = taker.cases.pop(place, None)
     with suppress(Differs):
-        if found is not None and found[0].name == getattr(subject, "name", subject):
+        if found is not None and found[0].name == getattr(subject, "name", subject):  # a mnemonic is its own name
             return taker.unpacker.case(found, lambda: shared.entry(subject))
     return _verified(shared, shared.entry(subject))
 
 
 def _verified(shared: Shared, atom: AnyAtom) -> Case:
     """The case of an atom, found here. Atoms of another file have other recordings, which take most of the memory."""
-    file = atom.file or atom.name  # without a file it is made of an instruction
-    if shared.files[-1:] != [file]:
-        shared.files[:] = [file]
-        shared.checker.forget_recordings()
+    shared.checker.read_for(atom.file or atom.name)  # without a file it is made of an instruction
     return shared.checker.case(atom)
 
 

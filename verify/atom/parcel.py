@@ -97,7 +97,7 @@ class Unpacker:
     """Unpacks what a packer of another process packed, in the order of the report."""
 
     def __init__(self, checker: AtomChecker) -> None:
-        self._checker, self._cache = checker, checker.cache
+        self._cache = checker.cache
         self._rows: dict[str, Property] = {row.key: row for row in (*checker.table, TAKEN)}
         self._keys: list[tuple[Hashable, tuple[Reference, ...]]] = []
         self._given: dict[int, Given] = {}  # by the number of the key

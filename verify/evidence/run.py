@@ -70,6 +70,7 @@ class Run:
     loaded: proofs.Solver | None = None  # else made with the first proof
     # evidence found so far, by what it depends on
     cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
+    _source: str = field(default="", init=False)  # of the subjects for which recordings are read
     _made: dict[str, list[Check]] = field(default_factory=dict, init=False)  # the checks of each property
     # by rows and key, the name of the first subject, and the verdicts on the second
     _alike: dict[Hashable, tuple[str, tuple[Verdict, ...]]] = field(default_factory=dict, init=False)
@@ -87,14 +88,15 @@ class Run:
 
         return self.lookup or Recorded(gpu_checks.recordings())
 
-    def forget_recordings(self) -> None:
-        """Drop the shipped recordings that were read, but the evidence by them: the next subjects need others."""
-        if self.lookup is None:
+    def read_for(self, source: str) -> None:
+        """Drop the shipped recordings that were read for subjects of another source, but not the evidence by them."""
+        if self.lookup is None and source != self._source:
             from gpu_checks.recordings_io.reader import forget_tables
 
             self.cache.forget(Check.GPU)
             vars(self).pop("recordings", None)
             forget_tables()
+        self._source = source
 
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
         """The units of a scope: its claims are about one each."""

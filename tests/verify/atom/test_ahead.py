@@ -70,7 +70,7 @@ def test_the_report_is_that_of_one_process(jobs: int) -> None:
 def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, checker = alone(), AtomChecker(CHECKS)
     unpacker = Unpacker(checker)
-    for _, parcel in find(Shared(AtomChecker(CHECKS), ATOMS, itself, [], Number(-1), [0]), 0):
+    for _, parcel in find(Shared(AtomChecker(CHECKS), ATOMS, itself, Number(-1), [0]), 0):
         unpacker.take(parcel)
     for owner, name in ((properties, "product"), (isa, "equals"), (proof, "equals"), (proof, "ownership")):
         monkeypatch.setattr(owner, name, None)
@@ -116,7 +116,7 @@ def test_each_process_finds_its_chunks_from_the_last_on_until_where_the_parent_i
     atoms = (ATOMS * 4)[: 4 * CHUNK + 3]
     monkeypatch.setattr(AtomChecker, "case", lambda self, atom: Case(atom.name, ()))
     begun, seen = [len(atoms)] * others, []
-    for first, parcel in find(Shared(AtomChecker(CHECKS), atoms, itself, [], Number(done), begun), number):
+    for first, parcel in find(Shared(AtomChecker(CHECKS), atoms, itself, Number(done), begun), number):
         assert begun[number] == first
         seen.append(first)
         names = [packed[0].name for packed in parcel.cases if packed is not None]
@@ -129,7 +129,7 @@ def test_of_every_chunk_one_process_is_in_charge() -> None:
     for others in (1, 2, 3, 4):
         taken: dict[int, int] = {}
         for number in range(others):
-            shared = Shared(AtomChecker(frozenset()), atoms, itself, [], Number(-1), [0] * others)
+            shared = Shared(AtomChecker(frozenset()), atoms, itself, Number(-1), [0] * others)
             for first, _ in find(shared, number):
                 assert taken.setdefault(first, number) == number
         assert sorted(taken) == [*range(0, len(atoms), CHUNK)]
@@ -291,7 +291,7 @@ def test_recordings_of_a_file_are_dropped_with_it_and_the_evidence_is_not() -> N
         return sum(len(file.cache) + len(file.lists) for file in reader._shipped(reader.SHIPPED))  # seam: the cache
 
     checker = AtomChecker()
-    shared = Shared(checker, ATOMS, itself, [], Number(0), [0])
+    shared = Shared(checker, ATOMS, itself, Number(0), [0])
     module._verified(shared, ATOMS[0])  # seam: a step of every process
     read, evidence = tables(), dict(checker.cache.evidence)
     module._verified(shared, ATOMS[1])  # seam: the same
