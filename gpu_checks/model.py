@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gpu_checks.arrays import np
@@ -33,8 +32,7 @@ class Unavailable(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
+class DeviceInfo(NamedTuple):
     """The GPU and the software that compiled for it."""
 
     gpu: str

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from datetime import date
 from typing import Any, Literal
 
@@ -132,7 +131,7 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
     sass = machine.sass(signature)
     return {
         "mnemonic": signature.mnemonic,
-        **asdict(machine.info),
+        **machine.info._asdict(),
         "sass": sass,
         "emulated": is_emulated(sass),
         "kernel_hash": kernel_hash(signature),

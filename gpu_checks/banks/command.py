@@ -12,7 +12,7 @@ import argparse
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,7 @@ def _data(one: Observation) -> dict[str, Any]:
         "unit": one.unit,
         "wavefronts": one.wavefronts,
         "kernel_hash": one.kernel_hash,
-        **asdict(one.device),
+        **one.device._asdict(),
         "date": one.date,
     }
 

@@ -159,7 +159,7 @@ def write(path: Path, observed: Sequence[Observation]) -> None:
 
 def _data(one: Observation) -> dict[str, Any]:
     fields = asdict(one)
-    return {"schema": SCHEMA, **fields.pop("device"), **fields}
+    return {"schema": SCHEMA, **fields.pop("device")._asdict(), **fields}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tilings and what a GPU computed with them, as JSON Lines.
 
-A tiling is its dataclasses as objects, its layouts as text. A recording is one run: the whole tiling, the number of
+A tiling is its named tuples as objects, its layouts as text. A recording is one run: the whole tiling, the number of
 wrong elements, those of each control, the hash of the kernel, the GPU, the software, the date and the line's digest.
 """
 
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from gpu_checks.model import DeviceInfo
 from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
@@ -27,8 +26,7 @@ SHIPPED = Path(__file__).parent / "tilings.jsonl"
 RECORDINGS = Path(__file__).parent.parent / "recordings" / "tilings"
 
 
-@dataclass(frozen=True, slots=True)
-class TilingRun:
+class TilingRun(NamedTuple):
     """What one GPU computed with a tiling, and with the same tiling made wrong, where some elements have to differ."""
 
     tiling: Tiling  # what was run
@@ -101,9 +99,8 @@ def _data(value: Any) -> Any:
     """A value as JSON takes it: a layout is text, what is absent is left out."""
     if isinstance(value, Strided):
         return str(value)
-    if is_dataclass(value):
-        parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {name: _data(part) for name, part in parts.items() if part is not None}
+    if hasattr(value, "_asdict"):
+        return {name: _data(part) for name, part in value._asdict().items() if part is not None}
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -117,7 +114,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
     """The function that reads values of a kind, made once: to look at types takes longer than to read a line."""
     if kind is Strided:
         return Strided.parse
-    if isinstance(kind, type) and is_dataclass(kind):
+    if hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
         return lambda data: kind(**{name: _read(hints[name], part) for name, part in data.items()})
     choices = [choice for choice in get_args(kind) if choice is not NoneType]

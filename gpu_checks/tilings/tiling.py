@@ -8,9 +8,9 @@ Nothing here says how a kernel is written: `kernel` writes it from these layouts
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_checks.tilings.strided import Nested, Strided
 from isa_tables.signature import Fragment, Signature
@@ -23,8 +23,7 @@ class TilingError(ValueError):
     """A tiling that no kernel can be made from; the message names the layout and the numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """A tiled MMA over the CTA's tile: for each operand (thread, (value, (rest, rest))) -> index in its tile.
 
     A value is an element of one instruction's fragment; the rests count instructions along m and k of A, n and k of
@@ -68,8 +67,7 @@ class Product:
         return self.C.size // prod(self.extent("C"))
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(NamedTuple):
     """How ldmatrix fills the fragments of an operand.
 
     `source` is (thread, (element of the row, step)) -> index in the tile, `target` is (value, step) -> value of the
@@ -81,8 +79,7 @@ class Load:
     target: Strided
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(NamedTuple):
     """How an operand comes from global memory through shared memory to the threads."""
 
     major: str  # K or MN: the axis whose neighbours are neighbours in global memory
@@ -91,8 +88,7 @@ class Feed:
     load: Load | None = None  # None: each thread reads its own elements, or the instruction reads shared memory
 
 
-@dataclass(frozen=True, slots=True)
-class Reuse:
+class Reuse(NamedTuple):
     """A second product D = C * V whose A is the first one's accumulators, as attention's P is.
 
     `values` is value of A -> value of C in the same thread, both counted through all instructions of the thread.
@@ -103,8 +99,7 @@ class Reuse:
     V: Feed
 
 
-@dataclass(frozen=True, slots=True)
-class Tiling:
+class Tiling(NamedTuple):
     """One kernel: C = A * B over `tiles` CTA tiles along m, n and k, or D = (A * B) * V.
 
     With a reuse, tiles count m, the second product's n, and the first one's k; the first one's n are walked in
@@ -220,8 +215,8 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
         threads, (values, steps) = distribution.modes[0], distribution.modes[1].modes
         wrong: dict[str, Any]
         if feed.load:
-            wrong = {operand: replace(feed, load=replace(feed.load, source=mutant(feed.load.source)))}
-            yield operand, replace(tiling, **wrong)
+            wrong = {operand: feed._replace(load=feed.load._replace(source=mutant(feed.load.source)))}
+            yield operand, tiling._replace(**wrong)
             continue
         if product.fragment(operand).space == "reg":
             wrong = {operand: mutant(distribution)}
@@ -231,12 +226,13 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
             stuck = mutant(steps, 0)
             shape, stride = (values.shape, stuck.shape), (values.stride, stuck.stride)
             wrong = {operand: Strided((threads.shape, shape), (threads.stride, stride))}
-        yield operand, replace(tiling, product=replace(product, **wrong))
+        yield operand, tiling._replace(product=product._replace(**wrong))
     if reuse:
-        yield "C", replace(tiling, reuse=replace(reuse, product=replace(reuse.product, C=mutant(reuse.product.C))))
-        yield "reuse", replace(tiling, reuse=replace(reuse, values=mutant(reuse.values)))
+        other = reuse.product._replace(C=mutant(reuse.product.C))
+        yield "C", tiling._replace(reuse=reuse._replace(product=other))
+        yield "reuse", tiling._replace(reuse=reuse._replace(values=mutant(reuse.values)))
     else:
-        yield "C", replace(tiling, product=replace(product, C=mutant(product.C)))
+        yield "C", tiling._replace(product=product._replace(C=mutant(product.C)))
 
 
 def mutant(layout: Strided, wrong: int | None = None) -> Strided:

@@ -21,7 +21,8 @@ from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 
-HEAD = "(set-logic QF_LIA)\n" + "".join(f"(declare-const {name} Int)\n" for name in ("d", "q", "d2", "q2"))
+LOGIC = "(set-logic QF_UFLIA)"  # QF_LIA is what it is, but there z3 simplifies first, which takes longer than to solve
+HEAD = f"{LOGIC}\n" + "".join(f"(declare-const {name} Int)\n" for name in ("d", "q", "d2", "q2"))
 
 
 class MixedRadix(NamedTuple):
@@ -45,7 +46,7 @@ class MixedRadixScript(Parametric):
 
     def assumed(self) -> str:
         """The text of all declarations and assertions so far."""
-        return "\n".join(["(set-logic QF_LIA)", *self._lines, ""])
+        return "\n".join([LOGIC, *self._lines, ""])
 
     def lemmas(self) -> Obligations:
         """The lemma, for every ratio r that was used: d + r * q determines d and q when 0 <= d < r."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
@@ -19,17 +19,12 @@ def render(expr: Sexpr) -> str:
     """
     if isinstance(expr, str):
         return expr
-    order = _post_order(expr)
-    uses: dict[int, int] = {}
-    for node in order:
-        for child in node:
-            if not isinstance(child, str):
-                uses[id(child)] = uses.get(id(child), 0) + 1
+    order, uses = _post_order(expr)
     text: dict[int, str] = {}
     lets: list[str] = []
     for node in order:
-        body = f"({' '.join([x if isinstance(x, str) else text[id(x)] for x in node])})"
-        if uses.get(id(node), 0) > 1:
+        body = f"({' '.join([x if x.__class__ is str else text[id(x)] for x in node])})"
+        if uses[id(node)] > 1:
             name = f"e{len(lets)}"
             lets.append(f"(let (({name} {body})) ")
             body = name
@@ -37,15 +32,21 @@ def render(expr: Sexpr) -> str:
     return "".join(lets) + text[id(expr)] + ")" * len(lets)
 
 
-def _post_order(expr: tuple[Sexpr, ...]) -> list[tuple[Sexpr, ...]]:
-    """Every compound subterm once, parts before wholes; by a loop, so that a deep expression needs no deep stack."""
-    done: dict[int, tuple[Sexpr, ...]] = {}
-    stack = [expr]
+def _post_order(expr: tuple[Sexpr, ...]) -> tuple[list[tuple[Sexpr, ...]], dict[int, int]]:
+    """Every compound subterm once, parts before wholes, and how often each is used.
+
+    By a loop, so that a deep expression needs no deep stack; a list around a subterm marks that its parts are done.
+    """
+    order: list[tuple[Sexpr, ...]] = []
+    uses: dict[int, int] = {}
+    stack: list[Any] = [expr]
     while stack:
-        node = stack[-1]
-        before = [child for child in node if not isinstance(child, str) and id(child) not in done]
-        if before:
-            stack += reversed(before)
-        else:
-            done[id(stack.pop())] = node
-    return list(done.values())
+        node = stack.pop()
+        if node.__class__ is list:
+            order += node
+            continue
+        uses[id(node)] = uses.get(id(node), 0) + 1
+        if uses[id(node)] == 1:
+            stack.append([node])
+            stack += [part for part in reversed(node) if part.__class__ is not str]
+    return order, uses

@@ -179,7 +179,7 @@ def test_a_kernel_for_a_later_gpu_is_made_for_this_one_unless_it_is_for_that_one
     edit = Edit(1, "waits", "a", "")
     found = [Fate("k", "", edit, "VERIFIED")]
     kernels = [CORPUS / "tma_3.ptx", CORPUS / "simt_tn.ptx"]
-    older = list(silicon.runnable([(path, found[0]) for path in kernels], replace(INFO, sm="sm_100a")))
+    older = list(silicon.runnable([(path, found[0]) for path in kernels], INFO._replace(sm="sm_100a")))
     assert [path.stem for path, _ in older] == ["simt_tn"]
 
 

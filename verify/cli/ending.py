@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from lanecheck_console import installation
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
 
 
-def as_process(main: Callable[[], int]) -> NoReturn:
-    """Run a command as the whole of this process, and end it at once: nothing is freed object by object.
+def as_process(command: Callable[[], int] | str) -> NoReturn:
+    """Run a command, a function or the `main` of a module, as the whole of this process, and end it at once.
 
-    Only where a profiler or a debugger is on, which writes when Python ends, does Python end as usual.
+    Nothing is freed object by object. Only where a profiler or a debugger is on, which writes when Python ends, does
+    Python end as usual.
     """
     gc.set_threshold(100_000)  # imports make many objects and no garbage
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
-    code = main()
+    code = command() if callable(command) else import_module(command).main()
     if not _watched():
         with suppress(OSError, AttributeError):  # there is no stderr
             sys.stderr.flush()

@@ -2,6 +2,5 @@
 """Runs `python -m verify.identify`."""
 
 from verify.cli.ending import as_process
-from verify.identify.command import main
 
-as_process(main)
+as_process("verify.identify.command")

@@ -2,6 +2,5 @@
 """Runs `python -m verify.kernel`."""
 
 from verify.cli.ending import as_process
-from verify.kernel.command import main
 
-as_process(main)
+as_process("verify.kernel.command")

@@ -2,6 +2,5 @@
 """`python -m verify.laws`."""
 
 from verify.cli.ending import as_process
-from verify.laws.command import main
 
-as_process(main)
+as_process("verify.laws.command")

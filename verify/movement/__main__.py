@@ -2,6 +2,5 @@
 """Runs `python -m verify.movement`."""
 
 from verify.cli.ending import as_process
-from verify.movement.command import main
 
-as_process(main)
+as_process("verify.movement.command")

@@ -2,6 +2,5 @@
 """`python -m verify.mutate`."""
 
 from verify.cli.ending import as_process
-from verify.mutate.command import main
 
-as_process(main)
+as_process("verify.mutate.command")

@@ -2,6 +2,5 @@
 """Runs `python -m verify.scan`."""
 
 from verify.cli.ending import as_process
-from verify.scan.command import main
 
-as_process(main)
+as_process("verify.scan.command")

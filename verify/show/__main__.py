@@ -2,6 +2,5 @@
 """`python -m verify.show`."""
 
 from verify.cli.ending import as_process
-from verify.show.command import main
 
-as_process(main)
+as_process("verify.show.command")

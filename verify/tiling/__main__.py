@@ -2,6 +2,5 @@
 """Runs `python -m verify.tiling`."""
 
 from verify.cli.ending import as_process
-from verify.tiling.command import main
 
-as_process(main)
+as_process("verify.tiling.command")

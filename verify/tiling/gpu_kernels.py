@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from gpu_checks.banks.command import LEAST, Observation, recordings_of_banks
@@ -56,7 +55,7 @@ def shipped() -> Iterator[Tiling]:
         second = _kernel_mma(table["reuse"])
         values = strided(renamed(first.layout_tv("C"), second.layout_tv("A")))
         plain = tiling_of(name, first, feeds["A"], feeds["B"], (2, 2, 2))  # along m, the columns of V, and k
-        yield replace(plain, reuse=Reuse(second.product, values, second.feed("B", feeds["V"])), walked=2)
+        yield plain._replace(reuse=Reuse(second.product, values, second.feed("B", feeds["V"])), walked=2)
 
 
 def _kernel_mma(table: Mapping[str, str]) -> KernelMMA:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -111,7 +109,7 @@ class Tensor(Simulated):
 
 
 def tensor_machine(kind=Tensor):
-    return kind({}, info=replace(INFO, sm="sm_100a"))
+    return kind({}, info=INFO._replace(sm="sm_100a"))
 
 
 @pytest.mark.parametrize("name", ["ld.sync.aligned.32x32b.x2.b32", "st.sync.aligned.16x64b.x4.unpack::16b.b32"])

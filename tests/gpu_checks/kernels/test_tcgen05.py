@@ -110,7 +110,7 @@ def test_every_tcgen05_instruction_has_kernels_of_one_kind():
 @each("s", EVERY[::5], ids=label)
 def test_a_gpu_that_could_run_it_is_rejected_because_no_probe_reads_it(s):
     sm = next(sm for sm in ("sm_100a", "sm_103a") if runs_on(s, sm))
-    machine = Simulated({}, info=replace(INFO, sm=sm))
+    machine = Simulated({}, info=INFO._replace(sm=sm))
     why = re.escape(f"{s.family}: its kernels assemble, but there is no probe that reads them yet")
     with pytest.raises(Unsupported, match=f"^{why}$"):
         record(Bench(machine), s, trials=1, seed=0)

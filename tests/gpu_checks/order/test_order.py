@@ -106,7 +106,7 @@ def test_each_probe_runs_with_each_delay(monkeypatch):
 
 @pytest.mark.parametrize(
     ("info", "reason"),
-    [(Unavailable("no GPU here"), "no GPU here"), (replace(INFO, sm="sm_80"), "wgmma, which sm_90a has")],
+    [(Unavailable("no GPU here"), "no GPU here"), (INFO._replace(sm="sm_80"), "wgmma, which sm_90a has")],
 )
 def test_without_a_gpu_for_them_nothing_is_observed(info, reason, monkeypatch, capsys):
     monkeypatch.setattr(order, "device_info", lambda: info)

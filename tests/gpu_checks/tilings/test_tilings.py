@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ RECORDED = recordings_of_tilings()
 REUSE = NAMED["attention_f16"].reuse
 FOUR_BITS = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"
 SPARSE = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
-ATTENTION = replace(NAMED["attention_f16"], reuse=replace(REUSE, product=NAMED["mma_f16_split_k"].product))
+ATTENTION = NAMED["attention_f16"]._replace(reuse=REUSE._replace(product=NAMED["mma_f16_split_k"].product))
 
 
 def product(tiling, matrices):
@@ -143,10 +142,10 @@ def test_the_recorded_runs_are_of_the_kernels_made_today():
 
 def test_a_run_with_an_idle_control_or_a_wrong_element_is_reported_separately():
     run = RECORDED[0]
-    assert not replace(run, mismatches=1).equal
-    assert not replace(run, elements=0).equal
-    assert not replace(run, controls={}).powered
-    assert not replace(run, controls={**run.controls, "A": 0}).powered
+    assert not run._replace(mismatches=1).equal
+    assert not run._replace(elements=0).equal
+    assert not run._replace(controls={}).powered
+    assert not run._replace(controls={**run.controls, "A": 0}).powered
 
 
 def test_tilings_and_runs_survive_their_files(tmp_path):
@@ -179,17 +178,17 @@ def test_a_malformed_line_is_named(tmp_path, old, new, expected):
 
 
 def fed(tiling, name, **parts):
-    return replace(tiling, **{name: replace(getattr(tiling, name), **parts)})
+    return tiling._replace(**{name: getattr(tiling, name)._replace(**parts)})
 
 
 def changed(tiling, **parts):
-    return replace(tiling, product=replace(tiling.product, **parts))
+    return tiling._replace(product=tiling.product._replace(**parts))
 
 
 @pytest.mark.parametrize(
     ("tiling", "expected"),
     [
-        (replace(NAMED["mma_f16"], threads=64), "distributes over 128 threads; there are 64"),
+        (NAMED["mma_f16"]._replace(threads=64), "distributes over 128 threads; there are 64"),
         (fed(NAMED["mma_f16"], "A", copy=NAMED["mma_f16"].B.copy), "copy of A .* has size 1024; the tile has 2048"),
         (fed(NAMED["mma_f64"], "B", copy=Strided((256, 2), (2, 1))), "asks for 256 threads; there are 128"),
         (changed(NAMED["mma_f16"], C=NAMED["mma_s8"].product.A), "C = .* has 16 values; .* has 4"),
@@ -200,9 +199,9 @@ def changed(tiling, **parts):
         (changed(NAMED["mma_f16"], tile=(64, 32, 16)), "multiply 65536 pairs of elements; the tile .* has 32768"),
         (changed(NAMED["simt_f32"], mnemonic="fma.rn.f16"), "fma.rn.f32 and fma.rn.f64"),
         (ATTENTION, r"makes \(64, 32\) of \(m, n\)"),
-        (replace(NAMED["ragged_simt_f32"], short=(64, 0, 0)), "64 elements are lacking along m; the last tile has 1"),
-        (replace(NAMED["mma_f16"], short=(0, -1, 0)), "-1 elements are lacking along n; the last tile has 1 to 32"),
-        (replace(NAMED["attention_f16"], short=(1, 0, 0)), "a chain of two products takes whole tiles alone"),
+        (NAMED["ragged_simt_f32"]._replace(short=(64, 0, 0)), "64 elements are lacking along m; the last tile has 1"),
+        (NAMED["mma_f16"]._replace(short=(0, -1, 0)), "-1 elements are lacking along n; the last tile has 1 to 32"),
+        (NAMED["attention_f16"]._replace(short=(1, 0, 0)), "a chain of two products takes whole tiles alone"),
         (changed(NAMED["mma_s8"], mnemonic=FOUR_BITS), "elements of 4 bits, as A's are, have no address of their own"),
         (changed(NAMED["mma_s8"], mnemonic=SPARSE), "takes E too, which no tiling feeds"),
     ],
@@ -368,7 +367,7 @@ def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatc
 
 @pytest.mark.parametrize(("parts", "code"), [({}, 0), ({"mismatches": 3}, 1), ({"controls": {"A": 0}}, 3)])
 def test_the_exit_code_is_the_verdict(parts, code, capsys, monkeypatch, tmp_path):
-    found = replace(RECORDED[0], **parts)
+    found = RECORDED[0]._replace(**parts)
     monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: [(chosen[0], found)])
     assert main(["simt_f32", "--record", str(tmp_path)]) == code
     (line,) = (tmp_path / "nvidia_h200.jsonl").read_text().splitlines()

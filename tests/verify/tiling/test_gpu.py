@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout
 from layouts.atoms import Atom, registry
@@ -43,7 +41,7 @@ def test_a_recorded_run_is_evidence_on_its_own_tiled_mma_only() -> None:
 
 
 def test_a_recorded_run_that_failed_refutes() -> None:
-    runs = tuple(replace(run, mismatches=7) for run in recordings_of_tilings())
+    runs = tuple(run._replace(mismatches=7) for run in recordings_of_tilings())
     found = verified(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
     assert ("", PRODUCT) in refuted(found)
     assert found.contradiction  # numpy through the same partitions is right: the two checks contradict each other

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -54,7 +52,7 @@ def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
 
 
 def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
-    other = replace(DERIVED[0], name="other")
+    other = DERIVED[0]._replace(name="other")
     monkeypatch.setattr(gpu_kernels, "shipped", lambda: [other, *DERIVED[1:]])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[:2] == [
