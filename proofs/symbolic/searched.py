@@ -9,10 +9,10 @@ small layouts.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from proofs.symbolic.execution import Operation, Target, replaced
@@ -36,9 +36,9 @@ def refusing(operation: Operation) -> Operation:
 @contextmanager
 def answered(interleaved: Any, single: Any) -> Iterator[None]:
     """A block in which the searches for interleaved modes and for a single copy are replaced."""
-    # By sys.modules, as `layouts.complement` is the function of that name.
+    # By its full name, as `layouts.complement` is the function; and `layouts` imports `products` when it is asked for.
     with (
-        replaced(sys.modules["layouts.complement"], "below_interleaved", interleaved),
-        replaced(sys.modules["layouts.products"], "single", single),
+        replaced(import_module("layouts.complement"), "below_interleaved", interleaved),
+        replaced(import_module("layouts.products"), "single", single),
     ):
         yield

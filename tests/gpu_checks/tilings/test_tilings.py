@@ -163,6 +163,8 @@ def test_tilings_and_runs_survive_their_files(tmp_path):
         ('"threads": 64', '"threads": "64"', "'64' is no int"),
         ("(64,8):(8,1)", "(64,8):(8,1", "is not a layout"),
         ("(64,8):(8,1)", "(64,8):8", "not nested alike"),
+        ("(64,8):(8,1)", "(" * 99_999 + "64:8", "nested too deep"),
+        ("(64,8):(8,1)", "(64,,8):(8,1)", "is not a layout"),
         ('"tiles": [2, 2, 3]', '"tiles": [2, 2]', "[2, 2] has 2 parts, not 3"),
         ('"tiles": [2, 2, 3]', '"tiles": [2, 2, "3"]', "'3' is no int"),
         ('"A": {', '"A": [{', "Expecting"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,17 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     anew = json.loads(kept.read_text())["operations"]["coalesce, rank 1"]
     assert anew == {**entry, "engine": solve.version("z3")}
     assert list(campaign.faults(kept)) == []
+
+
+IN_A_PROCESS = """
+import json, sys
+from proofs.symbolic import campaign
+print(json.dumps(campaign._examined(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("label", [label for label in KEPT if "rank 2" not in label and "rank 3" not in label])
+def test_an_operation_is_examined_in_a_process_that_imported_nothing_else(label: str) -> None:
+    words = [sys.executable, "-c", IN_A_PROCESS, label]
+    done = subprocess.run(words, cwd=campaign.ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {key: KEPT[label][key] for key in campaign.KEYS - {"engine", "sources"}}
