@@ -66,4 +66,4 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
         )
     shapes.append(-(-target // reach))
     strides.append(reach)
-    return from_modes(*merge(shapes, strides)) if 1 in shapes else from_modes(shapes, strides)  # no others merge
+    return from_modes(*merge(shapes, strides)) if 1 in shapes else from_modes(shapes, strides)  # merge drops 1s

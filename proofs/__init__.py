@@ -36,10 +36,11 @@ With two strides exchanged, each element still has one owner, but the layout no 
 
 Encodings
 ---------
-Layouts whose extents are powers of two, but for the last one, become problems over bit-vectors of the least width in
-which nothing overflows: a digit is then a field of bits. All others become problems over integers. `proofs.smt.term`
-keeps the interval of every term, so no proof rests on a sum that wrapped around. An :class:`Outcome` names the encoding
-and the budget spent, and contains the SMT-LIB text that was solved; `recheck` runs that text in a second solver, cvc5.
+Layouts whose extents are powers of two, but for the last one, become problems over bit-vectors, of the first of some
+widths in which nothing overflows: a digit is then a field of bits. All others become problems over integers.
+`proofs.smt.term` keeps the interval of every term, so no proof rests on a sum that wrapped around. An :class:`Outcome`
+names the encoding and the budget spent, and contains the SMT-LIB text that was solved; `recheck` runs that text in a
+second solver, cvc5.
 
 Main declarations
 -----------------

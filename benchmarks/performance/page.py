@@ -49,8 +49,8 @@ and nothing to coalesce.
 ATLAS = """## Atoms
 
 `python -m verify.atlas --checks isa,proof` on 1 to all atoms, each set spread over all. The baseline is a process that
-imports numpy and z3: its CPU time, and its memory at the peak. Both figures are of all processes together; memory that
-they share is counted in each. A row may take {allowance:g} s by the clock, one pair however long it takes.
+imports numpy and z3: its CPU time, and its resident memory. Both figures are of all processes together; memory that
+they share counts once. A row may take {allowance:g} s by the clock, one pair however long it takes.
 """
 
 

@@ -127,7 +127,7 @@ class Strided:
         return "swizzle<{}, {}, {}>({})".format(*self.swizzle, text) if self.swizzle else text
 
 
-@lru_cache(maxsize=1024)  # and their shapes and strides
+@lru_cache(maxsize=1024)  # recordings repeat most of them
 def _nested(text: str) -> Nested:
     """A number, or a tuple of them. JSON's reader takes a third of the time of Python's."""
     return _tuples(json.loads(text.translate(_JSON)))

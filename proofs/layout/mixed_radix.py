@@ -21,7 +21,7 @@ from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 
-LOGIC = "(set-logic QF_UFLIA)"  # QF_LIA is what it is, but there z3 simplifies first, which takes longer than to solve
+LOGIC = "(set-logic QF_UFLIA)"  # no functions, but small problems, and for QF_LIA z3 simplifies at length
 HEAD = f"{LOGIC}\n" + "".join(f"(declare-const {name} Int)\n" for name in ("d", "q", "d2", "q2"))
 
 

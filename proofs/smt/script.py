@@ -12,7 +12,7 @@ from proofs.smt.term import Condition, Number, Term, constant
 
 Modes: TypeAlias = tuple[tuple[int, int], ...]
 """Flat modes (extent, stride); the first one varies fastest."""
-WIDTHS = (12, 16, 24, 32, 64, 128, 256, 512)  # bits; most fragments need 12, half the time of 16
+WIDTHS = (12, 16, 24, 32, 64, 128, 256, 512)  # bits: 12 take z3 half the time of 16
 
 
 class Script:

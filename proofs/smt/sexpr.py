@@ -23,7 +23,7 @@ def render(expr: Sexpr) -> str:
     text: dict[int, str] = {}
     lets: list[str] = []
     for node in order:
-        body = f"({' '.join([x if x.__class__ is str else text[id(x)] for x in node])})"
+        body = f"({' '.join([x if isinstance(x, str) else text[id(x)] for x in node])})"
         if uses[id(node)] > 1:
             name = f"e{len(lets)}"
             lets.append(f"(let (({name} {body})) ")
@@ -42,11 +42,11 @@ def _post_order(expr: tuple[Sexpr, ...]) -> tuple[list[tuple[Sexpr, ...]], dict[
     stack: list[Any] = [expr]
     while stack:
         node = stack.pop()
-        if node.__class__ is list:
+        if isinstance(node, list):
             order += node
             continue
         uses[id(node)] = uses.get(id(node), 0) + 1
         if uses[id(node)] == 1:
             stack.append([node])
-            stack += [part for part in reversed(node) if part.__class__ is not str]
+            stack += [part for part in reversed(node) if not isinstance(part, str)]
     return order, uses

@@ -182,6 +182,20 @@ def test_programs_are_measured_in_turns() -> None:
     assert memory == [(3.0, 2.0)] and len(seconds) == 1 and min(seconds[0]) > 0
 
 
+def test_the_last_row_of_atoms_is_of_all_atoms_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def listed(*words: str) -> object:
+        ran.append(words)
+        return lambda: CompletedProcess("", 0, stdout="".join(f"{n}\n" for n in range(40)))
+
+    monkeypatch.setattr(measure, "process", listed)
+    monkeypatch.setattr(measure, "together", lambda *_: ([(2.0, 1.0)], [(2.0, 1.0)]))
+    assert [cell["at"] for cell in measure.atoms(1)] == [at for at in (1, 3, 10, 30, 40) for _ in range(2)]
+    chosen = [words[words.index("--allow-unchecked") + 1 :] for words in ran if "verify.atlas" in words]
+    assert [len(names) for names in chosen] == [1, 3, 10, 30, 1] and chosen[-1] == ("*",)
+
+
 def test_a_program_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise CalledProcessError(1, "it", stderr="first\nno atlas\n")

@@ -358,6 +358,11 @@ def test_an_index_is_computed_from_one_variable_or_from_one_for_each_mode():
         layout.expression("t", "v", "w")
 
 
+@pytest.mark.parametrize("text", ["8:1", "(8):(1)", "((4,8),(2)):((32,1),(16))", "Sw<1,0,1> o 0 o (2,2):(2,1)"])
+def test_a_layout_is_written_as_it_was_read(text):
+    assert str(Strided.parse(text)) == text
+
+
 def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatch):
     for name, split in (("mma_f16_split_k", True), ("mma_f16", False), ("mma_s8", False)):
         tiling = NAMED[name]
