@@ -64,8 +64,8 @@ def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[Fragment
 def outside(layout: Any, value: int) -> int:
     """What the swizzles, offsets and layouts around the innermost layout make of its value.
 
-    >>> outside(read_layout("Sw<2,0,2> o 1 o 16:1"), 4)
-    4
+    >>> outside(read_layout("Sw<2,0,2> o 1 o 16:1"), 4), outside(ComposedLayout(Layout(4, 2), 0, Layout(8, 1)), 5)
+    (4, 10)
     """
     if isinstance(layout, ComposedLayout):
         return _applied(layout.layout_a, layout.offset + outside(layout.layout_b, value))
@@ -75,7 +75,8 @@ def outside(layout: Any, value: int) -> int:
 def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
     """The value of an outer function at an index: S(x) = x ^ the read field, moved onto the changed one."""
     if isinstance(outer, Layout):
-        return int(image(outer, index))
+        beyond, inside = divmod(index, size(outer))  # the last mode goes on
+        return int(image(outer, inside)) + beyond * leaves(outer.shape)[-1] * leaves(outer.stride)[-1]
     if isinstance(outer, ComposedLayout):
         return _applied(outer.layout_a, outer.offset + _applied(outer.layout_b, index))
     if index < 0:

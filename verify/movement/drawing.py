@@ -8,12 +8,12 @@ from dataclasses import replace
 from math import prod
 
 from layouts import LayoutError, size
+from layouts.arrays import np
 from layouts.bank_conflicts import Access
-from verify.core.digits import image
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Axis, FragmentMap, Origin
 from verify.movement.bind import Movement
-from verify.movement.register_handover import HandOver
+from verify.movement.register_handover import HandOver, arriving
 from verify.movement.register_operand import RegisterOperand
 from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
 from verify.movement.wgmma_descriptor import CHUNK, Descriptor, fit
@@ -76,10 +76,11 @@ def _hand_over(over: HandOver) -> Iterator[Panel]:
         yield maps.tile("to", theirs, place=(0, 1), copies=_copies(theirs))
         return
 
+    numbers = arriving(over).tolist()
+
     def arrives(lane: int, value: int) -> tuple[int, int]:
-        row, column = given.locate(lane, image(over.order, value))
-        number = image(over.rows, int(row)) + image(over.columns, int(column))
-        return number % wanted.extent[0], number // wanted.extent[0]
+        column, row = divmod(numbers[lane][value], wanted.extent[0])
+        return row, column
 
     found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, Origin("what arrives"))
     panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs))
@@ -119,14 +120,15 @@ def _descriptor(found: Descriptor) -> Iterator[Panel]:
                 captions=(found.fields,))  # fmt: skip
     access, wide = found.operand.access, CHUNK * BYTE // found.operand.access.element
     mn, k = (size(mode) for mode in access.tile)
+    mine = access.bytes(found.operand.bytes)
+    theirs = np.broadcast_to(found.address(*found.operand.grid), mine.shape)
     steps = (wide, 1) if found.major == "MN" else (1, wide)
 
     def at(row: int, column: int) -> Cell:
         point = row * steps[0], column * steps[1]
-        element = sum(image(mode, index) for mode, index in zip(access.tile, point, strict=True))
-        mine, theirs = int(access.bytes(element * access.element // BYTE)), int(found.address(*point))
-        about = f"(mn={point[0]}, k={point[1]}) lies at byte {mine}, by the descriptor at {theirs}"
-        return Cell((str(mine),), mine // CHUNK % 8, expected="" if mine == theirs else str(theirs), about=(about,))
+        lies, right = int(mine[point]), int(theirs[point])
+        about = f"(mn={point[0]}, k={point[1]}) lies at byte {lies}, by the descriptor at {right}"
+        return Cell((str(lies),), lies // CHUNK % 8, expected="" if lies == right else str(right), about=(about,))
 
     heading = f"bytes of {mn}x{k} (mn,k), {wide} elements in a cell"
     panel = grid("bytes", heading, ("mn", "k"), (-(-mn // steps[0]), -(-k // steps[1])), at, place=(0, 1))

@@ -138,14 +138,20 @@ def _table(layout: Layout, extent: int) -> Table:
     return found
 
 
+def arriving(over: HandOver) -> Table:
+    """The number of the element that each (lane, value) gets, as an array [lane][value]."""
+    shape = over.wanted.lanes, over.wanted.values
+    row, column = over.given.locate(np.arange(shape[0])[:, None], _table(over.order, shape[1]))
+    rows, columns = map(_table, (over.rows, over.columns), over.given.extent)
+    found: Table = rows[np.broadcast_to(row, shape)] + columns[np.broadcast_to(column, shape)]
+    return found
+
+
 def _differing(over: HandOver) -> Table:
     """Every (lane, value) that gets another element than it wants."""
-    shape = over.wanted.lanes, over.wanted.values
-    lanes, values = np.arange(shape[0])[:, None], np.arange(shape[1])[None, :]
-    row, column = over.given.locate(lanes, _table(over.order, shape[1]))
-    rows, columns = map(_table, (over.rows, over.columns), over.given.extent)
-    place = rows[np.broadcast_to(row, shape)] + columns[np.broadcast_to(column, shape)]
-    return np.argwhere(place != np.broadcast_to(over.wanted.number(lanes, values), shape))
+    found, (lanes, values) = arriving(over), (over.wanted.lanes, over.wanted.values)
+    wanted = over.wanted.number(np.arange(lanes)[:, None], np.arange(values)[None, :])
+    return np.argwhere(found != np.broadcast_to(wanted, found.shape))
 
 
 def _counterexample(over: HandOver, lane: int, value: int, bad: int) -> Counterexample:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Verdict
-from verify.pictures.operands import Drawn, Window, grain, panel
-from verify.pictures.picture import Picture
+from verify.pictures.operands import Drawn, grain, panel
+from verify.pictures.picture import Picture, Window
 
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 LARGEST = 1 << 20  # points of an operand that are evaluated one by one

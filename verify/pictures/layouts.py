@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from layouts import ComposedLayout, Layout, Swizzle, leaves
+from layouts import ComposedLayout, Layout, Swizzle, leaves, size
+from layouts.arrays import np
 from layouts.bank_conflicts import BANKS, WORD
-from layouts.layout import trusted
+from layouts.batched import batch
 from layouts.tensor import Coordinates
-from verify.core.digits import every
-from verify.maps.of_layout import outside
-from verify.pictures.picture import Cell, Panel, Picture, grid
-
-Window = tuple[range, range]
+from verify.pictures.picture import Cell, Panel, Picture, Window, grid, shown
 
 
 def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window: Window | None = None) -> Picture:
@@ -55,15 +52,24 @@ def offsets(
     window: Window | None = None,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
-    """The panel of a layout with the cell of each offset: its first mode down, all others across."""
+    """The panel of a layout with the cell of each offset: its first mode down, all others across.
+
+    All that is shown is evaluated at once: the index of (row, column) is row + rows * column.
+
+    Raises LayoutError where `layouts.batched` cannot evaluate the layout.
+    """
+    function = batch(layout)
     inner = layout
     while isinstance(inner, ComposedLayout):
         inner = inner.layout_b
-    down, across = (every(mode.shape, mode.stride) for mode in _halves(inner))
+    height = size(inner[0]) if isinstance(inner.shape, tuple) and len(inner.shape) > 1 else 1
+    whole = height, function.size // height
+    rows, columns = shown(whole, window)
+    found = function.at(np.asarray(rows)[:, None] + height * np.asarray(columns)).tolist()
     return grid(
-        name, heading, ("row", "column"), (len(down), len(across)),
-        lambda row, column: cell(outside(layout, down[row] + across[column]), f"({row},{column})"),
-        window=window, place=place,
+        name, heading, ("row", "column"), whole,
+        lambda row, column: cell(found[row - rows.start][column - columns.start], f"({row},{column})"),
+        window=(rows, columns), place=place,
     )  # fmt: skip
 
 
@@ -80,16 +86,6 @@ def has_coordinates(layout: Layout | ComposedLayout) -> bool:
     """Whether its values are coordinates, not offsets."""
     steps: tuple[object, ...] = leaves(layout.stride) if isinstance(layout, Layout) else ()
     return any(isinstance(step, Coordinates) for step in steps)
-
-
-def _halves(layout: Layout) -> tuple[Layout, Layout]:
-    """The rows and the columns: the first mode, and all others as one; of rank 1 a single row."""
-    if not isinstance(layout.shape, tuple) or len(layout.shape) < 2:
-        return Layout(1, 0), layout
-    first, *others = layout
-    if len(others) == 1:
-        return first, others[0]
-    return first, trusted(tuple(mode.shape for mode in others), tuple(mode.stride for mode in others))
 
 
 def _unit(layout: Layout | ComposedLayout) -> int:

@@ -16,9 +16,8 @@ from math import prod
 
 from verify.maps.fragment_map import FragmentMap, MapError, Point
 from verify.pictures import owners
-from verify.pictures.picture import Cell, Fault, Panel, grid
+from verify.pictures.picture import Cell, Fault, Panel, Window, grid
 
-Window = tuple[range, range]
 LETTERS = {
     "lane": "T", "thread": "T", "value": "V", "column": "c", "byte": "b", "cta": "CTA",
     "TMEM lane": "L", "TMEM column": "c",

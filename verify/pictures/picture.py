@@ -5,6 +5,7 @@
 `Panel`     a table of cells with the names of its rows and columns, whole or a window that says so
 `Cell`      what is written in it, the number of its colour, its fault, what is expected there
 `grid`      a panel made cell by cell
+`shown`     the part of a map that a panel shows
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+Window = tuple[range, range]  # rows and columns of a map
 MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
 
 
@@ -181,7 +183,7 @@ def grid(  # noqa: PLR0913
     whole: tuple[int, int],
     at: Callable[[int, int], Cell],
     *,
-    window: tuple[range, range] | None = None,
+    window: Window | None = None,
     place: tuple[int, int] = (0, 0),
     captions: Sequence[str] = (),
 ) -> Panel:
@@ -191,10 +193,22 @@ def grid(  # noqa: PLR0913
     >>> [cell.text for cell in panel.every()], panel.window
     (['00', '01', '02', '10', '11', '12'], '')
     """
-    rows, columns = window or (range(whole[0]), range(whole[1]))
-    if len(rows) * len(columns) > MOST:
-        columns = columns[:MOST]
-        rows = rows[: max(1, MOST // len(columns))]
+    rows, columns = shown(whole, window)
     cells = tuple(tuple(at(row, column) for column in columns) for row in rows)
     first = (rows.start, columns.start)
     return Panel(name, heading, axes, cells, whole, first, place, tuple(captions))
+
+
+def shown(whole: tuple[int, int], window: Window | None = None) -> Window:
+    """The rows and columns of a map that its panel shows: those of a window, or all; the first, where they are many.
+
+    >>> shown((2, 3)), shown((2, 1 << 20))
+    ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)))
+    """
+    rows, columns = map(range, whole)
+    if window is not None:
+        rows, columns = (kept[one.start : one.stop] for kept, one in zip((rows, columns), window, strict=True))
+    if len(rows) * len(columns) > MOST:
+        columns = columns[:MOST]
+        rows = rows[: max(1, MOST // len(columns))]
+    return rows, columns

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.core.errors import Exit, SpecError, UsageError
-from verify.pictures.picture import Panel, Picture
+from verify.pictures.picture import Panel, Picture, Window
 
 if TYPE_CHECKING:
+    from layouts import ComposedLayout, Layout
     from layouts.atoms import AnyAtom
     from verify.binding.atom import BoundAtom
     from verify.report import Case
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 LAYOUT = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
 INSTRUCTION = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
-Window = tuple[range, range]
 
 
 @dataclass(frozen=True)
@@ -212,19 +212,30 @@ def _tables(subject: BoundAtom) -> Iterator[Panel]:
 def _of_layout(text: str, options: Namespace) -> Shown:
     """The picture of a layout: onto a tile, as a table of its points, or of its offsets."""
     import verify.layout as command
+    from layouts import LayoutError
     from verify.core.verdict import Check
-    from verify.pictures import layouts, maps
+    from verify.maps.fragment_map import MapError
 
     if options.onto is not None:
         extent = command.tile_of(options.onto)
         (case,) = command.onto_tile(text, extent, {Check.ISA}).cases
         return of_case(case)
-    layout = command.parsed(text)
-    if options.table or layouts.has_coordinates(layout):
-        axes = command.axes_of(layout)
-        outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
-        return Shown((Picture(text, (maps.table("", command.points_of(layout, **outputs), text),), shades="thread"),))
-    return Shown((layouts.of_layout(text, layout, options.banks or 0, _window(options)),))
+    try:
+        return Shown((_layout(text, command.parsed(text), options),))
+    except (LayoutError, MapError) as error:
+        raise UsageError(f"{text} is not drawn: {error}") from error
+
+
+def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> Picture:
+    """The table of a layout's points, or of its offsets. Raises LayoutError or MapError where it has none."""
+    import verify.layout as command
+    from verify.pictures import layouts, maps
+
+    if not options.table and not layouts.has_coordinates(layout):
+        return layouts.of_layout(text, layout, options.banks or 0, _window(options))
+    axes = command.axes_of(layout)
+    outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
+    return Picture(text, (maps.table("", command.points_of(layout, **outputs), text),), shades="thread")
 
 
 def _window(options: Namespace) -> Window | None:

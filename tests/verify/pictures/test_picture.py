@@ -13,15 +13,16 @@ from xml.etree import ElementTree
 import pytest
 
 import isa_tables
-from layouts import parse_layout
+from layouts import parse_layout, size
 from layouts.atoms import registry
+from layouts.pasted import read_layout
 from verify.atom.checker import AtomChecker, prepared
 from verify.binding.completion import atoms as atoms_of
 from verify.core.verdict import Check
 from verify.maps.fragment_map import Axis, FragmentMap
 from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
 from verify.pictures.atoms import of_atom
-from verify.pictures.picture import Cell, Fault, Picture, grid
+from verify.pictures.picture import Cell, Fault, Picture, Window, grid
 
 MUSEUM = Path(__file__).parents[2] / "museum" / "wrong.toml"
 RIGHT = "SM80_16x8x16_F32F16F16F32_TN"
@@ -246,13 +247,29 @@ def test_latex_has_a_node_for_each_cell(wrong: Picture) -> None:
 
 
 def test_a_swizzle_is_drawn_before_and_after() -> None:
-    from layouts.pasted import read_layout
 
     picture = layouts.of_layout("text", read_layout("Sw<3,3,3> o (8,64):(64,1)"), banks=16)
     before, after = ({at: cell.lines for at, cell in panel(picture, name).items()} for name in ("before", "after"))
     assert before[1, 8] == ("72", "b4") and after[1, 8] == ("64", "b0")
     assert {lines[1] for (_, c), lines in before.items() if c == 0} == {"b0"}  # a column in one bank
     assert len({lines[1] for (_, c), lines in after.items() if c == 0}) == 8
+
+
+@pytest.mark.parametrize("window", [None, (range(1, 3), range(2, 9))], ids=["whole", "window"])
+@pytest.mark.parametrize(
+    "text", ["9:-2", "(4,6):(6,1)", "((2,2),3,(2,2)):((1,12),4,(2,-7))", "Sw<2,1,3> o (4,(2,6)):(12,(6,1))"]
+)
+def test_each_cell_of_a_layout_has_the_offset_of_its_row_and_column(text: str, window: Window | None) -> None:
+    layout = read_layout(text)
+    panel = layouts.of_layout(text, layout, window=window).panels[-1]
+    (row, column), (rows, columns) = panel.first, panel.extent
+    height = 1 if len(layout) == 1 else size(layout[0])
+    width = size(layout) // height
+    assert panel.whole == (height, width)
+    assert rows * columns == (height * width if window is None else len(range(1, min(3, height))) * (min(9, width) - 2))
+    for r, cells in enumerate(panel.cells):
+        indices = (row + r + height * (column + c) for c in range(columns))
+        assert [cell.text for cell in cells] == [str(layout(index)) for index in indices]
 
 
 def test_maps_that_are_not_functions_show_all_images_and_owners() -> None:
