@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m verify.campaign`."""
 
-from verify.campaign.command import main
+from verify.cli.ending import as_process
 
-raise SystemExit(main())
+as_process("verify.campaign.command")

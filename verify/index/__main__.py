@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `python -m verify.index`."""
 
-from verify.index.command import main
+from verify.cli.ending import as_process
 
-raise SystemExit(main())
+as_process("verify.index.command")

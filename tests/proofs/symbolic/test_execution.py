@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,10 +16,11 @@ from layouts.layout import trusted
 from proofs.laws.formula import Node
 from proofs.symbolic import contracts, definitions, loops, runs
 from proofs.symbolic.engine import Space, SymInt, Unfollowed, explore
-from proofs.symbolic.execution import Operation, Target, agrees, examine, followed, ours, run
+from proofs.symbolic.execution import Operation, agrees, examine, followed, ours, run
 from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing
 from tests.cases import each
+from tests.proofs.planted import planted
 
 pytestmark = pytest.mark.slow
 
@@ -97,11 +97,6 @@ def _mode_by_mode(at: dict[str, int]) -> bool:
         for i in range(b[0][0])
         for j in range(b[1][0])
     )
-
-
-def planted(**functions: Any) -> Target:
-    """The operations of `layouts` with some of them replaced."""
-    return Target("planted", SimpleNamespace(**{**vars(layouts), **functions}), trusted, (layouts.LayoutError,))
 
 
 def test_a_fold_without_the_shape_condition_is_found() -> None:

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 import layouts
-from layouts import Layout, LayoutError
-from layouts.layout import trusted
+from layouts import Layout
 from proofs.symbolic.attempt import Stopped
-from proofs.symbolic.execution import Target, examine
+from proofs.symbolic.execution import examine
 from proofs.symbolic.suite import examined
+from tests.proofs.planted import planted
 from tests.verify.laws.test_command import MODULE, run
 from verify.laws import conformance
 
@@ -80,8 +80,7 @@ def test_a_division_without_a_call_of_composition_is_unknown() -> None:
         return tiler if tiler.shape == 1 else layouts.logical_divide(a, tiler)
 
     logical_divide.__module__ = layouts.logical_divide.__module__
-    functions = SimpleNamespace(**{**vars(layouts), "logical_divide": logical_divide})
-    target = Target("planted", functions, trusted, (LayoutError, ValueError))
+    target = planted(logical_divide=logical_divide)
     chosen = next(o for o in examined(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1"))
     found = examine(target, chosen)
     assert found.proved
