@@ -29,7 +29,7 @@ def why(one: Counted) -> str:
         return one.stopped
     if one.done < len(one.part.tasks):
         return f"{one.done} of {len(one.part.tasks)} chunks are done"
-    if not one.found.confirmed:
+    if not one.found.confirmed and not one.found.refuted:
         return "the law applies to none of the cases"
     return "no evidence on some" if one.part.gap and one.found.rejected else ""
 
