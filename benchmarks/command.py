@@ -23,6 +23,8 @@ def figures() -> Iterator[Figure]:
     yield cold("verify.identify, every map of a size, cold", ("-m", "verify.identify", MAP), 3.0, "import numpy")
     yield cold("verify.identify, tensor memory, cold", ("-m", "verify.identify", *PLACES), 9.0, "import numpy")
     yield cold("verify.tiling, a 128x128x32 tile, cold", ("-m", "verify.tiling", *TILING, "-q"), 2.0)
+    yield cold("verify.show LAYOUT, cold", ("-m", "verify.show", "(16,8):(8,1)", "-o", os.devnull), 1.0)
+    yield cold("verify.show LAYOUT --onto, cold", ("-m", "verify.show", MAP, "--onto", "16x8", "-o", os.devnull), 1.0)
     yield cold("verify.show, a 128x128 tile as SVG, cold", ("-m", "verify.show", *TILE), 3.0, "import numpy")
     if checkout := os.environ.get("CUTLASS"):  # a checkout of CUTLASS 4.7, which is not ours to ship
         scan = ("-m", "verify.scan", checkout, "--expect-known", "-q")

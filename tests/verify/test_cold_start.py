@@ -29,8 +29,9 @@ TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--equals", "((4,8),(2,2)):((32,1),(16,8))"]),
         (f"numpy,z3,heapq,random,{RARE}", "verify.atom.command", ["SM80_16x8x16_F32F16F16F32_TN", "-q"]),
         ("z3,random,gpu_checks.recording,layouts.tiled.tiled_copy", "verify.tiling.command", TILING),
-        ("z3,cupy,xml", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN"]),
-        ("z3,cupy", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN", "--svg"]),
+        ("numpy,z3,cupy,xml", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN"]),
+        ("numpy,z3,cupy", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN", "--svg"]),
+        ("numpy,z3,cupy,xml", "verify.show.command", ["(8,8):(8,1)"]),
         ("gpu_checks.model", "verify.atom.command", ["SM61_DP4A", "-q", "--checks", "isa,proof"]),
     ],
 )

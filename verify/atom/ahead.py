@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from verify.report import Case
 
 S = TypeVar("S")
-MOST = 4  # processes in all, for their memory
+MOST = 2  # processes in all: each further one takes about 80 MiB
 CHUNK = 16  # subjects whose cases are sent at once
 OFTEN = 8  # subjects between two looks at what has arrived
 PATIENCE = 10.0  # seconds that one process is waited for, before its atoms are verified here

@@ -103,7 +103,9 @@ def parsed(
 
 
 def positive(text: str) -> int:
-    """A whole number of 1 or more; raises ArgumentTypeError for anything else."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    """A whole number of 1 or more, of at most nine digits; raises ArgumentTypeError for anything else."""
+    if not text.isascii() or not text.isdigit() or int(text[:20]) < 1:
+        raise argparse.ArgumentTypeError(f"{text[:50]!r} is not a whole number of 1 or more")
+    if len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text[:50]!r} is too large: it should have at most nine digits")
     return int(text)

@@ -17,13 +17,11 @@ from operator import mul
 from typing import TypeAlias
 
 from lanecheck_console.digests import shake_128
-from layouts import Layout, size
-from layouts.arrays import loaded
+from layouts import Layout, arrays, size
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import lane_of
 
-FEW = 1024  # points that are evaluated sooner than numpy is loaded
 Rows: TypeAlias = "list[list[int]]"
 _KNOWN: dict[object, list[tuple[int, int]]] = {}  # places by formula: of the ISA tables alone, never of a layout
 Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
@@ -33,12 +31,12 @@ def few(layout: Layout) -> list[int] | None:
     """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner.
 
     >>> from unittest.mock import patch
-    >>> with patch("verify.evidence.plain.loaded", return_value=False):
+    >>> with patch("layouts.arrays.loaded", return_value=False):
     ...     few(Layout.parse("(2,3):(10,1)"))
     [0, 1, 2, 10, 11, 12]
     """
     threads, values = size(layout[0]), size(layout[1])
-    if loaded() or threads * values > FEW:
+    if not arrays.few(threads * values):
         return None
     return _called(layout, Layout.__call__)
 
@@ -66,7 +64,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> int:
 
 def inverts(layout: Layout, inverse: Layout, elements: int) -> bool:
     """Whether a layout of few points takes its right inverse to the identity on the first elements."""
-    return not loaded() and elements <= FEW and all(layout(inverse(k)) == k for k in range(elements))
+    return arrays.few(elements) and all(layout(inverse(k)) == k for k in range(elements))
 
 
 def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, int]) -> bool:
@@ -77,7 +75,7 @@ def multiplies(subject: BoundAtom, trials: int, seed: int, numbers: tuple[int, i
     registers = [part.name for part in subject.parts] == ["A", "B", "C"] and not any(
         isinstance(part.formulas[0], Memory) or part.map for part in subject.parts
     )
-    if loaded() or not registers or subject.lanes * max(part.values for part in subject.parts) > FEW:
+    if not registers or not arrays.few(subject.lanes * max(part.values for part in subject.parts)):
         return False
     instruction = subject.instruction
     which = [instruction.product(lane % instruction.signature.lanes) for lane in range(subject.lanes)]
@@ -120,7 +118,7 @@ def _places(part: BoundOperand, which: int, lanes: int) -> list[tuple[int, int]]
     if key is None or key not in _KNOWN:
         formula, values = part.formulas[which], range(part.values)
         found = [formula.locate(lane, value) for lane in range(lanes) for value in values]
-        if len(_KNOWN) >= FEW:
+        if len(_KNOWN) >= arrays.FEW:
             _KNOWN.clear()
         _KNOWN[key] = found
     return _KNOWN[key]

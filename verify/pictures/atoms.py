@@ -11,7 +11,7 @@ from verify.pictures.operands import Drawn, grain, panel
 from verify.pictures.picture import Picture, Window
 
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
-LARGEST = 1 << 20  # points of an operand that are evaluated one by one
+LARGEST = 1 << 20  # points of an operand: each is kept with its element
 COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 
 

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 from layouts import ComposedLayout, Layout, Swizzle, leaves, size
-from layouts.arrays import np
 from layouts.bank_conflicts import BANKS, WORD
-from layouts.batched import batch
 from layouts.tensor import Coordinates
+from verify.pictures import points
 from verify.pictures.picture import Cell, Panel, Picture, Window, grid, shown
 
 
@@ -54,21 +54,19 @@ def offsets(
 ) -> Panel:
     """The panel of a layout with the cell of each offset: its first mode down, all others across.
 
-    All that is shown is evaluated at once: the index of (row, column) is row + rows * column.
-
-    Raises LayoutError where `layouts.batched` cannot evaluate the layout.
+    The index of (row, column) is row + rows * column. Raises LayoutError where the layout has no value.
     """
-    function = batch(layout)
     inner = layout
     while isinstance(inner, ComposedLayout):
         inner = inner.layout_b
     height = size(inner[0]) if isinstance(inner.shape, tuple) and len(inner.shape) > 1 else 1
-    whole = height, function.size // height
+    whole = height, size(inner) // height
     rows, columns = shown(whole, window)
-    found = function.at(np.asarray(rows)[:, None] + height * np.asarray(columns)).tolist()
+    places = list(product(rows, columns))
+    found = dict(zip(places, points.values(layout, [row + height * column for row, column in places]), strict=True))
     return grid(
         name, heading, ("row", "column"), whole,
-        lambda row, column: cell(found[row - rows.start][column - columns.start], f"({row},{column})"),
+        lambda row, column: cell(found[row, column], f"({row},{column})"),
         window=(rows, columns), place=place,
     )  # fmt: skip
 

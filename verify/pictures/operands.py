@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Panels of an atom's operands: each element with its owners by the layout, and by the ISA where that differs.
 
-Layouts and formulas are evaluated at every point at once, layouts by `layouts.batched`.
+The ISA's formulas are evaluated at one lane and value at a time.
 """
 
 from __future__ import annotations
@@ -9,24 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import product
 
 from layouts import Layout
-from layouts.arrays import np
-from layouts.batched import table
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried
-from verify.core.digits import halves, image, lane_of, modes, written_out
+from verify.core.digits import halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
-from verify.pictures import owners
+from verify.pictures import owners, points
 from verify.pictures.picture import Cell, Panel, Window, grid
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-Array: TypeAlias = "npt.NDArray[np.int64]"
 Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
 BRIEF = 4096  # elements of an operand: beyond, cells are not described one by one
 
@@ -78,7 +72,10 @@ class Drawn:
             rows = self.part.rows() if self.part.well_formed else []
             rows = rows[:1] if self.alike else rows
             return {(thread, value): element for thread, row in enumerate(rows) for value, element in enumerate(row)}
-        return self._by_point(table(self.part.layout)[: 1 if self.alike else None, :: self.grain])
+        threads, values = self.part.domain
+        shown = list(product(range(1 if self.alike else threads), range(0, values, self.grain)))
+        found = points.values(self.part.layout, [thread + threads * value for thread, value in shown])
+        return dict(zip(shown, found, strict=True))
 
     @cached_property
     def owners(self) -> Owners:
@@ -101,17 +98,13 @@ class Drawn:
         """A formula on each replica of the threads."""
         (thr, rep), (rows, columns) = view.numbering, self.part.extent
         for replica in range(view.rep_size):
-            threads, values = np.arange(1 if self.alike else view.threads), np.arange(0, formula.values, self.grain)
-            lanes = image(thr, threads) + lane_of(rep, replica)
-            x, y = formula.locate(lanes[:, None], values)
-            inside = (x >= 0) & (x < rows) & (y >= 0) & (y < columns)
-            elements = np.broadcast_to(np.where(inside, x + rows * y, -1), (len(threads), len(values)))
-            yield Reference(formula, self._by_point(elements))
-
-    def _by_point(self, elements: Array) -> dict[Point, int]:
-        """The element of each (thread, value), from those of every `grain`-th value of each thread."""
-        found = enumerate(elements.tolist())
-        return {(thread, value * self.grain): one for thread, row in found for value, one in enumerate(row)}
+            at: dict[Point, int] = {}
+            for thread in range(1 if self.alike else view.threads):
+                lane = lane_of(thr, thread) + lane_of(rep, replica)
+                for value in range(0, formula.values, self.grain):
+                    x, y = formula.locate(lane, value)
+                    at[thread, value] = int(x + rows * y) if 0 <= x < rows and 0 <= y < columns else -1
+            yield Reference(formula, at)
 
     @cached_property
     def wanted(self) -> int:

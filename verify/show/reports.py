@@ -19,13 +19,12 @@ from typing import Any
 
 from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
-from layouts.batched import batch
 from verify.atom.checker import drawn
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.coordinates import AXES
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
-from verify.pictures import maps
+from verify.pictures import maps, points
 from verify.pictures.atoms import of_atom
 from verify.pictures.picture import MOST, Panel, Picture
 from verify.pictures.products import of_product
@@ -150,7 +149,7 @@ def _permutations(verdicts: Sequence[Verdict]) -> Iterator[Panel]:
     for number, (axis, text) in enumerate(found.items()):
         with suppress(LayoutError):
             if size(layout := Layout.parse(text)) <= MOST:
-                yield maps.permutation(axis, batch(layout).values().tolist(), text, (4 + number, 0))
+                yield maps.permutation(axis, points.values(layout, range(size(layout))), text, (4 + number, 0))
 
 
 def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:

@@ -9,13 +9,12 @@ from functools import cached_property, partial
 from itertools import product
 
 from layouts import Layout
-from layouts.batched import table
 from layouts.tensor import Tensor
 from layouts.tiled import derive
 from verify.core.errors import UsageError
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
-from verify.pictures import layouts, owners
+from verify.pictures import layouts, owners, points
 from verify.pictures.picture import Cell, Panel, Picture, grid
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -38,7 +37,7 @@ class TileOwners:
         """The (thread, value) of every element x + X*y."""
         found: dict[int, list[Point]] = {}
         (x, y), (width, _) = self.unit, self.extent
-        rows = table(self.tiled.layout).tolist()
+        rows = points.rows(self.tiled.layout)
         repeats = [(i, j) for j, i in product(range(self.extent[1] // y), range(self.extent[0] // x))]
         for thread, row in enumerate(rows):
             for number, (i, j) in enumerate(repeats):

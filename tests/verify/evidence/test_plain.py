@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from layouts import Layout, right_inverse
+from layouts import Layout, arrays, right_inverse
 from layouts.atoms import registry
 from verify.binding.atom import BoundAtom, prepare
 from verify.evidence import isa, plain
@@ -19,7 +19,7 @@ VOLTA = "SM70_8x8x4_F32F16F16F32_TN"  # two products in one warp, of quad pairs
 
 @pytest.fixture(autouse=True)
 def without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "loaded", lambda: False)
+    monkeypatch.setattr(arrays, "loaded", lambda: False)
 
 
 def changed(atom: BoundAtom, which: int, text: str) -> BoundAtom:
@@ -36,7 +36,7 @@ def test_right_maps_agree_at_as_many_points_as_with_arrays(name: str, monkeypatc
     assert all(
         plain.inverts(part.parsed, right_inverse(part.parsed), part.extent[0] * part.extent[1]) for part in atom.parts
     )
-    monkeypatch.setattr(plain, "loaded", lambda: True)
+    monkeypatch.setattr(arrays, "loaded", lambda: True)
     assert found == [isa.equals(atom, part)[1] for part in atom.parts]
 
 
