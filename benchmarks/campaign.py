@@ -63,7 +63,7 @@ def campaign(part: Part, pool: Executor, folder: str) -> Callable[[], object]:
     def run() -> object:
         with results.opened(next(files)) as kept:
             one = Run([part], kept, Implementation())
-            one.go(pool, JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
+            one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
             assert len(kept.found) == len(part.tasks)
             return None
 

@@ -17,6 +17,7 @@ from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from verify.campaign.executors import Workers
     from verify.campaign.results import Results
     from verify.campaign.run import Counted
     from verify.campaign.spec import CampaignSpec
@@ -127,8 +128,8 @@ class Interrupted(UsageError):
     code = Exit.INTERRUPTED
 
 
-def _executor(target: Implementation, options: argparse.Namespace) -> AbstractContextManager[tuple[Executor, int]]:
-    """The executor that the options ask for, and how many workers it has."""
+def _executor(target: Implementation, options: argparse.Namespace) -> AbstractContextManager[tuple[Executor, Workers]]:
+    """The executor that the options ask for, and what counts its workers."""
     from verify.campaign import executors
 
     if options.scheduler:

@@ -11,11 +11,12 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from proofs.laws.decide import processes
 from verify.core.errors import UsageError
 
+Workers: TypeAlias = Callable[[], int]  # how many there are now
 CONNECTING = 10  # seconds until a scheduler counts as missing
 
 
@@ -33,32 +34,39 @@ class InProcess(Executor):
 
 
 @contextmanager
-def local(jobs: int, in_child: bool) -> Iterator[tuple[Executor, int]]:
-    """(executor, workers) of this machine; `in_child` keeps the calls out of this process."""
+def local(jobs: int, in_child: bool) -> Iterator[tuple[Executor, Workers]]:
+    """(executor, how many workers it has) of this machine; `in_child` keeps the calls out of this process."""
     if jobs == 1 and not in_child:
-        yield InProcess(), 1
+        yield InProcess(), lambda: 1
         return
     with processes(jobs) as pool:
-        yield pool, jobs
+        yield pool, lambda: jobs
 
 
 @contextmanager
-def cluster(scheduler: str, resources: Mapping[str, float]) -> Iterator[tuple[Executor, int]]:
-    """(executor, threads) of a Dask cluster, of the workers with some resources if any are named. UsageError."""
+def cluster(scheduler: str, resources: Mapping[str, float]) -> Iterator[tuple[Executor, Workers]]:
+    """(executor, how many threads) of a Dask cluster, of the workers with some resources if any are named. UsageError.
+
+    The threads are those of the moment: workers come and go.
+    """
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
         raise UsageError("--scheduler needs Dask: pip install 'lanecheck[cluster]'") from error
     with _unlogged(), _connected(distributed, scheduler) as client:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        fit = [w for w in workers if all(w["resources"].get(name, 0) >= n for name, n in resources.items())]
-        if not fit:
+
+        def threads() -> int:
+            workers = client.scheduler_info(n_workers=-1)["workers"].values()
+            fit = (w for w in workers if all(w["resources"].get(name, 0) >= n for name, n in resources.items()))
+            return sum(worker["nthreads"] for worker in fit)
+
+        if not threads():
             named = ", ".join(f"{name}={n:g}" for name, n in resources.items())
             raise UsageError(f"--scheduler {scheduler}: it has no workers" + f" with {named}" * bool(named))
         chosen = {"resources": dict(resources)} if resources else {}
         pool = client.get_executor(pure=False, **chosen)
         try:
-            yield pool, sum(worker["nthreads"] for worker in fit)
+            yield pool, threads
         finally:
             pool.shutdown(wait=False)  # cancels what an interrupted run has left
 

@@ -21,6 +21,8 @@ from verify.core.errors import Exit, UsageError
 MINUTE = 60.0  # seconds: what takes longer needs --yes
 MEASURED = 2.0  # seconds after which the time left is estimated
 AHEAD = 2  # chunks for each worker that are submitted at once
+LOOK = 1.0  # seconds between two counts of the workers
+PATIENCE = 60.0  # seconds without any worker, after which they count as gone
 
 Place = tuple[int, int]  # (part, chunk)
 
@@ -77,21 +79,40 @@ class Run:
         """How many cases are left."""
         return sum(self.parts[p].tasks[n].cases for p, n in self.todo)
 
-    def go(self, pool: Executor, workers: int, shown: Progress, ask: Callable[[int, float], None]) -> None:
-        """Run every chunk; `ask` is called once with the cases left and their rate. Raises UsageError."""
+    def go(
+        self, pool: Executor, workers: Callable[[], int], shown: Progress, ask: Callable[[int, float], None]
+    ) -> None:
+        """Run every chunk; `ask` is called once with the cases left and their rate. Raises UsageError.
+
+        `workers` says how many there are now: those of a cluster come and go.
+        """
         queue = iter(self.todo)
         began, before, asked = 0.0, 0, False
-        self._submit(pool, queue, AHEAD * workers)
+        there = workers()
+        seen = looked = time.monotonic()
+        self._submit(pool, queue, AHEAD * there)
         while self._waiting:
-            done, _ = wait(self._waiting, return_when=FIRST_COMPLETED)
+            done, _ = wait(self._waiting, LOOK, return_when=FIRST_COMPLETED)
             for future in done:
                 shown.done += self._kept(future, self._waiting.pop(future))
+            now = time.monotonic()
             if not began:  # the processes have begun, which is no part of the rate
-                began, before = time.monotonic(), shown.done
-            elif not asked and time.monotonic() - began > MEASURED:
+                began, before = now if done else 0.0, shown.done
+            elif done and not asked and now - began > MEASURED:
                 asked = True
-                ask(shown.total - shown.done, (shown.done - before) / (time.monotonic() - began))
-            self._submit(pool, queue, AHEAD * workers - len(self._waiting))
+                ask(shown.total - shown.done, (shown.done - before) / (now - began))
+            if now - looked >= LOOK:
+                there, looked = self._count(workers), now
+                seen = now if there else seen
+                if now - seen > PATIENCE:
+                    raise GoneError(f"no worker was there for {PATIENCE:g} s; the same command goes on from here")
+            self._submit(pool, queue, AHEAD * there - len(self._waiting))
+
+    def _count(self, workers: Callable[[], int]) -> int:
+        try:
+            return workers()
+        except (RuntimeError, OSError) as error:  # the scheduler has gone
+            raise self._gone(error) from error
 
     def _submit(self, pool: Executor, queue: Iterator[Place], more: int) -> None:
         module, path = self.target.module, self.target.path

@@ -58,7 +58,9 @@ def parser() -> argparse.ArgumentParser:
     add_execution(made)
     made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")
     made.add_argument("--table", action="store_true", help="of a layout or atom: each thread's elements")
-    made.add_argument("--banks", type=arguments.positive, metavar="BITS", help="of a layout: the bank of each element of so many bits")
+    made.add_argument(
+        "--banks", type=arguments.positive, metavar="BITS", help="of a layout: the bank of each element of so many bits"
+    )
     made.add_argument("--thread", type=_natural, metavar="T", help="of a tiling: the steps to its part")
     made.add_argument("--rows", metavar="A:B", type=_range, help="only rows A to B-1")
     made.add_argument("--columns", metavar="A:B", type=_range, help="only columns A to B-1")

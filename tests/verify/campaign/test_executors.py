@@ -155,3 +155,6 @@ def test_a_scheduler_that_is_not_there_is_a_line(
     assert err.startswith("lanecheck: --scheduler tcp://127.0.0.1:9: does not answer (")
     assert command.main([str(file), "-q", "--scheduler", "nonsense://"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+    process = started(tmp_path, "-q", "--scheduler", "foo")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, len(err.splitlines())) == (2, "", 1), err

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def started(file: Path) -> Iterator[tuple[Run, Results, list[Part]]]:
 
 def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[Counted]:
     with started(file) as (run, results, found):
-        run.go(pool or InProcess(), 1, Progress(run.cases, "cases", quiet=True), ask)
+        run.go(pool or InProcess(), lambda: 1, Progress(run.cases, "cases", quiet=True), ask)
         return counted(found, results, run.stopped)
 
 
@@ -90,6 +91,45 @@ def test_a_worker_that_has_gone_ends_a_run_with_its_results_kept(tmp_path: Path)
         finished(file, Ending(5, BrokenProcessPool("gone")))
     assert len(file.read_bytes().splitlines()) >= 4
     assert finished(file) == finished(tmp_path / "whole.jsonl")
+
+
+class Waiting(Executor):
+    """Workers that come later: no chunk is done before `least` wait, or never."""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+        self.waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
+        self.most = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.waiting.append((Future(), partial(fn, *args, **kwargs)))
+        future = self.waiting[-1][0]
+        self.most = max(self.most, len(self.waiting))
+        if len(self.waiting) >= self.least:
+            self.least = 0
+            for each, call in self.waiting:
+                each.set_result(call())
+            self.waiting.clear()
+        return future
+
+
+def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "LOOK", 0.01)
+    there, pool = iter([1, 1, 3]), Waiting(6)
+    with started(tmp_path / "r.jsonl") as (run, results, found):
+        run.go(pool, lambda: next(there, 3), Progress(run.cases, "cases", quiet=True), lambda *_: None)
+        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+    assert pool.most == 6  # not the two of one worker
+
+
+def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "LOOK", 0.01)
+    monkeypatch.setattr(running, "PATIENCE", 0.05)
+    there = iter([1])
+    with started(tmp_path / "r.jsonl") as (run, _, _), pytest.raises(GoneError, match="no worker was there for"):
+        run.go(Waiting(1000), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
 
 
 def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
