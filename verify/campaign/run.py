@@ -106,7 +106,7 @@ class Run:
                 seen = now if there else seen
                 if now - seen > PATIENCE:
                     raise GoneError(f"no worker was there for {PATIENCE:g} s; the same command goes on from here")
-            self._submit(pool, queue, AHEAD * there - len(self._waiting))
+            self._submit(pool, queue, AHEAD * max(1, there) - len(self._waiting))  # one may come back
 
     def _count(self, workers: Callable[[], int]) -> int:
         try:

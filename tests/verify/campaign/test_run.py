@@ -122,6 +122,14 @@ def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.Mo
     assert pool.most == 6  # not the two of one worker
 
 
+def test_chunks_wait_for_a_worker_that_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "LOOK", 0.0)
+    there = iter([1])
+    with started(tmp_path / "r.jsonl") as (run, results, found):
+        run.go(InProcess(), lambda: next(there, 0), Progress(run.cases, "cases", quiet=True), lambda *_: None)
+        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+
+
 def test_workers_that_do_not_come_back_end_a_run_with_its_results_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
