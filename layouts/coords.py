@@ -83,13 +83,16 @@ def has_none(coord: object) -> bool:
     return any(map(has_none, coord)) if isinstance(coord, tuple) else coord is None
 
 
-def natural(index: Any) -> Any:
-    """The index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else."""
+def natural(index: Any, of: object = None) -> Any:
+    """The index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else.
+
+    `of` is the function whose argument it is, where it is no coordinate.
+    """
     if is_array(index):
         if index.dtype.kind not in "iu":
             raise LayoutError(f"coordinates must be integers, got an array of {index.dtype}")
         if index.size and int(index.min()) < 0:
-            raise LayoutError(f"coordinates must not be negative, got {int(index.min())}")
+            raise _negative(int(index.min()), of)
         if index.size and int(index.max()) > INT64_MAX:
             raise LayoutError(f"array coordinates must fit 64 signed bits, got {int(index.max())}")
         return index.astype(np.int64, copy=False)
@@ -97,8 +100,13 @@ def natural(index: Any) -> Any:
         raise LayoutError(f"coordinates must be integers, got {type(index).__name__} {index!r}")
     value = operator.index(index)
     if value < 0:
-        raise LayoutError(f"coordinates must not be negative, got {value}")
+        raise _negative(value, of)
     return value
+
+
+def _negative(value: int, of: object) -> LayoutError:
+    needs = "coordinates must not be negative" if of is None else f"{of} needs natural numbers"
+    return LayoutError(f"{needs}, got {value}")
 
 
 def _largest(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:

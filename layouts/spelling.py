@@ -34,8 +34,8 @@ WORD = re.compile(r"(?:cute(?:::|\.))?([A-Za-z]\w*)")
 SWIZZLE = re.compile(
     r"(?:cute::)?(?:Sw|SW|S|Swizzle)\s*<\s*_?(\d{1,2})\s*,\s*_?(\d{1,2})\s*,\s*_?(-?\d{1,2})\s*>(?:\{\}|\(\))?"
 )
-OFFSET = re.compile(r"_?([0-9]{1,18})(?:\{\})?\s*o\b\s*")
-COUNTED = re.compile(r"(?:_?[0-9]+|(?:cute::)?(?:Int|C)\s*<\s*[0-9]+\s*>)(?:\{\})?\s*,")
+OFFSET = re.compile(r"_?(-?[0-9]{1,18})(?:\{\})?\s*o\b\s*")
+COUNTED = re.compile(r"(?:_?-?[0-9]+|(?:cute::)?(?:Int|C)\s*<\s*-?[0-9]+\s*>)(?:\{\})?\s*,")
 ORIGIN = re.compile(r"(?:ArithTuple)?\(\s*_?0(?:\s*,\s*_?0)*\s*\)\s*o\b\s*")
 MLIR = re.compile(r'!(?:cute|fly)\.layout\s*<\s*("?)\s*')
 PATH = re.compile(r"(?:@[0-9]{1,2})+")
@@ -168,7 +168,8 @@ class Speller(Reader):
             self.expect("o")
             offset = 0
             if found := OFFSET.match(self.text, self.at):
-                offset, self.at = int(found[1]), found.end()
+                offset = self.offset(int(found[1]), self.at)
+                self.at = found.end()
                 self.blank()
             swizzles.append((swizzle, offset))
         if self.word() == "smem_ptr":
@@ -187,7 +188,8 @@ class Speller(Reader):
         swizzle, offset = self.swizzle(), 0
         self.expect(",")
         if COUNTED.match(self.text, self.at):
-            offset = self.number()
+            start = self.at
+            offset = self.offset(self.number(), start)
             self.expect(",")
         inner = self.layout(level + 1)
         self.close(closing)
@@ -201,6 +203,12 @@ class Speller(Reader):
         self.at = found.end()
         self.blank()
         return int(found[1]), int(found[2]), int(found[3])
+
+    def offset(self, number: int, start: int) -> int:
+        """A number that is added before a swizzle, read from a place on."""
+        if number < 0:
+            raise self.fail(f"the offset of a swizzle must be a natural number, found {number}", start)
+        return number
 
     def opened(self) -> str:
         """The bracket after a word, read with it."""

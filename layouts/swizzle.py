@@ -72,7 +72,7 @@ class Swizzle:
 
         Raises LayoutError for negative or non-integer indices.
         """
-        x: Any = natural(index)
+        x: Any = natural(index, self)
         field = x & self.yyy_mask
         moved: Any = field >> self.shift if self.shift >= 0 else field << -self.shift
         result: int | IndexArray = x ^ moved

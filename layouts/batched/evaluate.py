@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from layouts.arrays import np
 from layouts.composed import ComposedLayout
-from layouts.coords import INT64_MAX, digit_sum
+from layouts.coords import INT64_MAX, digit_sum, natural
 from layouts.errors import LayoutError
 from layouts.int_tuple import leaves, size
 from layouts.layout import Layout
@@ -187,8 +187,7 @@ class Batch:
             if isinstance(step, int):
                 low, high, larger = low + step, high + step, abs(low) + abs(high) + step
             elif isinstance(step, Swizzle):
-                if low < 0:
-                    raise LayoutError(f"{step} needs natural numbers, and the layout inside goes down to {low}")
+                natural(low, step)
                 every = (1 << high.bit_length()) - 1
                 low, high = 0, every | _moved(step, every & step.yyy_mask)
                 larger = high

@@ -104,6 +104,8 @@ def test_a_basis_in_a_mode_is_printed_from_the_inside() -> None:
         ("Layout", "expected '<' or '(' after Layout, found the end"),
         ("Layout<Shape<_4,_8)", "expected ',' or '>', found ')' at column 19"),
         ("Sw<2,3> o 8:1", "expected an integer or '(', found 'Sw'"),
+        ("Sw<2,3,3> o -8 o 8:1", "the offset of a swizzle must be a natural number, found -8 at column 13"),
+        ("composition(Sw<2,3,3>, Int<-8>{}, 8:1)", "the offset of a swizzle must be a natural number, found -8"),
         ("Sw<2,3,3> o 0", "expected ':', found the end at column 14"),
         ("Sw<2,3,3>", "expected 'o', found the end at column 10"),
         ("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", "a pointer's swizzle counts bytes: write the layout of"),

@@ -18,6 +18,7 @@ from layouts import (
     rank,
     size,
 )
+from layouts.batched import batch
 from tests.cases import each
 from tests.layouts import strategies as st
 
@@ -107,6 +108,13 @@ def test_negative_and_fractional_indices_are_rejected():
     for index in (-1, 1.5, np.array([0, -1]), np.array([0.5])):
         with pytest.raises(LayoutError):
             Swizzle(1, 0, 1)(index)
+
+
+def test_a_negative_index_has_one_message():
+    behind = ComposedLayout(Swizzle(1, 0, 1), 1, Layout(4, -1))
+    for evaluate in (lambda: Swizzle(1, 0, 1)(-2), lambda: Swizzle(1, 0, 1)(np.array([0, -2])), lambda: batch(behind)):
+        with pytest.raises(LayoutError, match=r"^Sw<1,0,1> needs natural numbers, got -2$"):
+            evaluate()
 
 
 @each("swizzle", [s for s in SMALL if s.bits], ids=str)

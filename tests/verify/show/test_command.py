@@ -161,8 +161,8 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
         (["(4,2):(2,1)", "--onto", "0x2"], "it should be two positive extents"),
         (["none.toml"], "none.toml"),
         (["(4,4):(4,1)", "--rows", "6:8", "--columns", "0:9"], "--rows: (4,4):(4,1) has 4 rows and 4 columns"),
-        (["Sw<2,0,2> o (4,4):(4,-1)"], "the layout inside goes down to -3"),
-        (["Sw<2,0,2> o (4,4):(4,-1)", "--table"], "is not drawn: Sw<2,0,2> of the negative index -1"),
+        (["Sw<2,0,2> o (4,4):(4,-1)"], "is not drawn: Sw<2,0,2> needs natural numbers, got -"),
+        (["Sw<2,0,2> o (4,4):(4,-1)", "--table"], "is not drawn: Sw<2,0,2> needs natural numbers, got -3"),
     ],
 )
 def test_errors_are_one_line(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
