@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole domains at once: a layout of 1e7 points against numpy's chain of divmod, and on a GPU against filling an array.
 
+Layouts behind a swizzle, and with coordinates as strides, are verified against a plain one of as many points.
+
 On a machine with a GPU and CuPy: `python -m benchmarks batched`. The GPU's figures are of several evaluations in a row,
 so that what is compared is the work of the GPU.
 """
@@ -19,6 +21,8 @@ import gpu_checks
 from benchmarks.paired import Figure, paired
 from layouts import Layout, leaves, size
 from layouts.batched import batch, stacked
+from verify.core.verdict import Check
+from verify.layout import onto_tile
 
 LAYOUT = Layout(((10, 20), (25, (40, 50))), ((50, 500), (1, (10_000, 400_000))))  # 1e7 points, rank 5, a bijection
 LARGER = Layout(((10, 20), (250, (40, 50))), ((500, 5000), (1, (100_000, 4_000_000))))  # 1e8 points
@@ -43,6 +47,10 @@ def figures() -> Iterator[Figure]:
         0.1,
         ROUNDS,
     )
+    plain, ways = "(1024,1024):(1024,1)", {"swizzled": "Sw<3,3,3> o {}", "with coordinates": "(1024,1024):(1@0,1@1)"}
+    for way, text in ways.items():
+        run, baseline = (partial(onto_tile, one, (1024, 1024), {Check.ISA}) for one in (text.format(plain), plain))
+        yield paired(f"a layout of 2^20 points {way}, verified", run, "the same, plain", baseline, 4, ROUNDS)
     yield from on_gpu()
 
 

@@ -122,15 +122,14 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
-    """The picture of a layout on its tile: it is no C of an instruction, and is compared with none."""
+    """The picture of a layout on its tile: it is no operand of an instruction, and is compared with none."""
     from dataclasses import replace
 
     from verify.pictures import atoms
 
-    found = atoms.of_atom(subject, [one._replace(claim=one.claim._replace(part="C")) for one in verdicts])
-    panels = (replace(one, heading=one.heading.removeprefix("C "), captions=()) for one in found.panels)
-    notes = (note.removeprefix("C ") for note in found.notes[:-1])
-    return replace(found, panels=tuple(panels), notes=tuple(notes))
+    found = atoms.of_atom(subject, verdicts)
+    panels = (replace(one, captions=()) for one in found.panels)
+    return replace(found, panels=tuple(panels), notes=found.notes[:-1])
 
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
@@ -145,6 +144,8 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
         found = _read(text)
         if isinstance(found, Layout) and plain(found):
             read = found
+        elif size(found) > LARGEST:
+            raise too_many(text)
         else:
             points = points_of(found, m=extent[0], n=extent[1])
     except ProfileError as error:
@@ -153,10 +154,10 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
         raise UsageError(_no_layout(text, str(error))) from error
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
-        raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
-    part = BoundOperand("C", text, layout, fault, extent, (), map=points)
+        raise too_many(text)
+    part = BoundOperand("", text, layout, fault, extent, (), map=points)
     threads = max(1, part.domain[0])
-    atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"C": text})
+    atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"": text})
     return BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ()), read
 
 
@@ -173,18 +174,18 @@ def compare(text: str, other: str) -> Report:
     if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
         evidence = same_function(as_thread_value(first), as_thread_value(second))
     else:
+        from verify.evidence import enumeration
         from verify.maps import findings
 
         axes, others = axes_of(first), axes_of(second)
         if (axes == 0) != (others == 0):
             raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
-        outputs = {f"@{mode}": LARGEST for mode in range(max(axes, others))} or {"element": LARGEST}
         try:
-            mine, theirs = (points_of(each, **outputs) for each in (first, second))
+            mine, theirs = maps_of(first, second)
         except ValueError as error:
             raise UsageError(str(error)) from error
         wrong = findings.equals(mine, theirs, other)
-        evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), "plain integers")
+        evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), enumeration.engine(mine))
     drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
     picture = partial(compared, text, other)
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
@@ -195,9 +196,7 @@ def compared(text: str, other: str) -> Picture:
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 
-    first, second = parsed(text), parsed(other)
-    outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
-    mine, theirs = (points_of(each, **outputs) for each in (first, second))
+    mine, theirs = maps_of(parsed(text), parsed(other))
     panel = maps.table("", mine, f"{text} at each point", wanted=theirs)
     return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
 
@@ -220,20 +219,29 @@ def axes_of(layout: Layout | ComposedLayout) -> int:
     return max((len(step.value) for step in steps if isinstance(step, Coordinates)), default=0)
 
 
-def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:
-    """The map of a layout by (thread, value) or by one index, onto outputs of these extents. Raises MapError."""
-    from layouts import ComposedLayout
-    from verify.maps.fragment_map import Axis, MapError
-    from verify.maps.of_layout import of_layout
+def maps_of(first: Layout | ComposedLayout, second: Layout | ComposedLayout) -> tuple[FragmentMap, FragmentMap]:
+    """The maps of two layouts onto the same outputs; neither keeps its points where one has many. Raises MapError."""
+    from layouts import size
+    from verify.maps.of_layout import FEW
 
-    if isinstance(layout, ComposedLayout) and len(layout) != 2:
-        inner = layout.layout_b
-        if isinstance(inner, ComposedLayout):
-            raise MapError(f"{layout} has rank {len(layout)}: behind several swizzles it should be (thread, value)")
-        layout = ComposedLayout(layout.layout_a, layout.offset, as_thread_value(inner))
-    elif not isinstance(layout, ComposedLayout):
-        layout = as_thread_value(layout)
-    return of_layout(layout, tuple(map(Axis, outputs, outputs.values())), ("thread", "value"))
+    outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
+    few = FEW if max(size(first), size(second)) <= FEW else 0
+    mine, theirs = (points_of(each, few, **outputs) for each in (first, second))
+    return mine, theirs
+
+
+def points_of(layout: Layout | ComposedLayout, few: int | None = None, **outputs: int) -> FragmentMap:
+    """The map of a layout by (thread, value) or by one index, onto outputs of these extents. Raises MapError.
+
+    One of more than a `few` points keeps none of them.
+    """
+    from layouts.composed import on_layout
+    from verify.maps.fragment_map import Axis
+    from verify.maps.of_layout import FEW, of_layout
+
+    tile = tuple(map(Axis, outputs, outputs.values()))
+    few = FEW if few is None else few
+    return of_layout(on_layout(as_thread_value, layout), tile, ("thread", "value"), few=few, largest=LARGEST)
 
 
 def parsed(text: str) -> Layout | ComposedLayout:
@@ -245,8 +253,13 @@ def parsed(text: str) -> Layout | ComposedLayout:
     except LayoutError as error:
         raise UsageError(_no_layout(text, str(error))) from error
     if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
-        raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
+        raise too_many(text)
     return layout
+
+
+def too_many(text: str) -> UsageError:
+    """Why a layout is too large."""
+    return UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
 
 
 def as_thread_value(layout: Layout) -> Layout:

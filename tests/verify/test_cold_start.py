@@ -16,6 +16,7 @@ assert code == 0, code
 print(*[name for name in sys.argv[2].split(",") if name in sys.modules], file=sys.stderr)
 """
 MAP = "((4,8),(2,2)):((32,1),(16,8))"
+SWIZZLED = "Sw<1,0,4> o (32,4):(1,32)"
 RARE = "layouts.composed,layouts.atoms.places,proofs.layout.mixed_radix,gpu_checks.recording"
 TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "--tile", "128,128,32", "-q"]
 
@@ -27,6 +28,9 @@ TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "
         ("argparse,dataclasses,inspect,importlib.metadata,numpy,pathlib", "verify.__main__", ["--version"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--onto", "16x8"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--equals", "((4,8),(2,2)):((32,1),(16,8))"]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [SWIZZLED, "--onto", "16x8"]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [SWIZZLED, "--equals", SWIZZLED]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", ["(16,8):(1@0,1@1)", "--onto", "16x8"]),
         (f"numpy,z3,heapq,random,{RARE}", "verify.atom.command", ["SM80_16x8x16_F32F16F16F32_TN", "-q"]),
         ("z3,random,gpu_checks.recording,layouts.tiled.tiled_copy", "verify.tiling.command", TILING),
         ("numpy,z3,cupy,xml", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN"]),

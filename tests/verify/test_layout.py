@@ -51,6 +51,8 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
         (["4:1", "--onto", "4x1x1"], "two positive extents"),
         (["4:1", "--onto", "99999x99999"], "too many"),
         (["99999999:1", "--onto", "4"], "too many"),
+        (["Sw<1,0,4> o (4096,4097):(1,4096)", "--onto", "4"], "(1,4096)': more than 2^24 points or values, too many"),
+        (["(4096,4097):(1@0,1@1)", "--equals", "4:1"], "(1@0,1@1)': more than 2^24 points or values, too many"),
         ([], "which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER"),
         (["(4,8):(8,1)"], "(4,8):(8,1): verify what? Give --onto MxN, the tile, or --equals OTHER, another layout"),
         (["(4,8):(8,1"], "cannot read '(4,8):(8,1'"),
@@ -80,7 +82,11 @@ def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.
         (["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", "--equals", "(32,4):(1,32)"], 2, "its values are coordinates"),
         (["make_identity_layout((16,8))", "--equals", "(16,(2,4)):(1@0,(1@1,2@1))"], 0, "1 proved"),
         (["make_identity_layout((16,8))", "--equals", "(16,8):(1@0,2@1)"], 1, "thread 0, value 1: map (@0=0, @1=1)"),
-        (["Sw<1,0,3> o 0 o Sw<1,0,3> o 16:1", "--onto", "16"], 2, "behind several swizzles it should be"),
+        (["Sw<1,0,3> o 0 o Sw<1,1,3> o 16 o (4,2,2):(2,1,8)", "--onto", "32"], 1, "16 of 32 elements have no owner"),
+        (["Sw<1,0,3> o 0 o Sw<1,0,3> o 16:1", "--equals", "16:1"], 0, "1 proved"),
+        (["Sw<2,0,2> o -3 o 16:1", "--onto", "16"], 2, "the offset of a swizzle must be a natural number, found -3"),
+        (["Sw<2,0,2> o 2 o (16,8):(-1,16)", "--onto", "16x8"], 2, "Sw<2,0,2> needs natural numbers, got -13"),
+        (["Sw<2,0,2> o 15 o (16,8):(-1,16)", "--onto", "16x8"], 0, "3 proved"),
         (["Sw<1,0,3> o smem_ptr[16b](unset) o 16:1", "--onto", "16"], 2, "write the layout of elements"),
     ],
 )
@@ -88,6 +94,16 @@ def test_every_spelling_is_read(words: list[str], code: int, line: str, capsys: 
     assert layout.main(words) == code
     found = capsys.readouterr()
     assert line in " ".join((found.out + found.err).split())
+
+
+@pytest.mark.parametrize("text", ["(32,4):(1,33)", "Sw<1,0,4> o (32,4):(1,33)", "(32,(2,2)):(1,2)"])
+def test_the_picture_names_no_operand_of_an_instruction(text: str) -> None:
+    (case,) = layout.onto_tile(text, (16, 8)).cases
+    assert case.picture is not None
+    notes = case.picture().notes
+    assert notes and not [note for note in notes if note.startswith(("C", " ", "="))]
+    beyond = [note for note in notes if note.startswith("outside the tile, in no cell: T29 V3 at (m=0, n=8)")]
+    assert bool(beyond) == (":(1,33)" in text)
 
 
 class Theirs:

@@ -39,7 +39,7 @@ EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 class BoundOperand(NamedTuple):
     """One operand of an atom: its layout (None if ill formed), its tile and its formulas in the ISA tables."""
 
-    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy
+    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy; empty for a layout that is no operand
     text: str  # the layout as the atom's file has it
     layout: Layout | None  # (thread, value) -> x + extent[0] * y; None where it is ill formed
     fault: str  # why it is ill formed; empty where it is not
@@ -61,7 +61,7 @@ class BoundOperand(NamedTuple):
     @property
     def axes(self) -> tuple[str, ...]:
         """The names of the coordinates: two, or one where bits are numbered."""
-        return AXES[self.name]
+        return AXES[self.name or "C"]
 
     @property
     def values(self) -> int:

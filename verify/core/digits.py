@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import product
+from math import prod
 from typing import Any
 
 from layouts import Layout
 
+LISTED = 1 << 12  # values of modes that are listed together
 PLAIN = frozenset("0123456789_-(),: \t\r\n")
 OTHERS = (  # what other spellings have in place of parentheses and numbers
     (r'![a-z]+\.layout<\s*"?([^<>"]*)"?\s*>', r"\1"),
@@ -175,6 +178,24 @@ def every(shape: object, stride: object) -> list[int]:
     for extent, step in modes(shape, stride):
         listed = [before + digit * step for digit in range(extent) for before in listed]
     return listed
+
+
+def often(pairs: Collection[tuple[int, int]], value: int) -> int:
+    """How many indices of modes (extent, stride) have a value, without a list of all values.
+
+    >>> often([(4, 1), (8, 2)], 5), often([(1 << 24, 3), (2, 0)], 9)
+    (2, 2)
+    """
+    moving = sorted((extent, stride) for extent, stride in pairs if stride and extent > 1)
+    extent, stride = moving.pop() if moving else (1, 1)
+    line: Sequence[int] = range(0, extent * stride, stride)  # it counts without a search
+    if extent <= LISTED:
+        while moving and len(line) * moving[-1][0] <= LISTED:
+            extent, stride = moving.pop()
+            line = [before + digit * stride for digit in range(extent) for before in line]
+    others = product(*(range(0, extent * stride, stride) for extent, stride in moving))
+    repeated = prod(extent for extent, stride in pairs if not stride)
+    return repeated * sum(line.count(value - sum(digits)) for digits in others)
 
 
 def lane_of(thr: Layout, thread: int) -> int:

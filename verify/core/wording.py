@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 SHOWN = 6
 
@@ -26,6 +27,14 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+class Some(NamedTuple):
+    """Some of 0, 1, 2, ...: the first few, how many there are, and the last."""
+
+    first: tuple[int, ...]
+    many: int
+    last: int
+
+
 def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: Sequence[str]) -> str:
     """A set of (x, y) in words: as ranges if it is a rectangle, else its first few members.
 
@@ -35,19 +44,34 @@ def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: S
     '(n=0, k=0), (n=1, k=1)'
     """
     if len(axes) == 1:
-        return _span(sorted(x for x, _ in points), extent[0], axes[0])
-    xs, ys = sorted({x for x, _ in points}), sorted({y for _, y in points})
+        return box([_some({x for x, _ in points})], extent[:1], axes)
+    xs, ys = {x for x, _ in points}, {y for _, y in points}
     if len(xs) * len(ys) == len(set(points)):
-        spans = [_span(xs, extent[0], axes[0]), _span(ys, extent[1], axes[1])]
-        return ", ".join(sorted(spans, key=lambda span: span.startswith("every")))
-    shown = ", ".join(f"({axes[0]}={x}, {axes[1]}={y})" for x, y in sorted(points)[:SHOWN])
-    return shown + (f" and {len(points) - SHOWN} more" if len(points) > SHOWN else "")
+        return box([_some(xs), _some(ys)], extent, axes)
+    return listed(sorted(points)[:SHOWN], len(points), axes)
 
 
-def _span(values: list[int], extent: int, axis: str) -> str:
-    if values == list(range(extent)):
+def box(spans: Sequence[Some], extents: Sequence[int], axes: Sequence[str]) -> str:
+    """The elements at some places of every axis, in words: whole axes last."""
+    words = [_span(*one) for one in zip(spans, extents, axes, strict=True)]
+    return ", ".join(sorted(words, key=lambda span: span.startswith("every")))
+
+
+def listed(points: Sequence[tuple[int, int]], count: int, axes: Sequence[str]) -> str:
+    """The first few elements, and how many more there are."""
+    shown = ", ".join(f"({axes[0]}={x}, {axes[1]}={y})" for x, y in points)
+    return shown + (f" and {count - SHOWN} more" if count > SHOWN else "")
+
+
+def _some(values: Collection[int]) -> Some:
+    ordered = sorted(values)
+    return Some(tuple(ordered[:SHOWN]), len(ordered), ordered[-1])
+
+
+def _span(some: Some, extent: int, axis: str) -> str:
+    first, count, last = some
+    if count == extent == last + 1:
         return f"every {axis}"
-    if len(values) > 1 and values == list(range(values[0], values[-1] + 1)):
-        return f"{axis} = {values[0]}..{values[-1]}"
-    listed = ", ".join(map(str, values[:SHOWN]))
-    return f"{axis} = {listed}" + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")
+    if count > 1 and last - first[0] + 1 == count:
+        return f"{axis} = {first[0]}..{last}"
+    return f"{axis} = {', '.join(map(str, first))}" + (f" and {count - SHOWN} more" if count > SHOWN else "")

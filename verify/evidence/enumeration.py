@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check `isa` of an operand whose map is given point by point: expressions, tables, swizzled or other layouts.
 
-A map has a few hundred points, and visiting each is the proof: no solver is needed. The ISA's formula is evaluated at
-one lane and value at a time. The modules of maps are imported for a map alone.
+Every point is visited, which is the proof: no solver is needed. The ISA's formula is evaluated at one lane and value at
+a time; of a map that keeps no points both are evaluated by blocks. The modules of maps are imported for a map alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.verdict import Check, CheckFunction, Counterexample, Evidence, finding
+from verify.evidence import isa
 from verify.evidence.plain import lanes
 
 if TYPE_CHECKING:
@@ -28,9 +29,13 @@ def compared(find: Find, subject: BoundAtom, part: BoundOperand) -> Evidence:
     started = time.perf_counter()
     found = part.points
     wrong = find(subject, part, found)
-    return finding(
-        Check.ISA, wrong, findings.METHOD, len(found), "plain integers", seconds=time.perf_counter() - started
-    )
+    seconds = time.perf_counter() - started
+    return finding(Check.ISA, wrong, findings.METHOD, len(found), engine(found), seconds=seconds)
+
+
+def engine(found: FragmentMap) -> str:
+    """What evaluates a map: plain integers, or blocks of arrays as well."""
+    return "plain integers" if found.computed is None else isa.ENGINE
 
 
 def or_points(check: CheckFunction, find: Find | None = None) -> CheckFunction:
@@ -69,6 +74,10 @@ def ownership(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Cou
 
 def inverse(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether each element of the tile has an owner, so that the map has a right inverse."""
+    if found.computed is not None:
+        from verify.maps import by_blocks
+
+        return by_blocks.inverse(found, found.computed)
     from verify.maps.fragment_map import grid
 
     missing = next((element for element in grid(found.outputs) if not found.owners(element)), None)
@@ -86,12 +95,18 @@ def equals(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counte
 def _wanted(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Iterator[FragmentMap]:
     """The ISA's map of (thread, value) by each formula, for each replica."""
     from verify.maps.fragment_map import Axis, FragmentMap
+    from verify.maps.images import FunctionImages
 
     inputs = tuple(map(Axis, (axis.name for axis in found.inputs), subject.expected(part)))
     every = lanes(subject)
     for formula in part.formulas:
         for first in range(0, len(every), subject.threads):
             of_replica = every[first : first + subject.threads]
-            yield FragmentMap.tabulate(
-                lambda t, v, formula=formula, lane=of_replica: formula.locate(lane[t], v), inputs, found.outputs
-            )
+            if found.computed is None:
+                yield FragmentMap.tabulate(
+                    lambda t, v, formula=formula, lane=of_replica: formula.locate(lane[t], v), inputs, found.outputs
+                )
+            else:
+                tile = [axis.extent for axis in found.outputs]
+                places = FunctionImages(formula.locate, of_replica, inputs[1].extent, tile)
+                yield FragmentMap(inputs, found.outputs, places)

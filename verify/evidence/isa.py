@@ -15,17 +15,21 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula
-from verify.core.digits import image, lane_of, read, walk, walks, written_out
+from verify.core.digits import halves, image, lane_of, modes, often, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
-from verify.core.wording import describe, owners
+from verify.core.wording import owners
 from verify.evidence import plain, repair
 from verify.evidence.plain import few
+
+if TYPE_CHECKING:
+    from verify.core.search import Numbers
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"  # with numpy or without
@@ -120,28 +124,47 @@ def _equal_owners(layout: Layout, part: BoundOperand) -> int:
     return int(counts[0]) if (counts == counts[0]).all() else 0
 
 
+def numbers(layout: Layout, kept: dict[Hashable, Any]) -> Numbers:
+    """The elements of a layout by blocks: from its table where that is one block, else each block evaluated alone."""
+    from verify.core import search
+
+    threads, values = (size(mode) for mode in layout)
+    alike = threads if all(stride == 0 for extent, stride in modes(*halves(layout)[0]) if extent > 1) else 1
+    if threads // alike * values > search.BLOCK:
+        return search.of_layout(layout, partial(walk, layout))
+    flat = evaluate(layout, kept)[: threads // alike].reshape(-1)
+    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), 0, alike)
+
+
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether no (thread, value) is at an element outside the tile."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
         return "exhaustive", len(found), None
-    table = evaluate(layout, subject.tables)
-    rows, _ = computed_rows(table)
-    if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
-        return "exhaustive", table.size, None
-    outside = np.argwhere((table < 0) | (table >= elements))
-    thread, value = (int(c) for c in outside[0])
-    got = int(table[thread, value])
-    statement = f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}"
-    wrong = Counterexample(
+    from verify.core import search
+
+    every = numbers(layout, subject.tables)
+    return "exhaustive", every.points, search.or_misread(_outside)(part, every)
+
+
+def _outside(part: BoundOperand, every: Numbers) -> Counterexample | None:
+    """The smallest point whose element is outside the tile."""
+    from verify.core import search
+
+    layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    count, first, number = search.outside(every, elements)
+    if not count:
+        return None
+    thread, value = every.at(first)
+    got = walk(layout, thread, value)
+    return Counterexample(
         {"thread": thread, "value": value},
-        statement,
+        f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}",
         f"{written_out(layout, thread, value)} = {got}",
-        damage=(f"{len(outside)} of {table.size} points fall outside",),
-        unique=len(outside) == 1,
-        reproduced=walk(layout, thread, value) == got,
+        damage=(f"{count} of {every.points} points fall outside",),
+        unique=count == 1,
+        reproduced=got == number,
     )
-    return "exhaustive", table.size, wrong
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -150,52 +173,50 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     copies = subject.multiplicity(part)
     if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
         return "exhaustive", len(found), None
-    table = evaluate(layout, subject.tables)
-    rows, times = computed_rows(table)
-    within = (rows >= 0) & (rows < elements)
-    inside = within.all()
-    counts = times * np.bincount(rows.ravel() if inside else rows[within], minlength=elements)
-    if inside and (counts == copies).all():
-        return "exhaustive", table.size, None
-    damage = _missing(part, counts, copies)
-    crowded = np.argwhere(np.broadcast_to(within & (counts[np.clip(rows, 0, elements - 1)] > copies), table.shape))
-    if len(crowded):
-        return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
-    if (counts == copies).all():
-        return in_bounds(subject, part)
-    first = int(np.argmax(counts < copies))
-    count = sum(row.count(first) for row in walks(layout))
-    statement = f"{part.show(first)} has {owners(int(counts[first]))}, {copies} wanted"
-    wrong = Counterexample({"element": first}, statement, damage=damage, reproduced=count == int(counts[first]))
-    return "exhaustive", table.size, wrong
+    from verify.core import search
+
+    every = numbers(layout, subject.tables)
+    return "exhaustive", every.points, search.or_misread(_wrong_owners)(part, every, copies)
 
 
-def _missing(part: BoundOperand, counts: Table, copies: int) -> tuple[str, ...]:
-    """The elements with too few owners, in words."""
-    few = np.flatnonzero(counts < copies)
-    if not len(few):
-        return ()
-    lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
-    points = [(int(e) % part.extent[0], int(e) // part.extent[0]) for e in few]
-    return (f"{len(few)} of {counts.size} elements have {lacking}: {describe(points, part.extent, part.axes)}",)
+def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexample | None:
+    """The smallest point at an element with too many owners, or else the first element with too few."""
+    from verify.core import search
+
+    layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    if copies == 1 and search.once(every, elements):
+        return None
+    counts = search.owners(every, elements)
+    lacking = counts < copies
+    damage: tuple[str, ...] = ()
+    if lacking.any():
+        words = "no owner" if copies == 1 else f"fewer than {copies} owners"
+        where = search.described(lacking.reshape(part.extent[::-1]).T, part.axes)
+        damage = (f"{np.count_nonzero(lacking)} of {elements} elements have {words}: {where}",)
+    if (counts > copies).any():
+        once_each = copies == 1  # then points that share an element outside the tile collide, too
+        extra = int((counts[counts > copies] - once_each).sum()) + once_each * search.repeated_outside(every, elements)
+        return _collision(part, every, *search.crowded(every, counts, copies), extra)._replace(damage=damage)
+    if not damage:
+        return _outside(part, every)
+    first = int(lacking.argmax())
+    has = int(counts[first])
+    statement = f"{part.show(first)} has {owners(has)}, {copies} wanted"
+    again = often(list(modes(layout.shape, layout.stride)), first)
+    return Counterexample({"element": first}, statement, damage=damage, reproduced=again == has)
 
 
-def _collision(
-    part: BoundOperand, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]
-) -> Counterexample:
-    """The smallest two points at the same element."""
-    layout = part.parsed
-    thread, value = (int(c) for c in crowded[0])
-    element = int(table[thread, value])
-    others = np.argwhere(table == element)
-    other, slot = (int(c) for c in others[1])
-    extra = int(table.size - len(np.unique(table))) if copies == 1 else len(crowded)
+def _collision(part: BoundOperand, every: Numbers, point: int, element: int, extra: int) -> Counterexample:
+    """The smallest two points at the same element, which was found at the first."""
+    from verify.core import search
+
+    layout, (thread, value) = part.parsed, every.at(point)
+    other, slot = every.at(search.places([every], [element], 2)[-1])
     return Counterexample(
         {"thread": thread, "value": value, "other thread": other, "other value": slot},
         f"T{thread} V{value} and T{other} V{slot} both hold {part.show(element)}",
         f"{written_out(layout, thread, value)} = {element} = {written_out(layout, other, slot)}",
         extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
-        damage=damage,
         unique=extra == 1,
         reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
     )
@@ -291,24 +312,36 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     """
     if layout.shape == other.shape and (found := few(layout)) is not None and found == few(other):
         return Evidence(Check.ISA, Status.PROVED, "exhaustive", len(found), ENGINE, _written(layout, other))
-    first, second = evaluate(layout), evaluate(other)
-    if first.shape != second.shape:
-        sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
-        wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
+    from verify.core import search
+
+    sizes = [[size(mode) for mode in one] for one in (layout, other)]
+    if sizes[0] != sizes[1]:
+        each = [f"{threads} x {values}" for threads, values in sizes]
+        wrong = Counterexample({}, f"{layout} has {each[0]} points, {other} has {each[1]}")
         return finding(Check.ISA, wrong, "counted")
-    unequal = np.argwhere(first != second)
-    if not len(unequal):
-        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, ENGINE, _written(layout, other))
-    thread, value = (int(c) for c in unequal[0])
-    wrong = Counterexample(
+    unequal = search.or_misread(_unequal)(layout, other)
+    if unequal is None:
+        return Evidence(Check.ISA, Status.PROVED, "exhaustive", size(layout), ENGINE, _written(layout, other))
+    return finding(Check.ISA, unequal, "exhaustive", size(layout), ENGINE)
+
+
+def _unequal(layout: Layout, other: Layout) -> Counterexample | None:
+    """The smallest point at which two layouts of as many threads and values differ."""
+    from verify.core import search
+
+    both = ([search.of_layout(one, partial(walk, one))] for one in (layout, other))
+    count, points, thread, value = search.unequal(*both)
+    if not count:
+        return None
+    first, second = (walk(one, thread, value) for one in (layout, other))
+    return Counterexample(
         {"thread": thread, "value": value},
-        f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
+        f"T{thread} V{value}: {first} and {second}",
         f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
-        extent="unique" if len(unequal) == 1 else "smallest",
-        damage=(f"{len(unequal)} of {first.size} points disagree",),
-        reproduced=walk(layout, thread, value) != walk(other, thread, value),
+        extent="unique" if count == 1 else "smallest",
+        damage=(f"{count} of {points} points disagree",),
+        reproduced=first != second,
     )
-    return finding(Check.ISA, wrong, "exhaustive", first.size, ENGINE)
 
 
 def _written(layout: Layout, other: Layout) -> str:

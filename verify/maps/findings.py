@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with a map, found at every point in plain integers: the smallest counterexample, or nothing.
 
-A map has a few hundred points, so visiting each is a proof. No layout is called, and no numpy.
+Every point is visited, which is a proof. A map that keeps its points is visited in plain integers: no layout is called,
+and no numpy. The others are searched by blocks of arrays, and what is found there is computed again in plain integers.
 
 `size`, `in_bounds`, `ownership`, `equals`, `inverse_of`    findings: None, or the smallest counterexample
 """
@@ -13,6 +14,7 @@ from math import prod
 
 from verify.core.verdict import Counterexample
 from verify.core.wording import describe, owners
+from verify.maps.counterexamples import OwnerCounts, inputs_of, leaves_the_tile, unequal, wrong_owners
 from verify.maps.fragment_map import Axis, FragmentMap, Point, grid
 
 METHOD = "by enumeration"  # the number of points is beside it
@@ -28,57 +30,43 @@ def size(found: FragmentMap, wanted: Sequence[Axis]) -> Counterexample | None:
     several = next((point for point in found.domain if len(found.at(*point)) > 1), None)
     if several is not None:
         images = " and ".join(map(found.show, found.at(*several)))
-        return Counterexample(_inputs(found, several), f"{found.show_input(several)} has several images: {images}")
+        return Counterexample(inputs_of(found, several), f"{found.show_input(several)} has several images: {images}")
     outside = next((point for point in found.domain if not _inside(point, found.inputs)), None)
     if outside is not None:
-        return Counterexample(_inputs(found, outside), f"{found.show_input(outside)} is outside {_extents(wanted)}")
+        return Counterexample(inputs_of(found, outside), f"{found.show_input(outside)} is outside {_extents(wanted)}")
     missing = next(point for point in grid(wanted) if point not in found.images)
     lacking = f"{len(found.images)} of {prod(axis.extent for axis in wanted)} have one"
-    return Counterexample(_inputs(found, missing), f"{found.show_input(missing)} has no image", damage=(lacking,))
+    return Counterexample(inputs_of(found, missing), f"{found.show_input(missing)} has no image", damage=(lacking,))
 
 
 def in_bounds(found: FragmentMap) -> Counterexample | None:
     """Whether every image is within the extents of the outputs."""
+    if found.computed is not None:
+        from verify.maps import by_blocks
+
+        return by_blocks.in_bounds(found, found.computed)
     outside = [(point, image) for point, image in found.pairs() if not _inside(image, found.outputs)]
-    if not outside:
-        return None
-    point, image = outside[0]
-    tile = "x".join(str(axis.extent) for axis in found.outputs)
-    return Counterexample(
-        _inputs(found, point),
-        f"{found.show_input(point)} has {found.show(image)}, outside {tile}",
-        extent="unique" if len(outside) == 1 else "smallest",
-        damage=(f"{len(outside)} of {len(found)} points fall outside",),
-        unique=len(outside) == 1,
-    )
+    return leaves_the_tile(found, len(outside), *outside[0]) if outside else None
 
 
 def ownership(found: FragmentMap, copies: int) -> Counterexample | None:
     """Whether each element within the extents has the number of owners that it must have."""
+    if found.computed is not None:
+        from verify.maps import by_blocks
+
+        return by_blocks.ownership(found, found.computed, copies)
     elements = list(grid(found.outputs))
     counts = {element: len(found.owners(element)) for element in elements}
     few = [element for element in elements if counts[element] < copies]
     many = [element for element in elements if counts[element] > copies]
-    damage: tuple[str, ...] = ()
+    counted = OwnerCounts(len(elements), len(few))
     if few:
-        lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
-        damage = (f"{len(few)} of {len(elements)} elements have {lacking}{_described(few, found)}",)
+        counted = counted._replace(where=_described(few, found), first=few[0], has=counts[few[0]])
     if many:
         element = min(many, key=found.owners)
-        first, second = found.owners(element)[:2]
         extra = sum(counts[element] - copies for element in many)
-        inputs = {**_inputs(found, first), **{f"other {name}": c for name, c in _inputs(found, second).items()}}
-        both = f"{found.show_input(first)} and {found.show_input(second)} both have {found.show(element)}"
-        extent = "the only collision" if extra == 1 else f"smallest of {extra} collisions"
-        return Counterexample(inputs, both, extent=extent, damage=damage, unique=extra == 1)
-    if few:
-        count = owners(counts[few[0]])
-        return Counterexample(
-            {axis.word: c for axis, c in zip(found.outputs, few[0], strict=True)},
-            f"{found.show(few[0])} has {count}, {copies} wanted",
-            damage=damage,
-        )
-    return in_bounds(found)
+        counted = counted._replace(extra=extra, crowded=element, both=found.owners(element)[:2])
+    return wrong_owners(found, copies, counted) or in_bounds(found)
 
 
 def as_many_images(found: FragmentMap, wanted: FragmentMap) -> Counterexample | None:
@@ -87,7 +75,7 @@ def as_many_images(found: FragmentMap, wanted: FragmentMap) -> Counterexample | 
         has, needs = len(found.at(*point)), len(wanted.at(*point))
         if has != needs:
             images = "one image" if has == 1 else f"{has} images" if has else "no image"
-            return Counterexample(_inputs(found, point), f"{found.show_input(point)} has {images}, {needs} wanted")
+            return Counterexample(inputs_of(found, point), f"{found.show_input(point)} has {images}, {needs} wanted")
     return None
 
 
@@ -115,23 +103,23 @@ def equals(
 
     The counterexample names the input to which the wrong image belongs.
     """
+    if found.computed is not None and wanted.computed is not None:
+        from verify.maps import by_blocks
+
+        wrong = by_blocks.equals(found, found.computed, wanted, wanted.computed, name)
+    else:
+        wrong = _unequal(found, wanted, name)
+    return None if wrong is None else wrong._replace(arithmetic=arithmetic(tuple(wrong.inputs.values())))
+
+
+def _unequal(found: FragmentMap, wanted: FragmentMap, name: str) -> Counterexample | None:
     differing = found.differences(wanted)
     if not differing:
         return None
-    point = differing[0]
-    got, right = (" and ".join(map(one.show, one.at(*point))) or "no element" for one in (found, wanted))
-    count, points = len(differing), len(found.images.keys() | wanted.images.keys())
-    owner = ""
-    if found.at(*point) and (right_one := wanted.owners(found.at(*point)[0])):
-        owner = f"; {found.show(found.at(*point)[0])} belongs to {found.show_input(right_one[0])}"
-    return Counterexample(
-        _inputs(found, point),
-        f"{found.show_input(point)}: map {got}, {name} {right}{owner}",
-        arithmetic(point),
-        extent="unique" if count == 1 else "smallest",
-        damage=(f"{count} of {points} points disagree",),
-        unique=count == 1,
-    )
+    image = found.at(*differing[0])[:1]
+    belongs = wanted.owners(image[0])[:1] if image else ()
+    every = len(found.images.keys() | wanted.images.keys())
+    return unequal(found, wanted, name, differing[0], belongs, (len(differing), every))
 
 
 def inverse_of(found: FragmentMap, claimed: FragmentMap) -> Counterexample | None:
@@ -143,10 +131,6 @@ def agreement(found: FragmentMap, wanted: FragmentMap) -> tuple[int, int]:
     """(how many inputs have the same images, how many inputs there are in either map)."""
     points = len(found.images.keys() | wanted.images.keys())
     return points - len(found.differences(wanted)), points
-
-
-def _inputs(found: FragmentMap, point: Point) -> dict[str, int]:
-    return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
 
 
 def _extents(axes: Sequence[Axis]) -> str:

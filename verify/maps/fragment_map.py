@@ -2,8 +2,9 @@
 """A map of a fragment: which element of an operand each (lane, value) has, whatever text or program it comes from.
 
 `FragmentMap` is one value for layouts, index arithmetic, tables, F2 bases, functions and the ISA's formulas. It has
-every point, in plain integers, so comparing two of them at every point is a proof for that domain. Coordinates are
-named: lane and value; thread; row and col, m and n and k; byte; the lane and column of tensor memory.
+every point, in plain integers, so comparing two of them at every point is a proof for that domain; of a layout of many
+points it keeps none of them (`verify.maps.images`). Coordinates are named: lane and value; thread; row and col, m and n
+and k; byte; the lane and column of tensor memory.
 
 `FragmentMap`   the relation: inputs, outputs, the images of every input
 `Axis`          a named coordinate with its extent: 0 <= coordinate < extent
@@ -38,6 +39,8 @@ from functools import cached_property
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from verify.maps.images import Images
 
 if TYPE_CHECKING:
     import isa_tables
@@ -114,7 +117,8 @@ class FragmentMap:
 
     inputs: tuple[Axis, ...]  # lane and value, thread, byte, ...
     outputs: tuple[Axis, ...]  # m and n, lane and column, ...: with the extents of the tile or memory
-    images: Mapping[Point, tuple[Point, ...]]  # input -> its images; inputs without one are left out
+    # input -> its images; inputs without one are left out. Of many points they may be computed where they are asked for
+    images: Mapping[Point, tuple[Point, ...]]
     origin: Origin = NOWHERE  # the text and file that it comes from
     lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
     packing: Packing | None = None  # of the values in registers, where it is known
@@ -246,16 +250,23 @@ class FragmentMap:
 
     def __len__(self) -> int:
         """The number of pairs."""
-        return sum(map(len, self.images.values()))
+        return len(self.images) if self.computed else sum(map(len, self.images.values()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FragmentMap):
             return NotImplemented
         alike = self.inputs == other.inputs and self.outputs == other.outputs
+        if alike and self.computed is not None and self.computed.same(other.images):
+            return True
         return alike and self.images.keys() == other.images.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
-        return hash((self.inputs, self.outputs, frozenset(self.images)))
+        return hash((self.inputs, self.outputs, len(self.images)))
+
+    @property
+    def computed(self) -> Images | None:
+        """The images where none is kept: those of every input, which are searched by blocks."""
+        return self.images if isinstance(self.images, Images) else None
 
     @cached_property
     def domain(self) -> tuple[Point, ...]:
@@ -265,11 +276,13 @@ class FragmentMap:
     @cached_property
     def functional(self) -> bool:
         """Whether no input has several images."""
-        return all(len(found) == 1 for found in self.images.values())
+        return self.computed is not None or all(len(found) == 1 for found in self.images.values())
 
     @cached_property
     def total(self) -> bool:
         """Whether each input within the extents has one image, and no input is outside them."""
+        if self.computed is not None:
+            return True
         inside = all(0 <= c < axis.extent for point in self.images for c, axis in zip(point, self.inputs, strict=True))
         return inside and self.functional and len(self.images) == prod(axis.extent for axis in self.inputs)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A (thread, value) layout as a map: plain, behind swizzles, or with coordinates as its strides.
 
-Every point is computed digit by digit in plain integers, without `Layout.__call__`.
+Every image is computed digit by digit in plain integers, without `Layout.__call__`; of many, blocks are computed by
+`layouts.batched`, and searched in `verify.core.search`.
 
 >>> tile = Axis("m", 16), Axis("n", 8)
 >>> plain = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), tile)
@@ -12,16 +13,28 @@ Every point is computed digit by digit in plain integers, without `Layout.__call
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, Any
 
 from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, leaves, size
+from layouts.coords import natural
+from layouts.int_tuple import nest
+from layouts.layout import trusted
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
-from verify.core.digits import every, image
+from verify.core.digits import every, image, modes, often
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
+from verify.maps.images import Images
+
+if TYPE_CHECKING:
+    from verify.core.search import Numbers
 
 Inputs = tuple[str, str]
+FEW = 1 << 13  # points of a map to be verified that are kept: they are computed sooner than numpy is loaded
+LISTED = 1 << 16  # threads, and values of each: their parts of a number are kept
 
 
 def of_layout(
@@ -29,32 +42,119 @@ def of_layout(
     outputs: Sequence[Axis],
     inputs: Inputs = ("lane", "value"),
     origin: Origin | None = None,
+    *,
+    few: int = LARGEST,
+    largest: int = LARGEST,
 ) -> FragmentMap:
     """The map of a layout of rank 2; an integer e is the element (e % X, e // X) of a tile of X rows.
 
-    Raises MapError for another rank, and for coordinates that are not those of the tile.
+    A map of more than a `few` points keeps none of them: it is searched by blocks.
+
+    Raises MapError for another rank, for coordinates that are not those of the tile, for a swizzle of negative numbers
+    and for more points than the `largest` map has.
     """
     inner = _innermost(layout)
     if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
         raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
     axes = tuple(Axis(name, size(mode)) for name, mode in zip(inputs, inner.shape, strict=True))
-    if axes[0].extent * axes[1].extent > LARGEST:
-        raise MapError(f"{layout}: more than {LARGEST} points")
+    points = axes[0].extent * axes[1].extent
+    if points > largest:
+        raise MapError(f"{layout}: more than {largest} points")
     tile = tuple(outputs)
-    if any(isinstance(step, Coordinates) for step in _strides(inner)):
-        threads, values = (_coordinates(half, len(tile)) for half in inner)
-        return FragmentMap.tabulate(lambda t, v: _sum(threads[t], values[v]), axes, tile, origin or Origin(str(layout)))
-    rows, columns = (every(half.shape, half.stride) for half in inner)
-    return FragmentMap.tabulate(
-        lambda t, v: _element(outside(layout, rows[t] + columns[v]), tile), axes, tile, origin or Origin(str(layout))
-    )
+    images = LayoutImages(layout, tile)
+    if points > few and images.by_blocks:
+        return FragmentMap(axes, tile, images, origin or Origin(str(layout)))
+    return FragmentMap.tabulate(images.image, axes, tile, origin or Origin(str(layout)))
+
+
+class LayoutImages(Images):
+    """The images of a layout of rank 2, behind swizzles, or with coordinates as its strides."""
+
+    def __init__(self, layout: Layout | ComposedLayout, tile: Sequence[Axis]) -> None:
+        inner = _innermost(layout)
+        super().__init__([size(mode) for mode in inner], [axis.extent for axis in tile])
+        self.layout = layout
+        self.coordinates = any(isinstance(step, Coordinates) for step in leaves(inner.stride))
+        # one for each coordinate, or one whose integers are elements
+        self.parts = _of_axes(inner, len(tile)) if self.coordinates else (inner,)
+        self.steps = _steps(layout)
+        if self.steps:
+            swizzle, offset = self.steps[0]
+            _natural(offset + sum((extent - 1) * min(0, step) for extent, step in _modes(inner)), swizzle)
+
+    def image(self, thread: int, value: int) -> Point:
+        """The image of one (thread, value), digit by digit in plain integers."""
+        found = [threads(thread) + values(value) for threads, values in self._halves]
+        return tuple(found) if self.coordinates else _element(outside(self.layout, found[0]), self.tile)
+
+    @cached_property
+    def _halves(self) -> list[tuple[Callable[[int], int], Callable[[int], int]]]:
+        """What a thread and what a value adds to each coordinate."""
+        return [(_added(thread), _added(value)) for thread, value in self.parts]
+
+    @cached_property
+    def by_blocks(self) -> bool:
+        """Whether `layouts.batched` evaluates it: not other layouts outside it, nor numbers beyond 64 bits."""
+        try:
+            return self.steps is not None and all(column.points for column in self.columns)
+        except LayoutError:
+            return False
+
+    @cached_property
+    def columns(self) -> tuple[Numbers, ...]:
+        """Each coordinate of the images, by blocks."""
+        from verify.core.search import of_layout as by_blocks
+
+        if self.coordinates:
+            return tuple(by_blocks(part, self.coordinate(axis)) for axis, part in enumerate(self.parts))
+        *inner, last = accumulate(self.tile[:-1], mul, initial=1)
+        moduli = [*self.tile[:-1], 0]
+        return tuple(
+            self.elements.then(partial(_digit, unit=unit, extent=extent), self.coordinate(axis))
+            for axis, (unit, extent) in enumerate(zip([*inner, last], moduli, strict=True))
+        )
+
+    @cached_property
+    def elements(self) -> Numbers:
+        """The images as elements of the tile, by blocks."""
+        if self.coordinates:
+            return super().elements
+        from verify.core.search import of_layout as by_blocks
+
+        return by_blocks(self.layout, self.element)
+
+    def same(self, other: object) -> bool:
+        """Whether other images are known to be these: those of the same layout on the same tile."""
+        return isinstance(other, LayoutImages) and (self.layout, self.tile) == (other.layout, other.tile)
+
+    def count(self, image: Point) -> int:
+        """How many points have an image, in plain integers."""
+        if self.coordinates:
+            most = max(abs(c) for c in image) + sum((n - 1) * abs(d) for part in self.parts for n, d in _modes(part))
+            units = [(2 * most + 1) ** axis for axis in range(len(image))]  # one number for all coordinates
+            strides = zip(*([d for _, d in _modes(part)] for part in self.parts), strict=True)
+            pairs = zip((n for n, _ in _modes(self.parts[0])), (sum(map(mul, units, d)) for d in strides), strict=True)
+            return often(list(pairs), sum(map(mul, units, image)))
+        value = self.number(image)
+        if _element(value, self.tile) != image:
+            return 0
+        for swizzle, offset in reversed(self.steps or ()):
+            if value < 0:
+                return 0
+            value = _applied(swizzle, value) - offset  # a swizzle is its own inverse
+        return often(_modes(self.parts[0]), value)
+
+
+def _digit(number: Any, unit: int, extent: int) -> Any:
+    """A coordinate of an element; the last has no extent."""
+    return number // unit % extent if extent else number // unit
 
 
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[FragmentMap | None, str]:
     """The map of a layout with a swizzle or with coordinates as strides; None and why, for a plain one its `fault`."""
     try:
-        layout = read_layout(text)
-        return of_layout(layout, tuple(map(Axis, extents, extents.values())), ("thread", "value"), Origin(text)), ""
+        tile = tuple(map(Axis, extents, extents.values()))
+        return of_layout(read_layout(text), tile, ("thread", "value"), Origin(text), few=FEW), ""
     except ProfileError:
         return None, fault
     except (LayoutError, MapError) as error:
@@ -79,10 +179,16 @@ def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
         return int(image(outer, inside)) + beyond * leaves(outer.shape)[-1] * leaves(outer.stride)[-1]
     if isinstance(outer, ComposedLayout):
         return _applied(outer.layout_a, outer.offset + _applied(outer.layout_b, index))
-    if index < 0:
-        raise MapError(f"{outer} of the negative index {index}")
-    field = index & outer.yyy_mask
+    field = _natural(index, outer) & outer.yyy_mask
     return index ^ (field >> outer.shift if outer.shift >= 0 else field << -outer.shift)
+
+
+def _natural(index: int, swizzle: Swizzle) -> int:
+    """The index of a swizzle; raises MapError for a negative one."""
+    try:
+        return int(natural(index, swizzle))
+    except LayoutError as error:
+        raise MapError(str(error)) from error
 
 
 def _innermost(layout: Layout | ComposedLayout) -> Layout:
@@ -91,32 +197,49 @@ def _innermost(layout: Layout | ComposedLayout) -> Layout:
     return layout
 
 
+def _steps(layout: Layout | ComposedLayout) -> list[tuple[Swizzle, int]] | None:
+    """The swizzles around a layout, innermost first, each with what is added before it; None for other functions."""
+    if isinstance(layout, Layout):
+        return []
+    before = _steps(layout.layout_b)
+    if before is None or not isinstance(layout.layout_a, Swizzle):
+        return None
+    return [*before, (layout.layout_a, layout.offset)]
+
+
+def _modes(layout: Layout) -> list[tuple[int, int]]:
+    return list(modes(layout.shape, layout.stride))
+
+
+def _added(half: Layout) -> Callable[[int], int]:
+    """The value of one mode of a layout at an index, from a list where that is short."""
+    if size(half) <= LISTED:
+        return every(half.shape, half.stride).__getitem__
+    return partial(image, half)
+
+
+def _of_axes(layout: Layout, length: int) -> tuple[Layout, ...]:
+    """Each coordinate of a layout's values as a layout; raises MapError for one inside a mode of the tile."""
+    steps = []
+    for half in layout:
+        for step in _strides(half):
+            flat = (0,) if step == 0 else step.value
+            if any(isinstance(c, tuple) for c in flat):
+                raise MapError(f"{half}: the coordinate {step} is inside a mode of the tile")
+            if any(flat[length:]):
+                raise MapError(f"{half}: the coordinate {step} is beyond the {length} axes of the tile")
+            steps.append((*flat[:length], *[0] * (length - len(flat))))
+    return tuple(trusted(layout.shape, nest(iter(of_axis), layout.shape)) for of_axis in zip(*steps, strict=True))
+
+
 def _strides(layout: Layout) -> tuple[Any, ...]:
     return leaves(layout.stride)
 
 
-def _coordinates(half: Layout, length: int) -> list[Point]:
-    """The coordinate at every index of a mode; raises MapError for one inside a mode of the tile."""
-    found = [(0,) * length]
-    for extent, step in zip(leaves(half.shape), _strides(half), strict=True):
-        flat = (0,) if step == 0 else step.value
-        if any(isinstance(c, tuple) for c in flat):
-            raise MapError(f"{half}: the coordinate {step} is inside a mode of the tile")
-        if any(flat[length:]):
-            raise MapError(f"{half}: the coordinate {step} is beyond the {length} axes of the tile")
-        moved = tuple(flat[:length]) + (0,) * (length - len(flat))
-        found = [_sum(before, tuple(digit * c for c in moved)) for digit in range(extent) for before in found]
-    return found
-
-
-def _sum(one: Point, other: Point) -> Point:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
-
-
-def _element(value: int, tile: tuple[Axis, ...]) -> Point:
+def _element(value: int, tile: tuple[int, ...]) -> Point:
     """An element's coordinates, the first fastest, the last unbounded."""
     point = []
-    for axis in tile[:-1]:
-        point.append(value % axis.extent)
-        value //= axis.extent
+    for extent in tile[:-1]:
+        point.append(value % extent)
+        value //= extent
     return (*point, value)

@@ -10,7 +10,7 @@ from verify.core.verdict import Verdict
 from verify.pictures.operands import Drawn, grain, panel
 from verify.pictures.picture import Picture, Window
 
-PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
+PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 LARGEST = 1 << 20  # points of an operand: each is kept with its element
 COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 
@@ -39,12 +39,12 @@ def of_atom(
         drawn = Drawn(subject, part, mine, together)
         points = part.domain[0] * part.domain[1] // together if not drawn.alike else part.domain[1]
         if part.well_formed and points > LARGEST:
-            notes.append(f"{part.name} too large to draw: {points} points, more than {LARGEST}")
+            notes.append(drawn.named(" ", f"too large to draw: {points} points, more than {LARGEST}"))
         elif part.well_formed:
             panels.append(panel(drawn, {**PLACES, **COPIED}[part.name], window))
             notes += drawn.beyond()
         else:
-            notes.append(f"{part.name} = {part.text} is not well formed: {part.fault}")
+            notes.append(drawn.named(" = ", f"{part.text} is not well formed: {part.fault}"))
         notes += drawn.notes()
     if subject.no_instruction:
         notes.append(f"compared with no instruction: {subject.no_instruction}")

@@ -171,9 +171,13 @@ class Drawn:
         end = self.part.extent[0] * self.part.extent[1]
         return [point for point, element in self.at.items() if not 0 <= element < end]
 
+    def named(self, mark: str, words: str) -> str:
+        """Words after the operand's name and a mark; a layout that is no operand has no name."""
+        return f"{self.part.name}{mark}{words}" if self.part.name else words
+
     def captions(self) -> Iterator[str]:
         """The layout, and the ISA's formula line by line."""
-        yield f"{self.part.name} = {self.part.text}" + (f": {self.part.fault}" if self.part.fault else "")
+        yield self.named(" = ", self.part.text) + (f": {self.part.fault}" if self.part.fault else "")
         if self.reference is not None:
             yield f"{self.reference.formula.citation}:"
             yield from (f"  {line}" for line in self.reference.formula.text().splitlines())
@@ -185,7 +189,7 @@ class Drawn:
         if outside := self.outside():
             shown = ", ".join(f"T{t} V{v} at {self.part.show(self.at[t, v])}" for t, v in outside[:3])
             more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
-            yield f"{self.part.name}: outside the tile, in no cell: {shown}{more}"
+            yield self.named(": ", f"outside the tile, in no cell: {shown}{more}")
 
     def notes(self) -> Iterator[str]:
         """What the verdicts found wrong."""
@@ -193,7 +197,7 @@ class Drawn:
             wrong = verdict.counterexample
             if wrong is not None:
                 lines = (wrong.statement, wrong.arithmetic, wrong.extent, *wrong.damage)
-                yield f"{self.part.name} {verdict.status}: " + "; ".join(filter(None, lines))
+                yield self.named(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
 
 
 def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None = None) -> Panel:
@@ -202,7 +206,7 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None =
     if len(part.axes) == 1:
         return _bits(drawn, place, window)
     (rows, columns), axes = part.extent, (part.axes[0], part.axes[1])
-    heading, captions = f"{part.name} {part.tile}", tuple(drawn.captions())
+    heading, captions = drawn.named(" ", part.tile), tuple(drawn.captions())
     heading += ", by every thread" * drawn.alike
     if axes[0] == "n":
         return grid(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as hyp
 
 from layouts import Layout
 from proofs.smt.term import Term
-from verify.core.digits import digits, every, halves, image, lane_of, terms, walk, walks
+from verify.core import digits as module
+from verify.core.digits import digits, every, halves, image, lane_of, modes, often, terms, walk, walks
 
 EXTENTS = hyp.lists(hyp.integers(1, 5), min_size=1, max_size=4)
 
@@ -65,3 +67,10 @@ def test_a_term_is_walked_as_an_integer_is():
 def test_a_layout_of_three_modes_has_no_halves() -> None:
     with pytest.raises(TypeError, match=r"is not a \(thread, value\) layout"):
         halves(Layout((2, 2, 2), (1, 2, 4)))
+
+
+@given(LAYOUTS, hyp.integers(-20, 40), hyp.sampled_from([1, 3, 1 << 12]))
+def test_indices_of_a_value_are_counted_without_a_list_of_all(layout, value, listed):
+    with patch.object(module, "LISTED", listed):
+        found = often(list(modes(layout.shape, layout.stride)), value)
+    assert found == every(layout.shape, layout.stride).count(value)

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps of layouts that keep no points have the findings of those that do, and no error of an evaluation passes."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from layouts import ComposedLayout, Layout, Swizzle, leaves
+from layouts.atoms import registry
+from layouts.batched.evaluate import Batch, Linear
+from layouts.tensor import E, module_layout
+from verify import layout as command
+from verify.atom.checker import AtomChecker
+from verify.core import search
+from verify.core.verdict import Check
+from verify.maps import by_blocks, findings, of_layout
+from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.of_layout import LayoutImages
+
+SWIZZLED, IDENTITY = "Sw<2,1,3> o (128,128):(128,1)", "(128,128):(1@0,1@1)"  # more points than are kept
+EXTENTS = st.integers(1, 5)
+SWIZZLES = st.lists(
+    st.tuples(st.sampled_from([(1, 0, 1), (1, 1, 2), (2, 0, 2), (2, 0, -2), (0, 0, 0)]), st.integers(0, 20)), max_size=3
+)
+STRIDES = st.sampled_from([0, 1, 2, 3, 4, 5, 8, 16, -1, -3])
+
+
+def halves(steps: Callable[[], st.SearchStrategy[Any]]) -> st.SearchStrategy[tuple[Any, Any]]:
+    """(shape, strides) of both modes of a layout, each flat or of several modes."""
+    mode = st.lists(st.tuples(EXTENTS, steps()), min_size=1, max_size=3)
+    return st.tuples(mode, mode).map(
+        lambda both: (
+            tuple(tuple(n for n, _ in one) if len(one) > 1 else one[0][0] for one in both),
+            tuple(tuple(d for _, d in one) if len(one) > 1 else one[0][1] for one in both),
+        )
+    )
+
+
+@st.composite
+def swizzled(draw: st.DrawFn) -> Layout | ComposedLayout:
+    """A layout behind up to three swizzles with offsets, the first large enough for negative strides."""
+    shape, stride = draw(halves(lambda: STRIDES))
+    found: Layout | ComposedLayout = Layout(shape, stride)
+    least = sum((n - 1) * min(0, d) for n, d in zip(leaves(found.shape), leaves(stride), strict=True))
+    for number, (swizzle, offset) in enumerate(draw(SWIZZLES)):
+        found = ComposedLayout(Swizzle(*swizzle), offset - (0 if number else least), found)
+    return found
+
+
+@st.composite
+def coordinated(draw: st.DrawFn) -> Layout:
+    """A layout whose strides are coordinates of two axes."""
+    numbers = st.integers(-2, 5)
+    shape, stride = draw(halves(lambda: st.tuples(numbers, numbers).map(lambda d: d[0] * E(0) + d[1] * E(1))))
+    return module_layout(shape, stride)
+
+
+LAYOUTS = st.one_of(swizzled(), coordinated())
+TILES = st.tuples(st.integers(1, 12), st.integers(1, 12))
+
+
+def both(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[FragmentMap]:
+    """The map that keeps its points, and the one that does not."""
+    axes = tuple(map(Axis, "mn", tile))
+    kept, computed = (of_layout.of_layout(layout, axes, ("thread", "value"), few=few) for few in (1 << 20, 0))
+    assert kept.computed is None and computed.computed is not None
+    return [kept, computed]
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BLOCK", 7)
+
+
+@given(LAYOUTS, TILES, st.sampled_from([1, 1, 2, 3]))
+@settings(max_examples=400)
+def test_findings_on_a_tile_are_alike(layout: Layout | ComposedLayout, tile: tuple[int, int], copies: int) -> None:
+    kept, computed = both(layout, tile)
+    assert findings.in_bounds(kept) == findings.in_bounds(computed)
+    assert findings.ownership(kept, copies) == findings.ownership(computed, copies)
+    assert list(kept.pairs()) == list(computed.pairs()) and len(kept) == len(computed) and computed.total
+
+
+@given(st.one_of(st.tuples(swizzled(), swizzled()), st.tuples(coordinated(), coordinated())), st.sampled_from([1, 2]))
+@settings(max_examples=400)
+def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
+    axes = 2 if isinstance(pair[0], Layout) else axes
+    (kept, computed), (other, others) = (both(one, (5,) * axes) for one in pair)
+    assert findings.equals(kept, other, "other") == findings.equals(computed, others, "other")
+    assert findings.equals(computed, both(pair[0], (5,) * axes)[1]) is None
+
+
+@given(swizzled(), coordinated(), st.integers(-4, 40), st.integers(-4, 40))
+def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None:
+    for layout in (one, two):
+        kept, computed = both(layout, (6, 6))
+        assert isinstance(computed.images, LayoutImages)
+        assert computed.images.count((x, y)) == len(kept.owners((x, y)))
+
+
+RIGHT_AND_WRONG = [
+    (SWIZZLED, "--onto 128x128"),
+    (SWIZZLED, "--onto 128x127"),
+    (SWIZZLED, "--onto 128x129"),
+    (SWIZZLED, "--equals (128,128):(128,1)"),
+    (SWIZZLED, "--equals Sw<2,1,3> o 0 o (128,(2,64)):(128,(1,2))"),
+    (SWIZZLED, "--equals (128,129):(128,1)"),
+    (SWIZZLED, "--equals (4,4):(4,1)"),
+    ("Sw<1,0,3> o 8 o Sw<2,1,3> o 5 o 16000:1", "--onto 128x128"),
+    ("Sw<1,0,3> o 8 o Sw<2,1,3> o 305 o (100,2,100):(1,100,-3)", "--onto 20000"),
+    ("Sw<2,0,3> o 300 o (128,(2,64)):(0,(1,-3))", "--onto 128x128"),
+    (IDENTITY, "--onto 128x128"),
+    (IDENTITY, "--onto 127x128"),
+    ("(128,(2,64)):(1@0,(1@1,1@1))", "--onto 128x65"),
+    (IDENTITY, "--equals (128,128):(1@0,2@1)"),
+    (IDENTITY, "--equals make_identity_layout((128,128))"),
+]
+
+
+@pytest.mark.parametrize("block", [1000, 1 << 18])
+@pytest.mark.parametrize(("text", "option"), RIGHT_AND_WRONG)
+def test_reports_are_alike(
+    text: str, option: str, block: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(search, "BLOCK", block)
+    name, other = option.split(" ", 1)
+    said = []
+    for few in (of_layout.FEW, 1 << 20):
+        monkeypatch.setattr(of_layout, "FEW", few)
+        said.append((command.main([text, name, other]), capsys.readouterr().out))
+    assert said[0] == said[1] and said[0][0] in (0, 1)
+
+
+def test_a_large_map_is_searched_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    tracemalloc.start()
+    try:
+        for words in (["--onto", "1024x1024"], ["--equals", "Sw<3,3,3> o (1024,(32,32)):(1024,(1,32))"]):
+            assert command.main(["Sw<3,3,3> o (1024,1024):(1024,1)", *words]) == 0
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 << 20, f"{peak >> 20} MiB"
+
+
+def test_more_points_than_a_map_keeps_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    assert command.main(["Sw<3,3,3> o (2048,1024):(1024,1)", "--onto", "1024x2048"]) == 0
+    assert command.main(["Sw<3,3,3> o (2048,1024):(1024,1)", "--onto", "1024x2047"]) == 1
+    assert command.main(["Sw<3,3,3> o (4096,4097):(4097,1)", "--onto", "4096x4096"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("c", "refuted"),
+    [
+        ("((4,8),(2,2)):((32,1),(16,8))", 0),
+        ("((4,8),(2,2)):((32,1),(8,16))", 2),
+        ("((4,8),(2,2)):((32,1),(16,0))", 3),
+        ("((4,8),(2,2)):((32,1),(16,9))", 3),
+    ],
+)
+def test_operands_of_an_atom_are_searched_alike(c: str, refuted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry()["SM80_16x8x16_F32F16F16F32_TN"]
+    a = "((4,8),(2,2,2)):((2@1,1@0),(1@1,8@0,8@1))"
+    found = []
+    for few in (0, 1 << 20):
+        monkeypatch.setattr(of_layout, "FEW", few)
+        checker = AtomChecker(frozenset({Check.ISA}))  # each has evidence of its own
+        verdicts = checker.verify(replace(entry, operands={**entry.operands, "A": a, "C": f"Sw<0,0,0> o {c}"}))
+        found.append([(v.claim, v.status, v.counterexample) for v in verdicts])
+        engines = {e.engine for v in verdicts if v.claim.part == "C" for e in v.evidence if e.method == findings.METHOD}
+        assert engines == {"plain integers" if few else "Python"}
+    assert found[0] == found[1] and [status.value for _, status, _ in found[0]].count("REFUTED") == refuted
+
+
+TRUE_TABLE, TRUE_VALUES = Linear.table, Batch.values
+TRUE_FOLLOW = Batch._follow  # seam: the steps after a layout
+TRUE_IMAGE = LayoutImages.image
+
+
+def reversed_table(self: Linear, dtype: Any) -> Any:
+    """Every line of digits backwards: still a bijection."""
+    return TRUE_TABLE(self, dtype)[..., ::-1]
+
+
+def not_swizzled(self: Batch, values: Any, dtype: Any) -> Any:
+    """Whole domains without their swizzles."""
+    return values
+
+
+def swizzled_again(self: Batch, values: Any, dtype: Any) -> Any:
+    """Whole domains as if a swizzle were around them."""
+    return TRUE_FOLLOW(self, values, dtype) ^ 2
+
+
+def one_wrong(self: Batch, start: int = 0, stop: int | None = None, narrow: bool = False) -> Any:
+    """One number of a layout of two modes, at a point that is not compared, is that of its neighbour."""
+    found = TRUE_VALUES(self, start, stop, narrow).copy()
+    if self.rank == 2 and start <= 5000 < start + len(found) and len(found) > 6000:
+        found[5000 - start] = found[5001 - start]
+    return found
+
+
+def image_of_the_next(self: LayoutImages, thread: int, value: int) -> Any:
+    """Single points as those of a neighbour."""
+    return TRUE_IMAGE(self, thread ^ 1, value ^ 1 if self.extents[1] > 1 else value)
+
+
+@pytest.mark.parametrize(("text", "option"), [case for case in RIGHT_AND_WRONG if "(4,4)" not in case[1]])
+@pytest.mark.parametrize(
+    ("owner", "name", "wrong"),
+    [
+        (Linear, "table", reversed_table),
+        (Batch, "_follow", swizzled_again),
+        (LayoutImages, "image", image_of_the_next),
+    ],
+    ids=["lines", "steps", "points"],
+)
+def test_an_error_of_an_evaluation_contradicts(
+    text: str, option: str, owner: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(owner, name, wrong)
+    key, other = option.split(" ", 1)
+    assert command.main([text, key, other]) == 3
+    output = capsys.readouterr().out
+    assert "CONTRADICTION" in output and "plain arithmetic does not reproduce this" in output
+
+
+@pytest.mark.parametrize("option", ["--onto 128x128", "--equals Sw<2,1,3> o 0 o (128,(2,64)):(128,(1,2))"])
+@pytest.mark.parametrize(("name", "wrong"), [("_follow", not_swizzled), ("values", one_wrong)])
+def test_an_error_of_few_points_refutes_nothing(
+    option: str, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One wrong number of a right layout is found, and plain integers do not reproduce it."""
+    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(Batch, name, wrong)
+    key, other = option.split(" ", 1)
+    assert command.main([SWIZZLED, key, other]) == 3
+
+
+@pytest.mark.parametrize("option", ["--onto 600x600", "--onto 600x599", "--equals (600,(2,300)):(600,(1,2))"])
+@pytest.mark.parametrize(("owner", "name", "wrong"), [(Linear, "table", reversed_table), (Batch, "values", one_wrong)])
+def test_an_error_in_a_plain_layout_contradicts(
+    option: str, owner: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    key, other = option.split(" ", 1)
+    assert command.main(["(600,600):(600,1)", key, other]) == int(other == "600x599")
+    monkeypatch.setattr(owner, name, wrong)
+    assert command.main(["(600,600):(600,1)", key, other]) == 3
+
+
+def changed(change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Blocks that are changed, and not compared with plain integers."""
+    return lambda self, start, stop: change(self.block(start, stop))
+
+
+@pytest.mark.parametrize("written", ["{}", "Sw<0,0,0> o {}"], ids=["plain", "swizzled"])
+@pytest.mark.parametrize(
+    ("text", "change", "inside"),
+    [
+        ("(4,4):(1,4)", lambda block: np.where(block == 5, 6, block), True),
+        ("(4,4):(1,4)", lambda block: np.where(block == 5, 99, block), False),
+        ("(4,4):(0,1)", lambda block: block ^ 1, True),
+        ("(4,4):(1,9)", lambda block: block + 1, False),
+    ],
+    ids=["collides", "leaves", "moves", "adds"],
+)
+def test_what_a_block_has_wrong_is_not_reproduced(
+    written: str, text: str, change: Any, inside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the comparison of blocks, too, every counterexample is computed again."""
+    monkeypatch.setattr(of_layout, "FEW", 0)
+    monkeypatch.setattr(search, "BLOCK", 8)
+    monkeypatch.setattr(search.Numbers, "read", changed(change))
+    verdicts = command.onto_tile(written.format(text), (4, 4), {Check.ISA}).cases[0].verdicts
+    bounds, ownership = (verdict.evidence[0].counterexample for verdict in verdicts[1:])
+    assert (bounds is None) == inside and (bounds is None or not bounds.reproduced)
+    assert ownership is not None and not ownership.reproduced
+
+
+def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, found = both(Layout((4, 4), (1, 4)), (4, 4))
+    assert found.computed is not None and by_blocks.inverse(found, found.computed) is None
+    monkeypatch.setattr(search.Numbers, "read", changed(lambda block: np.where(block == 5, 6, block)))
+    wrong = by_blocks.inverse(found, found.computed)
+    assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)

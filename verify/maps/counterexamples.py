@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The counterexamples of maps in words, however they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from verify.core.verdict import Counterexample
+from verify.core.wording import owners
+from verify.maps.fragment_map import FragmentMap, Point
+
+
+def inputs_of(found: FragmentMap, point: Point) -> dict[str, int]:
+    """The coordinates of an input, by their names."""
+    return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
+
+
+def leaves_the_tile(found: FragmentMap, count: int, point: Point, image: Point) -> Counterexample:
+    """The counterexample of `in_bounds`: how many images are outside, and the first of them."""
+    tile = "x".join(str(axis.extent) for axis in found.outputs)
+    return Counterexample(
+        inputs_of(found, point),
+        f"{found.show_input(point)} has {found.show(image)}, outside {tile}",
+        extent="unique" if count == 1 else "smallest",
+        damage=(f"{count} of {len(found)} points fall outside",),
+        unique=count == 1,
+    )
+
+
+class OwnerCounts(NamedTuple):
+    """The elements of a tile that have too few owners or too many, and the first of both."""
+
+    elements: int  # of the tile
+    few: int  # with too few owners
+    where: str = ""  # those, in words
+    first: Point = ()  # of those
+    has: int = 0  # its owners
+    extra: int = 0  # owners that are too many
+    crowded: Point = ()  # the element with too many owners whose first owner is the smallest
+    both: tuple[Point, ...] = ()  # its first two
+
+
+def wrong_owners(found: FragmentMap, copies: int, counted: OwnerCounts) -> Counterexample | None:
+    """The counterexample of `ownership`: the first element with too many owners, or else the first with too few."""
+    damage: tuple[str, ...] = ()
+    if counted.few:
+        lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
+        damage = (f"{counted.few} of {counted.elements} elements have {lacking}{counted.where}",)
+    if counted.extra:
+        first, second = counted.both
+        inputs = {**inputs_of(found, first), **{f"other {name}": c for name, c in inputs_of(found, second).items()}}
+        both = f"{found.show_input(first)} and {found.show_input(second)} both have {found.show(counted.crowded)}"
+        extent = "the only collision" if counted.extra == 1 else f"smallest of {counted.extra} collisions"
+        return Counterexample(inputs, both, extent=extent, damage=damage, unique=counted.extra == 1)
+    if counted.few:
+        return Counterexample(
+            {axis.word: c for axis, c in zip(found.outputs, counted.first, strict=True)},
+            f"{found.show(counted.first)} has {owners(counted.has)}, {copies} wanted",
+            damage=damage,
+        )
+    return None
+
+
+def unequal(
+    found: FragmentMap,
+    wanted: FragmentMap,
+    name: str,
+    point: Point,
+    belongs: Sequence[Point],
+    counts: tuple[int, int],
+) -> Counterexample:
+    """The counterexample of `equals`: the first point, the input to which its image belongs, and (how many, of all)."""
+    got, right = (" and ".join(map(one.show, one.at(*point))) or "no element" for one in (found, wanted))
+    owner = f"; {found.show(found.at(*point)[0])} belongs to {found.show_input(belongs[0])}" if belongs else ""
+    count, points = counts
+    return Counterexample(
+        inputs_of(found, point),
+        f"{found.show_input(point)}: map {got}, {name} {right}{owner}",
+        extent="unique" if count == 1 else "smallest",
+        damage=(f"{count} of {points} points disagree",),
+        unique=count == 1,
+    )
