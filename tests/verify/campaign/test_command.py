@@ -160,8 +160,14 @@ def test_what_is_wrong_with_a_spec_is_a_line(launch: Run, text: str, problem: st
         (["--budget", "3"], "--budget is for a --module"),
         (["--scheduler", "tcp://x", "--jobs", "2"], "--jobs is for this machine"),
         (["--resources", "GPU=1"], "--resources chooses among the workers"),
-        (["--scheduler", "tcp://x", "--resources", "GPU"], "--resources GPU: expected NAME=NUMBER, such as GPU=1"),
-        (["--only", "large pairs"], "no campaign is named 'large pairs'"),
+        *(
+            (["--scheduler", "tcp://x", "--resources", wrong], f"--resources {wrong!r}: expected NAME=NUMBER, such as")
+            for wrong in ("GPU", "=1", ",", "GPU=0", "GPU=-1", "GPU=nan", "GPU=1e999", "GPU=1,GPU=2", "GPU=1,")
+        ),
+        (["--scheduler", ""], "--scheduler: its value is empty"),
+        (["--results", ""], "--results: its value is empty"),
+        (["--only", "large pairs"], "no campaign is named 'large pairs'; nearest: small pairs"),
+        (["--only", "zzz"], "no campaign is named 'zzz'; --count shows all"),
         (["--results", "DIR/none/x"], "cannot write DIR/none/x: No such file or directory"),
         (["--module", "pycute.py"], "--module pycute.py"),
     ],
@@ -178,6 +184,20 @@ def test_options_without_effect_are_rejected(launch: Run, options: list[str], pr
 def test_an_implementation_is_checked_against_laws_only(launch: Run) -> None:
     code, _, err = launch('["m"]\nkind = "mutants"\n', "--module", "pycute")
     assert code == 2 and "--module is checked against laws" in err
+
+
+def test_the_same_question_twice_is_run_once(launch: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, again, results = (tmp_path / name for name in ("campaign.toml", "again.toml", "campaign.results.jsonl"))
+    once = launch(SMALL)[1]
+    chunks = sorted(results.read_bytes().splitlines())
+    again.write_text(SMALL.replace("small pairs", "the same"))
+    for files, verified in ((2 * [file], 2), ([file, again], 4)):
+        results.unlink()
+        assert command.main([*map(str, files), "--jobs", "1"]) == 0
+        out = capsys.readouterr().out
+        assert out.endswith(f"layouts: {verified} verified, 0 refuted, 0 unknown, 0 unchecked\n")
+        assert sorted(results.read_bytes().splitlines()) == chunks
+        assert verified > 2 or out == once
 
 
 def test_a_domain_without_a_case_is_empty(launch: Run) -> None:

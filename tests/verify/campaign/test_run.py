@@ -225,15 +225,42 @@ def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pyte
 
 def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MEASURED", 0.0)
-    asked: list[tuple[int, float]] = []
+    asked: list[tuple[int, float, float]] = []
     finished(tmp_path / "r.jsonl", ask=lambda *given: asked.append(given))
     assert len(asked) == 1 and 0 < asked[0][0] < 15**2 + 15 and asked[0][1] > 0
+
+
+def test_chunks_that_take_a_minute_do_not_keep_the_question_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Waiting(Executor):
+        """Its calls never end."""
+
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            return Future()
+
+    monkeypatch.setattr(running, "MINUTE", 0.1)
+    monkeypatch.setattr(running, "LOOK", 0.01)
+    with (
+        started(tmp_path / "r.jsonl") as (run, *_),
+        pytest.raises(LongError, match="240 cases are left, and no chunk was done"),
+    ):
+        run.go(Waiting(), lambda: 1, Progress(run.cases, "cases", quiet=True), check_minute)
 
 
 def test_more_than_a_minute_is_rejected_and_less_is_not() -> None:
     check_minute(6000, 100.0)
     with pytest.raises(LongError, match=r"^6001 cases are left, about 1 minute at 100 a second: --yes runs them all$"):
         check_minute(6001, 100.0)
+
+
+def test_the_seconds_so_far_count() -> None:
+    check_minute(5800, 100.0, 2.0)
+    with pytest.raises(LongError):
+        check_minute(5801, 100.0, 2.0)
+    with pytest.raises(LongError, match=r"^1 cases are left"):
+        check_minute(1, 100.0, 61.0)
+    check_minute(0, 100.0, 61.0)
 
 
 def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:
