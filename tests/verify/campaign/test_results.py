@@ -91,7 +91,7 @@ def test_an_edited_line_is_no_result(file: Path, edit: str) -> None:
     edited = second.replace(*EDITS[edit])
     assert edited != second
     file.write_text(f"{first}\n{edited}\n")
-    with pytest.raises(UsageError, match=r"results.jsonl:2: no result of a campaign, or an edited one: remove the line"):
+    with pytest.raises(UsageError, match=r"results.jsonl:2: no result of a campaign, or an edited one: remove"):
         read(file)
 
 
