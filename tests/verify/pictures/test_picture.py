@@ -22,7 +22,7 @@ from verify.core.verdict import Check
 from verify.maps.fragment_map import Axis, FragmentMap
 from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
 from verify.pictures.atoms import of_atom
-from verify.pictures.picture import Cell, Fault, Picture, Window, grid
+from verify.pictures.picture import WHOLE, Cell, Fault, Picture, Window, grid
 
 MUSEUM = Path(__file__).parents[2] / "museum" / "wrong.toml"
 RIGHT = "SM80_16x8x16_F32F16F16F32_TN"
@@ -117,7 +117,7 @@ def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
     checker, seen = AtomChecker(frozenset({Check.ISA})), 0
     for name in names[start::160]:
         case = checker.case(registry()[name])
-        picture = case.picture()
+        picture = case.picture(WHOLE)
         if picture is not None:
             wrong = any(cell.fault or cell.expected for one in picture.panels for cell in one.every())
             assert wrong == any(v.status.refuted and v.claim.prop.key in MAPS for v in case.verdicts), name
