@@ -87,7 +87,7 @@ def tile_of(text: str) -> tuple[int, int]:
 def _no_layout(text: str, problem: str) -> str:
     """Why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
-        return problem
+        return problem if repr(text) in problem else f"{text} is no layout: {problem}"
     from verify.core.files import purpose
 
     return f"{text} is no layout: {purpose(Path(text))}"
