@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     for name in FORMATS[1:]:
         words = f"the same as --format {name}"
         made.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=words)
-    made.add_argument("-o", "--output", metavar="FILE", help="write the picture there instead of stdout")
+    arguments.add_output(made, "write the picture there instead of stdout")
     made.add_argument("--no-unicode", action="store_true", help="as text: ASCII marks alone")
     made.add_argument("-q", "--quiet", action="store_true", help="as text: one line for each subject")
     return made
