@@ -225,7 +225,3 @@ def _run(options: argparse.Namespace) -> int:
     if options.record:
         write(options.record / found[0].device.file, found)
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -259,7 +259,3 @@ def _map(one: FoundMap) -> dict[str, Any]:
         "why": {name: why for name, why in (("layout", no_layout), ("bases", no_bases)) if why},
         "table": one.table.tolist(),
     }
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -197,7 +197,3 @@ def controls_hold(found: Sequence[Observation]) -> bool:
         for probe in PROBES
         if probe.expected
     )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -109,7 +109,3 @@ def _verdict(found: TilingRun | Unavailable) -> str:
     controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
     differ = f"{found.mismatches} of {found.elements} elements differ"
     return f"{status:<9}  {differ}; with one wrong stride in {controls}  {found.sass}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

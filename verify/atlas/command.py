@@ -114,7 +114,3 @@ def _write(atlas: Atlas, folder: Path) -> None:
             (folder / name).write_text(_rendered(atlas, form), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--write {folder}: {error.strerror}") from error
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

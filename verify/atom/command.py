@@ -137,7 +137,3 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
                     path.write_text(evidence.artifact, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--emit-smt {directory}: {error.strerror}") from error
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

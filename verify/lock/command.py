@@ -156,7 +156,3 @@ def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
     changed = sum(map(bool, wrong.values()))
     counts = f"{len(report.cases) - changed} as locked, {changed} not"
     yield f"{len(report.cases)} subjects: {counts}; exit {int(report.exit())}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
