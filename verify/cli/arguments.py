@@ -74,13 +74,17 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
 
 
 def add_output(parser: argparse.ArgumentParser, words: str) -> None:
-    """The option for the file that a command writes; `words` is its help."""
-    parser.add_argument("-o", "--output", metavar="FILE", type=written, help=words)
+    """The option for the file that a command writes, None for stdout; `words` is its help."""
+    parser.add_argument("-o", "--output", metavar="FILE", type=_output, help=words)
+
+
+def _output(path: str) -> str | None:
+    return None if path in ("", "-") else written(path)
 
 
 def written(path: str) -> str:
     """The path of a file that is written in the end; UsageError at once where it cannot be."""
-    if path not in ("", "-") and (line := unwritable(path)):  # both are stdout
+    if line := unwritable(path):
         raise UsageError(line)
     return path
 

@@ -35,15 +35,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
-    if options.output is None and options.format != "text":
-        options.output = "-"
     from verify.show import subjects
 
     shown = subjects.shown(options)
     if not shown.pictures and not shown.code:
         return ending.complain("nothing to draw", Exit.EMPTY)
-    text = _written(shown, options)
-    output.write(text, None if options.output == "-" else options.output)
+    output.write(_written(shown, options), options.output)
     return shown.code
 
 
