@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from verify.binding.atom import BoundAtom
     from verify.core.verdict import Check, Verdict
     from verify.maps.fragment_map import FragmentMap
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
     from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
 Or, with --equals: is it the same function as another layout, however both are written?"""
 LARGEST = 1 << 24
+
+
+class PointsError(UsageError):
+    """A layout that has no points, or too many: the text says only why."""
+
+
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 
@@ -81,7 +87,7 @@ def tile_of(text: str) -> tuple[int, int]:
 def _no_layout(text: str, problem: str) -> str:
     """Why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
-        return problem
+        return problem if repr(text) in problem else f"{text} is no layout: {problem}"
     from verify.core.files import purpose
 
     return f"{text} is no layout: {purpose(Path(text))}"
@@ -118,16 +124,17 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
         if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
     drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", "x".join(map(str, extent))])
-    return Report((Case(text, tuple(verdicts), picture=lambda: drawn(subject, verdicts), drawn_by=drawn_by),))
+    return Report((Case(text, tuple(verdicts), picture=partial(drawn, subject, verdicts), drawn_by=drawn_by),))
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a layout on its tile: it is no C of an instruction, and is compared with none."""
     from dataclasses import replace
 
     from verify.pictures import atoms
 
-    found = atoms.of_atom(subject, [one._replace(claim=one.claim._replace(part="C")) for one in verdicts])
+    of_part = [one._replace(claim=one.claim._replace(part="C")) for one in verdicts]
+    found = atoms.of_atom(subject, of_part, window=window)
     panels = (replace(one, heading=one.heading.removeprefix("C "), captions=()) for one in found.panels)
     notes = (note.removeprefix("C ") for note in found.notes[:-1])
     return replace(found, panels=tuple(panels), notes=tuple(notes))
@@ -135,7 +142,7 @@ def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
     """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
-    from layouts import Layout, ProfileError, cosize, parse_layout, size
+    from layouts import Layout, LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
     from verify.binding.atom import BoundAtom, BoundOperand
 
@@ -143,14 +150,18 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
     points, fault = None, ""
     try:
         found = _read(text)
+    except ProfileError as error:
+        fault = str(error)
+    except LayoutError as error:
+        raise UsageError(_no_layout(text, str(error))) from error
+    else:
         if isinstance(found, Layout) and plain(found):
             read = found
         else:
-            points = points_of(found, m=extent[0], n=extent[1])
-    except ProfileError as error:
-        fault = str(error)
-    except ValueError as error:
-        raise UsageError(_no_layout(text, str(error))) from error
+            try:
+                points = points_of(as_pairs(found), m=extent[0], n=extent[1])
+            except ValueError as error:
+                raise PointsError(str(error)) from error
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
@@ -180,7 +191,7 @@ def compare(text: str, other: str) -> Report:
             raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
         outputs = {f"@{mode}": LARGEST for mode in range(max(axes, others))} or {"element": LARGEST}
         try:
-            mine, theirs = (points_of(each, **outputs) for each in (first, second))
+            mine, theirs = (points_of(as_pairs(each), **outputs) for each in (first, second))
         except ValueError as error:
             raise UsageError(str(error)) from error
         wrong = findings.equals(mine, theirs, other)
@@ -190,15 +201,15 @@ def compare(text: str, other: str) -> Report:
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
 
 
-def compared(text: str, other: str) -> Picture:
+def compared(text: str, other: str, window: Window) -> Picture:
     """The picture of what a layout gives each point, and what another gives it where that differs."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 
     first, second = parsed(text), parsed(other)
     outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
-    mine, theirs = (points_of(each, **outputs) for each in (first, second))
-    panel = maps.table("", mine, f"{text} at each point", wanted=theirs)
+    mine, theirs = (points_of(as_pairs(each), **outputs) for each in (first, second))
+    panel = maps.table("", mine, f"{text} at each point", wanted=theirs, window=window)
     return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
 
 
@@ -220,20 +231,41 @@ def axes_of(layout: Layout | ComposedLayout) -> int:
     return max((len(step.value) for step in steps if isinstance(step, Coordinates)), default=0)
 
 
-def points_of(layout: Layout | ComposedLayout, **outputs: int) -> FragmentMap:
-    """The map of a layout by (thread, value) or by one index, onto outputs of these extents. Raises MapError."""
-    from layouts import ComposedLayout
-    from verify.maps.fragment_map import Axis, MapError
+def points_of(
+    layout: Layout | ComposedLayout, part: tuple[range, range] | None = None, /, **outputs: int
+) -> FragmentMap:
+    """The map of a (thread, value) layout, or of some threads and values, onto outputs of these extents.
+
+    Raises MapError.
+    """
+    from verify.maps.fragment_map import Axis
     from verify.maps.of_layout import of_layout
 
-    if isinstance(layout, ComposedLayout) and len(layout) != 2:
-        inner = layout.layout_b
-        if isinstance(inner, ComposedLayout):
-            raise MapError(f"{layout} has rank {len(layout)}: behind several swizzles it should be (thread, value)")
-        layout = ComposedLayout(layout.layout_a, layout.offset, as_thread_value(inner))
-    elif not isinstance(layout, ComposedLayout):
-        layout = as_thread_value(layout)
-    return of_layout(layout, tuple(map(Axis, outputs, outputs.values())), ("thread", "value"))
+    return of_layout(layout, tuple(map(Axis, outputs, outputs.values())), ("thread", "value"), part=part)
+
+
+def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """A layout by (thread, value) as it is, any other by one index and one value. Raises MapError."""
+    from layouts import ComposedLayout
+    from verify.maps.fragment_map import MapError
+
+    if not isinstance(layout, ComposedLayout):
+        return as_thread_value(layout)
+    if len(layout) == 2:
+        return layout
+    inner = layout.layout_b
+    if isinstance(inner, ComposedLayout):
+        raise MapError(f"{layout} has rank {len(layout)}: behind several swizzles it should be (thread, value)")
+    return ComposedLayout(layout.layout_a, layout.offset, as_thread_value(inner))
+
+
+def domain_of(layout: Layout | ComposedLayout) -> tuple[int, int]:
+    """The numbers of threads and of values of a (thread, value) layout."""
+    from layouts import ComposedLayout, size
+
+    while isinstance(layout, ComposedLayout):
+        layout = layout.layout_b
+    return size(layout[0]), size(layout[1])
 
 
 def parsed(text: str) -> Layout | ComposedLayout:

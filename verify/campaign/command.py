@@ -172,7 +172,3 @@ def _parser() -> argparse.ArgumentParser:
         "--budget", type=arguments.positive, metavar="S", help="with --module: seconds for a chunk (default: 600)"
     )
     return parser
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -13,12 +13,13 @@ Every point is computed digit by digit in plain integers, without `Layout.__call
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, leaves, size
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
-from verify.core.digits import every, image
+from verify.core.digits import digits, every, image
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
 
 Inputs = tuple[str, str]
@@ -29,25 +30,29 @@ def of_layout(
     outputs: Sequence[Axis],
     inputs: Inputs = ("lane", "value"),
     origin: Origin | None = None,
+    part: tuple[range, range] | None = None,
 ) -> FragmentMap:
     """The map of a layout of rank 2; an integer e is the element (e % X, e // X) of a tile of X rows.
 
-    Raises MapError for another rank, and for coordinates that are not those of the tile.
+    With `part`, only of these indices of both modes. Raises MapError for another rank, for too many points, and for
+    coordinates that are not those of the tile.
     """
     inner = _innermost(layout)
     if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
         raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
     axes = tuple(Axis(name, size(mode)) for name, mode in zip(inputs, inner.shape, strict=True))
-    if axes[0].extent * axes[1].extent > LARGEST:
+    shown = part or (range(axes[0].extent), range(axes[1].extent))
+    if len(shown[0]) * len(shown[1]) > LARGEST:
         raise MapError(f"{layout}: more than {LARGEST} points")
-    tile = tuple(outputs)
+    tile, named = tuple(outputs), origin or Origin(str(layout))
+    halves = list(zip(inner, shown, strict=True))
     if any(isinstance(step, Coordinates) for step in _strides(inner)):
-        threads, values = (_coordinates(half, len(tile)) for half in inner)
-        return FragmentMap.tabulate(lambda t, v: _sum(threads[t], values[v]), axes, tile, origin or Origin(str(layout)))
-    rows, columns = (every(half.shape, half.stride) for half in inner)
-    return FragmentMap.tabulate(
-        lambda t, v: _element(outside(layout, rows[t] + columns[v]), tile), axes, tile, origin or Origin(str(layout))
-    )
+        threads, values = (_coordinates(half, indices, len(tile)) for half, indices in halves)
+        points = ((t, v, _sum(threads[t], values[v])) for t, v in product(*shown))
+    else:
+        rows, columns = (_offsets(half, indices) for half, indices in halves)
+        points = ((t, v, _element(outside(layout, rows[t] + columns[v]), tile)) for t, v in product(*shown))
+    return FragmentMap(axes, tile, {(t, v): (image,) for t, v, image in points}, named)
 
 
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[FragmentMap | None, str]:
@@ -95,18 +100,31 @@ def _strides(layout: Layout) -> tuple[Any, ...]:
     return leaves(layout.stride)
 
 
-def _coordinates(half: Layout, length: int) -> list[Point]:
-    """The coordinate at every index of a mode; raises MapError for one inside a mode of the tile."""
-    found = [(0,) * length]
-    for extent, step in zip(leaves(half.shape), _strides(half), strict=True):
+def _offsets(half: Layout, indices: range) -> Mapping[int, int]:
+    """The offset at some indices of a mode."""
+    if len(indices) == size(half):
+        return dict(enumerate(every(half.shape, half.stride)))
+    return {index: int(image(half, index)) for index in indices}
+
+
+def _coordinates(half: Layout, indices: range, length: int) -> Mapping[int, Point]:
+    """The coordinate at some indices of a mode; raises MapError for one inside a mode of the tile."""
+    steps: list[Point] = []
+    for step in _strides(half):
         flat = (0,) if step == 0 else step.value
         if any(isinstance(c, tuple) for c in flat):
             raise MapError(f"{half}: the coordinate {step} is inside a mode of the tile")
         if any(flat[length:]):
             raise MapError(f"{half}: the coordinate {step} is beyond the {length} axes of the tile")
-        moved = tuple(flat[:length]) + (0,) * (length - len(flat))
-        found = [_sum(before, tuple(digit * c for c in moved)) for digit in range(extent) for before in found]
-    return found
+        steps.append(tuple(flat[:length]) + (0,) * (length - len(flat)))
+
+    def at(index: int) -> Point:
+        found = (0,) * length
+        for digit, moved in zip(digits(leaves(half.shape), index), steps, strict=True):
+            found = _sum(found, tuple(digit * c for c in moved))
+        return found
+
+    return {index: at(index) for index in indices}
 
 
 def _sum(one: Point, other: Point) -> Point:

@@ -55,7 +55,7 @@ from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
@@ -84,14 +84,14 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
     return Case(
         spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
-        picture=lambda: _drawn(tiling, verdicts), drawn_by=drawing_command(_command(spec)),
+        picture=lambda window: _drawn(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
     )  # fmt: skip
 
 
-def _drawn(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
+def _drawn(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
     from verify.tiling.drawing import of_tiling
 
-    return of_tiling(tiling, verdicts)
+    return of_tiling(tiling, verdicts, window)
 
 
 def _defect(atom: Atom) -> str:
