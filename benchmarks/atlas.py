@@ -28,7 +28,7 @@ def figures() -> Iterator[Figure | Absolute]:
         document = str(Path(folder) / "atlas.json")
         process("-m", "verify.atlas", "-q", "--format", "json", "-o", document)()
         words = ("-m", "verify.atlas", "--from", document, "--format", "html", "-o", str(Path(folder) / "atlas.html"))
-        yield cold("the atlas's page from its report in JSON", words, 20.0, clock=wall)
+        yield cold("the atlas's page from its report in JSON", words, 1.5, clock=wall)
     for subject, (command, few, more) in SUBJECTS.items():
         for what, words, target in (("isa and proof", ("--checks", "isa,proof"), few), ("recordings too", (), more)):
             name, command_line = f"{subject}, {what}", ("-m", *command, *words)

@@ -21,7 +21,7 @@ def figures() -> Iterator[Figure]:
     made = batch(LAYOUT)
     for name, narrow in (("1e7 points of rank 5", False), ("the same in int32", True)):
         run = partial(made.values, narrow=narrow)
-        yield paired(name, run, "numpy's divmod chain", partial(divmod_chain, LAYOUT), 0.5)
+        yield paired(name, run, "numpy's divmod chain", partial(divmod_chain, LAYOUT), 0.1)
     shapes, strides = many()
     alone = [Layout(tuple(map(int, s)), tuple(map(int, d))) for s, d in zip(shapes, strides, strict=True)]
     index = np.arange(64)
@@ -30,7 +30,7 @@ def figures() -> Iterator[Figure]:
         lambda: stacked(shapes, strides).values(),
         "one after the other",
         lambda: [layout(index) for layout in alone],
-        0.1,
+        0.05,
     )
 
 

@@ -33,6 +33,9 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
+from gpu_checks.command import guarded
+from lanecheck_console import command
+
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
 TIMES = "times.xml"
@@ -334,7 +337,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign; 0 when a test notices every mutant or it is listed, 1 when one is neither."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=(__doc__ or "").split("\n\n")[1])
+    parser = command.parser("benchmarks.mutants", (__doc__ or "").split("\n\n")[1], "verify/core --count 20")
     parser.add_argument("only", nargs="?", default="", metavar="PATH", help="only files whose path begins so")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
@@ -342,7 +345,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in the campaign of a log")
     parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="only these tests (the whole gate)")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
-    options = parser.parse_args(argv)
+    return guarded("benchmarks.mutants", lambda: _run(parser.parse_args(argv)))
+
+
+def _run(options: argparse.Namespace) -> int:
     WORK.mkdir(parents=True, exist_ok=True)
     run, reasons = executed(options.jobs, options.tests), listed()
     log = WORK / f"{_named(digest(), *options.tests)}.jsonl"

@@ -302,7 +302,6 @@ def machine() -> dict[str, Any]:
         "processor": next(models, platform.machine()),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "numpy": np.__version__,
     }
 
 

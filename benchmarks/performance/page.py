@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from benchmarks.absolute import SAMPLES
+from benchmarks.gpu import TARGETS
 from benchmarks.paired import PAIRS
 from benchmarks.performance.growth import TOLERANCE, Range, growth
 from benchmarks.performance.libraries import HERE, OPERATIONS, ROOT
@@ -177,7 +179,8 @@ def code(text: str) -> str:
 
 def probe(found: dict[str, Any]) -> Iterator[str]:
     """The section of what was measured on a GPU: a row for each time that it was."""
-    yield f"## {found['title']}\n\n{found['what'].strip()}\n"
+    limits = "`python -m benchmarks gpu` limits the medians of {} runs to {:g} s and {:g} s.".format(SAMPLES, *TARGETS)
+    yield f"## {found['title']}\n\n{found['what'].strip()} {limits}\n"
     yield f"| {' | '.join(PROBE)} |"
     yield "|---" * len(PROBE) + "|"
     for run in found["run"]:
