@@ -18,7 +18,7 @@ Ended = subprocess.CompletedProcess[str]
 
 
 class ProgramFailed(RuntimeError):
-    """A program that was to be measured ended with another exit code than 0; the text has its last line."""
+    """A program that was to be measured ended with another exit code than 0, or its memory cannot be read."""
 
 
 class Observed(NamedTuple):
@@ -61,6 +61,8 @@ def observed(*arguments: str, **variables: str) -> Observed:
     finally:
         done.set()
         watcher.join()
+    if not most:
+        raise ProgramFailed("memory cannot be read: this system has no /proc/PID/smaps_rollup")
     return Observed(cpu_seconds() - before, wall, most, ended.stdout)
 
 

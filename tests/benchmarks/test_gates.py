@@ -66,6 +66,12 @@ def test_memory_is_that_of_all_processes_and_the_worst_of_three_runs_is_limited(
     assert str(found).endswith("worst of 3, 100.0 to 301.0 (at most 300: MISSED)") and "PSS" in str(found)
 
 
+def test_memory_that_cannot_be_read_is_not_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.programs._pss", lambda _: 0.0)
+    with pytest.raises(ProgramFailed, match="memory cannot be read"):
+        absolute.memory("it", "-c", "pass", target=300.0)
+
+
 def test_variables_are_those_of_one_program() -> None:
     shown = "import os; print(os.environ.get('LANECHECK_CACHE', ''))"
     assert observed("-c", shown, LANECHECK_CACHE="here").output == "here\n"
