@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -18,6 +19,7 @@ from lanecheck_console import command
 SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "scan", "tiling")
 RECORDED = Path(__file__).parent / "performance" / "recorded.toml"
 MET, MISSED, INCOMPLETE = 0, 1, 4
+BUSY = 0.5  # processes that work at once, above which it is said
 EPILOG = """
 exit code: 0 every target that was measured is met; 1 one is missed; 2 usage; 4 a suite that was named could not be
 measured, or a part of it, and no target is missed; 130 interrupted
@@ -64,6 +66,8 @@ def figures(suite: str, *given: Path) -> Iterable[Figure | Absolute]:
 
 def measured(suites: dict[str, Suite], named: bool) -> int:
     """Print the figures of suites, then how many targets are met and what was not measured."""
+    if (load := os.getloadavg()[0]) > BUSY:
+        print(f"benchmarks: the load is {load:.1f} processes: figures by the clock need idle cores", file=sys.stderr)
     outcomes: list[bool | None] = []
     missing = []
     for name, suite in suites.items():

@@ -29,6 +29,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -216,6 +217,8 @@ def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
     """The lines that each of some tests, or of the gate, executes: measured, or read from an earlier measurement."""
     kept = WORK / f"executed-{_named(digest(), *tests)}.json"
     if not kept.is_file():
+        if find_spec("pytest_cov") is None:
+            raise ValueError("pytest-cov is not installed: python -m pip install --group bench")
         which = " ".join(tests) or "the whole gate"
         print(f"measuring which tests execute which lines: {which}, once", file=sys.stderr, flush=True)
         _measure(copy("measured"), jobs, kept, tests)
@@ -349,11 +352,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    again = options.again is not None
+    chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
     WORK.mkdir(parents=True, exist_ok=True)
     run, reasons = executed(options.jobs, options.tests), listed()
     log = WORK / f"{_named(digest(), *options.tests)}.jsonl"
-    again = options.again is not None
-    chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
     outcomes = {"gone": gone} if gone else {}
     started, left = time.monotonic(), 0
     for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):

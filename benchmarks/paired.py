@@ -4,7 +4,8 @@
 A figure is the median of the ratios of at least 15 pairs. Its limit is compared with their lower quartile: other
 programs may slow down half of the pairs, what has become slower itself is slower in all. Processes are measured by the
 CPU seconds that they and their children take, with one thread for linear algebra: starting the others burns time for
-which nobody waits. Where several processes work at once, the clock on the wall counts.
+which nobody waits. Where several processes work at once, the clock on the wall counts: that needs as many cores without
+other work, for a baseline of one process is slowed down less.
 """
 
 from __future__ import annotations

@@ -123,6 +123,16 @@ def test_what_is_not_measured_is_named_and_met_by_nothing(
     assert ("b: not measured: there is no GPU" in lines) == (NO_GPU in suites.get("b", []))
 
 
+@pytest.mark.parametrize("load", [0.1, 6.0])
+def test_a_machine_with_other_work_is_named(
+    load: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    assert run(monkeypatch, a=[MET]) == 0
+    words = "benchmarks: the load is 6.0 processes: figures by the clock need idle cores\n"
+    assert capsys.readouterr().err == words * (load > 1)
+
+
 @pytest.mark.parametrize("suite", ["algebra", "campaign", "gpu", "scan"])
 def test_a_suite_without_its_premise_is_not_measured(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pycute", None)

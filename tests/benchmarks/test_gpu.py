@@ -104,8 +104,8 @@ def test_seconds_of_another_gpu_are_not_recorded(
 ) -> None:
     machine("NVIDIA L4", SECONDS)
     assert gates.main(["gpu", "--record", str(tmp_path / "new.toml")]) == 2
-    assert capsys.readouterr().err == (
-        "benchmarks: seconds are recorded of an NVIDIA H200 alone; the GPU of this machine is NVIDIA L4\n"
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "benchmarks: seconds are recorded of an NVIDIA H200 alone; the GPU of this machine is NVIDIA L4"
     )
     assert not (tmp_path / "new.toml").exists()
 
@@ -115,7 +115,7 @@ def test_a_probe_that_records_nothing_is_not_fast(
 ) -> None:
     machine("NVIDIA H200", SECONDS, "0 recorded, 0 pairs, 1459 unchecked\n")
     assert gates.main(["gpu"]) == 3
-    assert capsys.readouterr().err == "benchmarks: the probe has recorded no instruction\n"
+    assert capsys.readouterr().err.splitlines()[-1] == "benchmarks: the probe has recorded no instruction"
 
 
 def test_a_record_is_of_the_suite_with_the_gpu(capsys: pytest.CaptureFixture[str]) -> None:
