@@ -3,23 +3,23 @@
 
 The loop compares all values one at a time, the campaign all cases at once; both call the operation for every case.
 So the campaign gains with the number of points: 50 times the loop's rate is its target for layouts of at most 1024
-points, and less for smaller ones, where most of its time is our operation's own. pycute must be importable:
-`PYTHONPATH=cutlass/python python -m benchmarks campaign`. Where N times is the target, its loop takes every Nth case,
-so that a ratio of 1 is N times its rate.
+points, and less for smaller ones, where most of its time is our operation's own. Where N times is the target, pycute's
+loop takes every Nth case, so that a ratio of 1 is N times its rate. `make bench` installs pycute.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from benchmarks.absolute import Unmeasured
 from benchmarks.paired import Figure, paired
+from benchmarks.performance.libraries import PYCUTE
 from lanecheck_console.progress import Progress
 from verify.campaign import executors, results
 from verify.campaign.run import Run
@@ -43,16 +43,12 @@ def spec_of(law: str, points: int) -> LawsSpec:
     )  # fmt: skip
 
 
-def figures() -> list[Figure]:
+def figures() -> Iterator[Figure]:
     try:
         pycute = importlib.import_module("pycute")
     except ImportError:
-        print(
-            "campaign: pycute is not importable, nothing to compare with (PYTHONPATH=cutlass/python)", file=sys.stderr
-        )
-        return []
+        raise Unmeasured(f"pycute is not importable ({PYCUTE.install})") from None
     loops = {"composition": compositions, "coalesce": coalesced}
-    measured = []
     with executors.local(JOBS, in_child=True) as (pool, _), tempfile.TemporaryDirectory() as folder:
         for law, targets in FASTER.items():
             for points, faster in targets.items():
@@ -60,8 +56,7 @@ def figures() -> list[Figure]:
                 (part,) = parts(spec, Implementation())
                 base = loops[law](pycute, spec, faster)
                 name = f"{law}, at most {points} points, {part.cases} cases"
-                measured.append(paired(name, campaign(part, pool, folder), f"pycute, every {faster}th case", base, 1.0))
-    return measured
+                yield paired(name, campaign(part, pool, folder), f"pycute, every {faster}th case", base, 1.0)
 
 
 def campaign(part: Part, pool: Executor, folder: str) -> Callable[[], object]:

@@ -16,7 +16,8 @@ from verify.__main__ import main as lanecheck
 
 ROOT = Path(__file__).parents[2]
 MODULES = [*(module for module, _ in COMMANDS.values()), "gpu_checks.laws"]
-MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign", "benchmarks.__main__"]
+MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign"]
+MODULES += ["benchmarks.__main__", "benchmarks.kernels.__main__", "benchmarks.mutants"]
 
 
 def printed(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
