@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.absolute import Unmeasured
 from benchmarks.paired import BASELINE, PAIRS, Figure
 from benchmarks.performance import inputs
 from benchmarks.performance.libraries import NUMPY, OPERATIONS, Failed, Running, start
@@ -63,7 +64,7 @@ def measured(python: str, seconds: float) -> dict[str, Any]:
     finally:
         for one in (*libraries, baseline):
             one.close()
-    cells += atoms(seconds)
+    cells += [*atoms(seconds), *campaigns()]
     return {
         "machine": {**machine(), "load": round(load, 1), "allowance": seconds,
                     "minutes": round((time.monotonic() - started) / 60, 1)},
@@ -292,6 +293,21 @@ def together(
         if (time.monotonic() - started) * (1 + 1 / len(turns)) > allowance:  # with the next pair
             break
     return turns
+
+
+def campaigns() -> Iterator[Cell]:
+    """How many cases a campaign decides, by the clock, while pycute's own loop decides one."""
+    from benchmarks import campaign
+
+    for law, targets in campaign.FASTER.items():
+        for points, every in targets.items():
+            say(f"campaigns: {law}, {points} points")
+            try:
+                pairs = [(every * loop, mine) for mine, loop in campaign.against_pycute(law, points, every).pairs]
+                found = figure(pairs)
+            except Unmeasured as missing:
+                found = {"why": str(missing)}
+            yield {"table": "campaigns", "column": law, "at": points, **found}
 
 
 def machine() -> dict[str, Any]:

@@ -14,12 +14,16 @@ from typing import Any
 
 import pytest
 
+from benchmarks import campaign
 from benchmarks.__main__ import main
-from benchmarks.paired import BASELINE, PAIRS
+from benchmarks.absolute import Unmeasured
+from benchmarks.paired import BASELINE, PAIRS, Figure
 from benchmarks.performance import inputs, measure, page
 from benchmarks.performance.growth import growth
 from benchmarks.performance.libraries import LIBRARIES, Failed, Library, Running
 from benchmarks.programs import Observed, ProgramFailed, observed
+from layouts import size
+from verify.campaign.tasks import Implementation, domain_of, parts
 
 UNIT = 200_000
 CELL = {"table": "evaluation", "column": "ours", "pairs": 15}
@@ -41,6 +45,8 @@ MADE_UP: dict[str, Any] = {
          "ours": {"median": 1, "quartile": 1, "pairs": 15}},
         {"table": "composition", "column": "theirs", "at": 1, "median": 9, "quartile": 9, "pairs": 15,
          "ours": {"median": 2.5, "quartile": 2, "pairs": 15}},
+        {"table": "campaigns", "column": "coalesce", "at": 1024, "median": 61.7, "quartile": 59, "pairs": 15},
+        {"table": "campaigns", "column": "coalesce", "at": 16, "why": "no loop"},
     ],
 }  # fmt: skip
 GPU = {"gpu": "a GPU", "driver": "1.2", "cuda": "13.0", "cores": 16}
@@ -63,12 +69,17 @@ def test_the_same_data_give_the_same_page() -> None:
     assert "| theirs | **missing**: `No module named 'theirs'` | `pip install theirs` |" in lines
     assert "- `theirs, composition of 4:1 and 2:1 at 1 is 7`" in lines
     begins = ("| points", "| 1,", "| 10", "| ours | 1.26", "| theirs | -")
-    assert [line for line in lines if line.startswith(begins)] == [
+    campaigns = lines.index("## Campaigns")
+    assert [line for line in lines[:campaigns] if line.startswith(begins)] == [
         "| points | ours |", "| 1,000 | 3.0 (2.0) |", "| 10,000 | 3.0 (2.0) |", "| 100,000 | 10 (8.0) of 3 |",
         "| 1,000,000 | more than 4 s |", "| ours | 1.26 | **1,000 to 10,000: 1.00**; 10,000 to 100,000: 1.52 |",
         "| theirs | - | too few sizes |",
     ]  # fmt: skip
     assert "| 1 | 1 | 2.5 (2.0) |" in lines
+    assert [line for line in lines[campaigns:] if line.startswith(("| points", "| 16", "| 1,024"))] == [
+        "| points | coalesce |", "| 16 | no loop |", "| 1,024 | 62 (59) |",
+    ]  # fmt: skip
+    assert "50 at 1,024\npoints." in text
     machine = "a GPU, driver 1.2, CUDA 13.0"
     assert lines[-5:] == [
         "|---|---|---|---|---|---|---|---|---|",
@@ -229,3 +240,28 @@ def test_a_program_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "together", failing)
     found = [(cell["at"], cell["why"]) for cell in measure.atoms(1)]
     assert found == [(at, "it ended with exit code 1: no atlas") for at in (1, 1, 1, 2, 2, 2)] * 2
+
+
+def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(law: str, points: int, every: int) -> Figure:
+        if law == "coalesce":
+            raise Unmeasured("no pycute")
+        return Figure("", "", ((2.0, 3.0), (2.0, 2.0), (2.0, 2.0)), 1.0)
+
+    monkeypatch.setattr(campaign, "against_pycute", taken)
+    found = {(cell["column"], cell["at"]): cell for cell in measure.campaigns()}
+    every = campaign.FASTER["composition"]
+    assert {at: found["composition", at]["median"] for at in every} == every
+    assert found["composition", 1024]["pairs"] == 3
+    assert {cell["why"] for (law, _), cell in found.items() if law == "coalesce"} == {"no pycute"}
+
+
+@pytest.mark.parametrize("law", campaign.FASTER)
+@pytest.mark.parametrize("points", campaign.EXTENTS)
+def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(law: str, points: int) -> None:
+    spec = campaign.spec_of(law, points)
+    (part,) = parts(spec, Implementation())
+    layouts = domain_of(spec)
+    assert part.cases == (len(layouts) ** 2 if law == "composition" else len(layouts))
+    assert max(size(layouts[n][0]) for n in range(len(layouts))) == points
+    assert len(part.tasks) > campaign.JOBS
