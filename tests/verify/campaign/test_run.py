@@ -74,6 +74,19 @@ def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
     assert all(one.done == len(one.part.tasks) > 1 and one.found.confirmed for one in known)
 
 
+def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = finished(tmp_path / "whole.jsonl")
+    monkeypatch.setattr(tasks, "BLOCK", 5)  # cases: one layout with its four second ones
+    assert finished(tmp_path / "blocks.jsonl") == whole
+
+
+def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
+    one = finished(tmp_path / "r.jsonl")[0]
+    found = replace(one.found, cases=one.found.cases - 1, confirmed=one.found.confirmed - 1)
+    assert (report.status(one), report.status(replace(one, found=found))) == ("VERIFIED", "UNKNOWN")
+    assert report.why(replace(one, found=found)) == f"{one.found.cases - 1} of {one.found.cases} cases are counted"
+
+
 @pytest.mark.parametrize("chunks", range(1, 16, 3))
 def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks: int) -> None:
     whole = finished(tmp_path / "whole.jsonl")
