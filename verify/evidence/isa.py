@@ -197,7 +197,8 @@ def _collision(
         extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
         damage=damage,
         unique=extra == 1,
-        reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
+        reproduced=walk(layout, thread, value) == element == walk(layout, other, slot)
+        and sum(row.count(element) for row in walks(layout)) > copies,
     )
 
 
@@ -220,7 +221,9 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     wanted = subject.expected(part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
-        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
+        again = tuple(map(size, part.parsed)) == table.shape
+        fits = repair.find(subject, part)
+        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=fits, reproduced=again)
         return "exhaustive", table.size, sizes
     if (ours := called(part.parsed, table)) is not None:
         return "exhaustive", table.size, ours
@@ -294,19 +297,23 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     first, second = evaluate(layout), evaluate(other)
     if first.shape != second.shape:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
-        wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
+        again = [tuple(map(size, each)) for each in (layout, other)] == [first.shape, second.shape]
+        wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}", reproduced=again)
         return finding(Check.ISA, wrong, "counted")
     unequal = np.argwhere(first != second)
     if not len(unequal):
+        if (ours := called(layout, first) or called(other, second)) is not None:
+            return finding(Check.ISA, ours, "exhaustive", first.size, ENGINE)
         return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, ENGINE, _written(layout, other))
     thread, value = (int(c) for c in unequal[0])
+    one, two = int(first[thread, value]), int(second[thread, value])
     wrong = Counterexample(
         {"thread": thread, "value": value},
-        f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
+        f"T{thread} V{value}: {one} and {two}",
         f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
         extent="unique" if len(unequal) == 1 else "smallest",
         damage=(f"{len(unequal)} of {first.size} points disagree",),
-        reproduced=walk(layout, thread, value) != walk(other, thread, value),
+        reproduced=walk(layout, thread, value) == one != two == walk(other, thread, value),
     )
     return finding(Check.ISA, wrong, "exhaustive", first.size, ENGINE)
 
@@ -331,5 +338,6 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     first = batched.first_not_inverse(layout, inverse)
     if first is None or first >= elements:
         return "exhaustive", elements, None
-    statement = f"L(R({first})) = {image(layout, image(inverse, first))} with R = {inverse}"
-    return "exhaustive", elements, Counterexample({"element": first}, statement)
+    got = image(layout, image(inverse, first))
+    statement = f"L(R({first})) = {got} with R = {inverse}"
+    return "exhaustive", elements, Counterexample({"element": first}, statement, reproduced=got != first)

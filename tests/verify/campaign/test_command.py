@@ -218,6 +218,17 @@ def test_mutants_are_refuted_or_the_same_function(launch: Run) -> None:
     assert out.endswith("layouts: 1 verified, 0 refuted, 0 unknown, 0 unchecked\n")
 
 
+def test_mutants_without_evidence_are_no_pass(launch: Run) -> None:
+    """The solver gives up at once, within a budget of one unit."""
+    text = '["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\nrlimit = 1\n'
+    code, out, _ = launch(text, "--format", "json")
+    part = json.loads(out)["parts"][0]
+    assert (code, part["status"], part["reason"]) == (4, "UNCHECKED", "no evidence on some")
+    assert 0 < part["rejected"] < part["cases"] and part["refuted"] == 0
+    code, out, _ = launch(text, "--allow-unchecked")
+    assert code == 0 and out.endswith("layouts: 0 verified, 0 refuted, 0 unknown, 1 unchecked\n")
+
+
 def test_a_mutant_that_survives_is_refuted(launch: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)  # seam: a planted bug
     code, out, _ = launch('["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\n')
