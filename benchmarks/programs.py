@@ -47,9 +47,11 @@ def observed(*arguments: str, **variables: str) -> Observed:
 
     def watch() -> None:
         nonlocal most
+        pause = OFTEN / 16  # a short program has samples too
         while not done.is_set():
             most = max(most, sum(map(_pss, _tree(running.pid))))
-            done.wait(OFTEN)
+            done.wait(pause)
+            pause = min(2 * pause, OFTEN)
 
     before, started = cpu_seconds(), time.perf_counter()
     running = _started(words, variables)

@@ -73,7 +73,7 @@ def test_memory_that_cannot_be_read_is_not_little(monkeypatch: pytest.MonkeyPatc
 
 
 def test_variables_are_those_of_one_program() -> None:
-    shown = "import os; print(os.environ.get('LANECHECK_CACHE', ''))"
+    shown = "import os, time; time.sleep(0.1); print(os.environ.get('LANECHECK_CACHE', ''))"
     assert observed("-c", shown, LANECHECK_CACHE="here").output == "here\n"
     assert os.environ.get("LANECHECK_CACHE") != "here"
 

@@ -202,10 +202,13 @@ def test_writing_the_page_runs_no_suite(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_programs_are_measured_in_turns() -> None:
     order: list[str] = []
-    run, base = (lambda name=name: order.append(name) or observed("-c", f"print({name!r})") for name in ("it", "base"))
+    program = "import time; time.sleep(0.2); print({!r})"
+    run, base = (
+        lambda name=name: order.append(name) or observed("-c", program.format(name)) for name in ("it", "base")
+    )
     ((mine, other),) = measure.together(run, base, 0.0)
     assert (order, mine.output, other.output) == (["it", "base"], "it\n", "base\n")
-    assert len(measure.together(run, base, 60.0)) == PAIRS
+    assert len(measure.together(lambda: mine, lambda: other, 60.0)) == PAIRS
 
 
 def test_the_last_row_of_atoms_is_of_all_atoms_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
