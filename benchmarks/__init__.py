@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks: each figure is the ratio of two medians, of a measurement and of a named baseline, run in turns."""
+"""Benchmarks: ratios of a measurement to a named baseline in turns (`paired`), and what is no ratio (`absolute`)."""

@@ -5,45 +5,94 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
 
+from benchmarks.absolute import Absolute, Unmeasured
+from benchmarks.paired import Figure
 from gpu_checks.command import guarded
 from lanecheck_console import command
 
-SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "tiling")
+SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "scan", "tiling")
+RECORDED = Path(__file__).parent / "performance" / "recorded.toml"
+MET, MISSED, INCOMPLETE = 0, 1, 4
+BUSY = 0.5  # processes that work at once, above which it is said
+EPILOG = """
+exit code: 0 every target that was measured is met; 1 one is missed; 2 usage; 4 a suite that was named could not be
+measured, or a part of it, and no target is missed; 130 interrupted
+"""
+Suite = Callable[[], Iterable[Figure | Absolute]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print figures of some or all suites; 0 all targets met, 1 one missed, 2 no such suite, 130 interrupted."""
-    parser = command.parser("benchmarks", "Measure what has to be fast.", "command")
+    """Print the figures of some or all suites, and which targets are met."""
+    parser = command.parser("benchmarks", "Measure what has to be fast.", "command", EPILOG)
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     parser.add_argument("--write", action="store_true", help="compare with other libraries; write docs/performance.md")
     parser.add_argument("--python", metavar="FILE", default=sys.executable, help="a Python that has these libraries")
     parser.add_argument("--seconds", type=float, default=4.0, metavar="S", help="CPU seconds of a cell of that page")
+    more = "with the suite gpu, on an NVIDIA H200: append what its probe took to FILE, or to the data of that page"
+    parser.add_argument("--record", nargs="?", type=Path, const=RECORDED, metavar="FILE", help=more)
     return guarded("benchmarks", lambda: _run(parser, argv))
 
 
 def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     arguments = parser.parse_args(argv)
-    suites = arguments.suite
+    suites, record = arguments.suite, arguments.record
     if arguments.write:
-        if suites:
+        if suites or record:
             parser.error("--write measures what its page shows, and no suite")
         return importlib.import_module("benchmarks.performance.page").write(arguments.python, arguments.seconds)
     for word in suites:
         if word not in SUITES:
             parser.error(f"no suite is named {word!r}; one of {', '.join(SUITES)}")
-    return _measured(suites or SUITES)
+    if record and suites != ["gpu"]:
+        parser.error("--record is of the suite gpu: python -m benchmarks gpu --record")
+    given = (record,) if record else ()
+    code = measured({one: partial(figures, one, *given) for one in suites or SUITES}, named=bool(suites))
+    if record == RECORDED and code != INCOMPLETE:
+        importlib.import_module("benchmarks.performance.page").refresh()
+    return code
 
 
-def _measured(suites: Sequence[str]) -> int:
-    missed = 0
-    for suite in suites:
-        for figure in importlib.import_module(f"benchmarks.{suite}").figures():
-            print(figure, flush=True)
-            missed += not figure.met
-    return 1 if missed else 0
+def figures(suite: str, *given: Path) -> Iterable[Figure | Absolute]:
+    """The figures of a suite, whose module is loaded only now: the memory of this process is small before."""
+    found: Iterable[Figure | Absolute] = importlib.import_module(f"benchmarks.{suite}").figures(*given)
+    return found
+
+
+def measured(suites: dict[str, Suite], named: bool) -> int:
+    """Print the figures of suites, then how many targets are met and what was not measured."""
+    if (load := os.getloadavg()[0]) > BUSY:
+        print(f"benchmarks: the load is {load:.1f} processes: figures by the clock need idle cores", file=sys.stderr)
+    outcomes: list[bool | None] = []
+    missing = []
+    for name, suite in suites.items():
+        before = len(outcomes)
+        try:
+            for figure in suite():
+                print(figure, flush=True)
+                outcomes.append(figure.met)
+        except Unmeasured as why:
+            print(f"{name}: not measured: {why}", flush=True)
+            missing.append(name)
+        else:
+            missing += [name] * (len(outcomes) == before)
+    print(summary(outcomes, missing), flush=True)
+    return MISSED if False in outcomes else INCOMPLETE if missing and named else MET
+
+
+def summary(outcomes: Sequence[bool | None], missing: Sequence[str]) -> str:
+    """How many targets are met, how many figures have none here, and what was not measured."""
+    parts = [f"{outcomes.count(True)} of {len(outcomes) - outcomes.count(None)} targets met"]
+    if None in outcomes:
+        parts.append(f"without a target on this machine: {outcomes.count(None)}")
+    if missing:
+        parts.append(f"not measured: {', '.join(missing)}")
+    return "; ".join(parts)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout algebra against CUTLASS's pycute on the same inputs.
-
-pycute must be importable: `PYTHONPATH=cutlass/python python -m benchmarks algebra`.
-"""
+"""The layout algebra against CUTLASS's pycute on the same inputs; `make bench` installs pycute."""
 
 from __future__ import annotations
 
 import importlib
 import itertools
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from benchmarks.absolute import Unmeasured
 from benchmarks.paired import Figure, paired
+from benchmarks.performance.libraries import PYCUTE
 from layouts import Layout, LayoutError, complement, composition, right_inverse
 
 REPEATS = 5
@@ -36,22 +34,21 @@ def inputs() -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-def figures() -> list[Figure]:
+def figures() -> Iterator[Figure]:
     try:
         pycute = importlib.import_module("pycute")
     except ImportError:
-        print("algebra: pycute is not importable, nothing to compare with (PYTHONPATH=cutlass/python)", file=sys.stderr)
-        return []
+        raise Unmeasured(f"pycute is not importable ({PYCUTE.install})") from None
     ours = {"composition": composition, "complement": complement, "right_inverse": right_inverse}
-    measured = []
     for name, cases in inputs().items():
         theirs = getattr(pycute, name)
         mine = [tuple(made(Layout, argument) for argument in case) for case in cases]
         other = [tuple(made(pycute.Layout, argument) for argument in case) for case in cases]
-        kept = [i for i in range(len(cases)) if agree(ours[name], mine[i], theirs, other[i])]
+        kept = [i for i in range(len(cases)) if accepted(ours[name], mine[i]) and accepted(theirs, other[i])]
+        if not kept:
+            raise Unmeasured(f"{name}: no input that both libraries accept")
         run, base = loop(ours[name], [mine[i] for i in kept]), loop(theirs, [other[i] for i in kept])
-        measured.append(paired(f"{name}, {len(kept)} inputs", run, "pycute, the same inputs", base, 0.5, rounds=31))
-    return measured
+        yield paired(f"{name}, {len(kept)} inputs", run, "pycute, the same inputs", base, 0.5, rounds=31)
 
 
 def made(layout: Any, argument: Any) -> Any:
@@ -59,11 +56,10 @@ def made(layout: Any, argument: Any) -> Any:
     return layout(*argument) if isinstance(argument, tuple) else argument
 
 
-def agree(ours: Callable[..., Any], mine: Any, theirs: Callable[..., Any], other: Any) -> bool:
-    """Whether both libraries accept an input; others are not compared."""
+def accepted(operation: Callable[..., Any], case: tuple[Any, ...]) -> bool:
+    """Whether a library accepts an input; what only one accepts is not compared."""
     try:
-        ours(*mine)
-        theirs(*other)
+        operation(*case)
     except (LayoutError, AssertionError):
         return False
     return True

@@ -26,8 +26,5 @@ def figures() -> Iterator[Figure]:
     yield cold("verify.show LAYOUT, cold", ("-m", "verify.show", "(16,8):(8,1)", "-o", os.devnull), 1.0)
     yield cold("verify.show LAYOUT --onto, cold", ("-m", "verify.show", MAP, "--onto", "16x8", "-o", os.devnull), 1.0)
     yield cold("verify.show, a 128x128 tile as SVG, cold", ("-m", "verify.show", *TILE), 3.0, "import numpy")
-    if checkout := os.environ.get("CUTLASS"):  # a checkout of CUTLASS 4.7, which is not ours to ship
-        scan = ("-m", "verify.scan", checkout, "--expect-known", "-q")
-        yield cold("verify.scan, all of CUTLASS, cold", scan, 150.0, "import numpy")
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "verify", option), 3.0, "pass")

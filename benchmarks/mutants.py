@@ -29,9 +29,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
+
+from gpu_checks.command import guarded
+from lanecheck_console import command
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
@@ -213,6 +217,8 @@ def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
     """The lines that each of some tests, or of the gate, executes: measured, or read from an earlier measurement."""
     kept = WORK / f"executed-{_named(digest(), *tests)}.json"
     if not kept.is_file():
+        if find_spec("pytest_cov") is None:
+            raise ValueError("pytest-cov is not installed: python -m pip install --group bench")
         which = " ".join(tests) or "the whole gate"
         print(f"measuring which tests execute which lines: {which}, once", file=sys.stderr, flush=True)
         _measure(copy("measured"), jobs, kept, tests)
@@ -334,7 +340,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign; 0 when a test notices every mutant or it is listed, 1 when one is neither."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=(__doc__ or "").split("\n\n")[1])
+    parser = command.parser("benchmarks.mutants", (__doc__ or "").split("\n\n")[1], "verify/core --count 20")
     parser.add_argument("only", nargs="?", default="", metavar="PATH", help="only files whose path begins so")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
@@ -342,12 +348,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in the campaign of a log")
     parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="only these tests (the whole gate)")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
-    options = parser.parse_args(argv)
+    return guarded("benchmarks.mutants", lambda: _run(parser.parse_args(argv)))
+
+
+def _run(options: argparse.Namespace) -> int:
+    again = options.again is not None
+    chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
     WORK.mkdir(parents=True, exist_ok=True)
     run, reasons = executed(options.jobs, options.tests), listed()
     log = WORK / f"{_named(digest(), *options.tests)}.jsonl"
-    again = options.again is not None
-    chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
     outcomes = {"gone": gone} if gone else {}
     started, left = time.monotonic(), 0
     for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):

@@ -4,20 +4,19 @@
 A figure is the median of the ratios of at least 15 pairs. Its limit is compared with their lower quartile: other
 programs may slow down half of the pairs, what has become slower itself is slower in all. Processes are measured by the
 CPU seconds that they and their children take, with one thread for linear algebra: starting the others burns time for
-which nobody waits. Where several processes work at once, the clock on the wall counts.
+which nobody waits. Where several processes work at once, the clock on the wall counts: that needs as many cores without
+other work, for a baseline of one process is slowed down less.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median, quantiles
-from typing import Literal
+
+from benchmarks.absolute import outcome_of
+from benchmarks.programs import cpu_seconds, process
 
 PAIRS = 15
 BASELINE = "import numpy, z3"
@@ -29,9 +28,8 @@ class Figure:
 
     name: str  # of what is measured
     baseline: str  # its name
-    pairs: tuple[tuple[float, float], ...]  # (measurement, baseline) in seconds, or in MiB
+    pairs: tuple[tuple[float, float], ...]  # (measurement, baseline), of the same unit: seconds where they are printed
     target: float  # the largest ratio
-    unit: Literal["ms", "MiB"] = "ms"  # as printed
 
     @property
     def ratios(self) -> list[float]:
@@ -51,11 +49,11 @@ class Figure:
         return self.quartile <= self.target
 
     def __str__(self) -> str:
-        mine, theirs = (median(side) * (1e3 if self.unit == "ms" else 1) for side in zip(*self.pairs, strict=True))
-        outcome = "met" if self.met else "MISSED"
+        mine, theirs = (median(side) * 1e3 for side in zip(*self.pairs, strict=True))
         return (
-            f"{self.name:<44} {mine:10.3f} {self.unit:<4} {self.baseline:<40} {theirs:10.3f} {self.unit:<4} "
-            f"ratio {self.ratio:6.2f}, lower quartile {self.quartile:6.2f} (at most {self.target:g}: {outcome})"
+            f"{self.name:<44} {mine:10.3f} ms   {self.baseline:<40} {theirs:10.3f} ms   "
+            f"ratio {self.ratio:6.2f}, lower quartile {self.quartile:6.2f} "
+            f"(at most {self.target:g}: {outcome_of(self.met)})"
         )
 
 
@@ -68,10 +66,9 @@ def wall(body: Callable[[], object]) -> float:
 
 def cpu(body: Callable[[], object]) -> float:
     """The CPU seconds that the processes take which a function starts and waits for."""
-    before = getrusage(RUSAGE_CHILDREN)
+    before = cpu_seconds()
     body()
-    after = getrusage(RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu_seconds() - before
 
 
 def paired(
@@ -93,10 +90,3 @@ def cold(
 ) -> Figure:
     """The figure of a fresh interpreter with these arguments, against one that runs some code: two imports."""
     return paired(name, process(*words), f"python -c '{code}'", process("-c", code), target, clock=clock)
-
-
-def process(*words: str) -> Callable[[], subprocess.CompletedProcess[str]]:
-    """A function that runs a fresh interpreter with these arguments, and raises where that fails."""
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # it may keep its bytecode, as a user's does
-    return lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True, env=environment)

@@ -199,7 +199,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="append one JSON line per law there")
+    parser.add_argument(
+        "-o", "--output", type=command.written, metavar="FILE", help="append one JSON line per law there"
+    )
     return guarded("gpu_checks.laws", lambda: _run(parser.parse_args(argv)))
 
 
@@ -233,7 +235,7 @@ def _run(options: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
-def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:
+def _record(file: Path, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:
     where = {"gpu": found.gpu, "sm": found.sm, "driver": found.driver} if found else {"gpu": None}
     stamp = {
         "schema": SCHEMA,

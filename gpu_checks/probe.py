@@ -253,4 +253,4 @@ def _summary(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from verify.binding.atom import BoundAtom
     from verify.core.verdict import Check, Verdict
     from verify.maps.fragment_map import FragmentMap
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
     from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
 Or, with --equals: is it the same function as another layout, however both are written?"""
 LARGEST = 1 << 24
+
+
+class PointsError(UsageError):
+    """A layout that has no points, or too many: the text says only why."""
+
+
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 
@@ -81,7 +87,7 @@ def tile_of(text: str) -> tuple[int, int]:
 def _no_layout(text: str, problem: str) -> str:
     """Why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
-        return problem
+        return problem if repr(text) in problem else f"{text} is no layout: {problem}"
     from verify.core.files import purpose
 
     return f"{text} is no layout: {purpose(Path(text))}"
@@ -118,23 +124,23 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
         if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
     drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", "x".join(map(str, extent))])
-    return Report((Case(text, tuple(verdicts), picture=lambda: drawn(subject, verdicts), drawn_by=drawn_by),))
+    return Report((Case(text, tuple(verdicts), picture=partial(drawn, subject, verdicts), drawn_by=drawn_by),))
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a layout on its tile: it is no operand of an instruction, and is compared with none."""
     from dataclasses import replace
 
     from verify.pictures import atoms
 
-    found = atoms.of_atom(subject, verdicts)
+    found = atoms.of_atom(subject, verdicts, window=window)
     panels = (replace(one, captions=()) for one in found.panels)
     return replace(found, panels=tuple(panels), notes=found.notes[:-1])
 
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
     """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
-    from layouts import Layout, ProfileError, cosize, parse_layout, size
+    from layouts import Layout, LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
     from verify.binding.atom import BoundAtom, BoundOperand
 
@@ -142,16 +148,20 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
     points, fault = None, ""
     try:
         found = _read(text)
+    except ProfileError as error:
+        fault = str(error)
+    except LayoutError as error:
+        raise UsageError(_no_layout(text, str(error))) from error
+    else:
         if isinstance(found, Layout) and plain(found):
             read = found
         elif size(found) > LARGEST:
             raise too_many(text)
         else:
-            points = points_of(found, m=extent[0], n=extent[1])
-    except ProfileError as error:
-        fault = str(error)
-    except ValueError as error:
-        raise UsageError(_no_layout(text, str(error))) from error
+            try:
+                points = points_of(as_pairs(found), m=extent[0], n=extent[1])
+            except ValueError as error:
+                raise PointsError(str(error)) from error
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise too_many(text)
@@ -191,13 +201,13 @@ def compare(text: str, other: str) -> Report:
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
 
 
-def compared(text: str, other: str) -> Picture:
+def compared(text: str, other: str, window: Window) -> Picture:
     """The picture of what a layout gives each point, and what another gives it where that differs."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 
     mine, theirs = maps_of(parsed(text), parsed(other))
-    panel = maps.table("", mine, f"{text} at each point", wanted=theirs)
+    panel = maps.table("", mine, f"{text} at each point", wanted=theirs, window=window)
     return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
 
 
@@ -226,22 +236,43 @@ def maps_of(first: Layout | ComposedLayout, second: Layout | ComposedLayout) -> 
 
     outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
     few = FEW if max(size(first), size(second)) <= FEW else 0
-    mine, theirs = (points_of(each, few, **outputs) for each in (first, second))
+    mine, theirs = (points_of(as_pairs(each), few=few, **outputs) for each in (first, second))
     return mine, theirs
 
 
-def points_of(layout: Layout | ComposedLayout, few: int | None = None, **outputs: int) -> FragmentMap:
-    """The map of a layout by (thread, value) or by one index, onto outputs of these extents. Raises MapError.
+def points_of(
+    layout: Layout | ComposedLayout,
+    part: tuple[range, range] | None = None,
+    /,
+    few: int | None = None,
+    **outputs: int,
+) -> FragmentMap:
+    """The map of a (thread, value) layout, or of some threads and values, onto outputs of these extents.
 
-    One of more than a `few` points keeps none of them.
+    One of more than a `few` points keeps none of them. Raises MapError.
     """
-    from layouts.composed import on_layout
     from verify.maps.fragment_map import Axis
     from verify.maps.of_layout import FEW, of_layout
 
     tile = tuple(map(Axis, outputs, outputs.values()))
     few = FEW if few is None else few
-    return of_layout(on_layout(as_thread_value, layout), tile, ("thread", "value"), few=few, largest=LARGEST)
+    return of_layout(layout, tile, ("thread", "value"), part=part, few=few, largest=LARGEST)
+
+
+def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """A layout by (thread, value) as it is, any other by one index and one value, behind the same swizzles."""
+    from layouts.composed import on_layout
+
+    return on_layout(as_thread_value, layout)
+
+
+def domain_of(layout: Layout | ComposedLayout) -> tuple[int, int]:
+    """The numbers of threads and of values of a (thread, value) layout."""
+    from layouts import ComposedLayout, size
+
+    while isinstance(layout, ComposedLayout):
+        layout = layout.layout_b
+    return size(layout[0]), size(layout[1])
 
 
 def parsed(text: str) -> Layout | ComposedLayout:

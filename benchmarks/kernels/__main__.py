@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.kernels import campaign, fates, others, silicon, times
 from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
+from benchmarks.paired import PAIRS
 from gpu_checks import Unavailable, device_info
 from gpu_checks.command import guarded
 from lanecheck_console import command
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--corpus", type=Path, default=campaign.CORPUS, metavar="DIR", help="of NAME.ptx and NAME.toml")
     parser.add_argument("--baseline", default="", metavar="COMMAND", help="times: with {ptx}, {claim} and {name}")
     parser.add_argument("--target", type=float, default=60.0, metavar="RATIO", help="times: the largest ratio")
+    parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"times: of each kernel ({PAIRS})")
     parser.add_argument("--thorough", nargs="*", default=THOROUGH, metavar="KERNEL", help="mutate: with more edits")
     parser.add_argument("--many", type=int, default=200, metavar="N", help="mutate: random edits of a thorough kernel")
     parser.add_argument("--random", type=int, default=30, metavar="N", help="mutate: random edits of each other kernel")
@@ -42,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N", help="mutate: at once")
     parser.add_argument("--seconds", type=float, metavar="S", help="mutate, survivors: begin nothing after this time")
     parser.add_argument("--data", type=int, default=4, metavar="N", help="survivors: random arrays for each launch")
-    parser.add_argument("--times", type=int, default=8, metavar="N", help="survivors: runs on each; times: pairs")
+    parser.add_argument("--times", type=int, default=8, metavar="N", help="survivors: runs on each")
     said = "mutate, survivors, score: every edit as a line of JSON; what is in it is not done again"
     parser.add_argument("-o", "--output", type=Path, default=EDITS, metavar="FILE", help=said)
     parser.add_argument("--page", type=Path, metavar="FILE", help="score: the page whose tables are written")
@@ -66,7 +68,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _times(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     missed = 0
-    for figure in times.figures(chosen, options.baseline, options.target, options.times):
+    for figure in times.figures(chosen, options.baseline, options.target, options.pairs):
         print(figure, flush=True)
         missed += not figure.met
     return int(missed > 0)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a time grows with the size of its input: the slope of log(time) over log(size), and where it is 1."""
+"""How a time grows with the size of its input: slopes of log(time) over log(size), and where they are 1."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import log
 from statistics import linear_regression
 
@@ -16,13 +16,25 @@ STEP = 2  # sizes closer than by this factor have no slope of their own: it woul
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """Consecutive sizes, and the slope from the first to the last."""
+
+    start: float
+    stop: float
+    slope: float
+
+    @property
+    def linear(self) -> bool:
+        """Whether the slope is about 1."""
+        return not beyond(self.slope)
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
-    """The slope of a fit through all points, and the longest range of sizes over which each step's slope is about 1."""
+    """The slope of a fit through all points, and that of each range."""
 
     slope: float
-    linear: tuple[float, float] | None  # from, to; None where no step is linear
-    steps: tuple[float, ...]  # the slope of each step
-    after: float | None  # the slope of the step after that range; None where it ends with the last size
+    ranges: tuple[Range, ...]  # as long as possible: the slopes of the steps of one are all about 1, below, or above
 
 
 def growth(points: Sequence[Point]) -> Growth | None:
@@ -33,21 +45,19 @@ def growth(points: Sequence[Point]) -> Growth | None:
             chosen.append(point)
     if len(chosen) < 2:
         return None
-    slope = linear_regression([log(x) for x, _ in points], [log(y) for _, y in points]).slope
-    steps = [log(y / v) / log(x / u) for (u, v), (x, y) in pairwise(chosen)]
-    start, stop = longest([abs(one - 1) <= TOLERANCE for one in steps])
-    if start == stop:
-        return Growth(slope, None, tuple(steps), None)
-    after = steps[stop] if stop < len(steps) else None
-    return Growth(slope, (chosen[start][0], chosen[stop][0]), tuple(steps), after)
+    whole = linear_regression([log(x) for x, _ in points], [log(y) for _, y in points]).slope
+    ranges = []
+    for _, steps in groupby(pairwise(chosen), key=lambda step: beyond(slope(*step))):
+        first, *_, last = (point for step in steps for point in step)
+        ranges.append(Range(first[0], last[0], slope(first, last)))
+    return Growth(whole, tuple(ranges))
 
 
-def longest(steps: Sequence[bool]) -> tuple[int, int]:
-    """The longest range (start, stop) of steps that are true, the last of several; an empty one where there is none."""
-    best, start = (0, 0), 0
-    for stop, true in enumerate([*steps, False]):
-        if not true:
-            if stop - start >= best[1] - best[0] and stop > start:
-                best = start, stop
-            start = stop + 1
-    return best
+def slope(first: Point, last: Point) -> float:
+    """The slope from one point to another."""
+    return log(last[1] / first[1]) / log(last[0] / first[0])
+
+
+def beyond(slope: float) -> int:
+    """-1 of a slope below 1, 1 of one above, 0 of one that is about 1."""
+    return (slope > 1 + TOLERANCE) - (slope < 1 - TOLERANCE)

@@ -32,6 +32,8 @@ class Library:
 
 OPERATIONS = ("composition", "complement", "right_inverse", "coalesce", "logical_divide")
 NUMPY = Library("numpy", "numpy", "numpy", "pip install numpy", ("divmod chain",), (), True)
+PYCUTE = Library("pycute", "pycute", "nvidia-cutlass", "pip install --no-deps nvidia-cutlass",
+                 ("one at a time",), OPERATIONS)  # fmt: skip
 LIBRARIES = (
     Library("Lanecheck", "lanecheck", "lanecheck", "pip install -e .",
             ("batched", "batched, in blocks", "one at a time"), OPERATIONS, True),
@@ -42,8 +44,7 @@ LIBRARIES = (
             ("one at a time",), ("composition", "right_inverse")),
     Library("tensor-layouts", "tensor_layouts", "tensor-layouts", "pip install tensor-layouts",
             ("one at a time",), OPERATIONS),
-    Library("pycute", "pycute", "nvidia-cutlass", "pip install --no-deps nvidia-cutlass",
-            ("one at a time",), OPERATIONS),
+    PYCUTE,
 )  # fmt: skip
 
 

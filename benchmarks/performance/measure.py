@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,15 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.atlas import PROGRAM
-from benchmarks.paired import BASELINE, PAIRS, Figure, cpu, process
+from benchmarks.absolute import Unmeasured
+from benchmarks.paired import BASELINE, PAIRS, Figure
 from benchmarks.performance import inputs
 from benchmarks.performance.libraries import NUMPY, OPERATIONS, Failed, Running, start
+from benchmarks.programs import Observed, ProgramFailed, observed, process
 
 LEAST = 0.01  # CPU seconds that one measurement takes at least
-RESIDENT = 'int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20'  # MiB of a process
+ROW = 3  # allowances that a row of atoms may take by the clock
+CHECKS = {"isa and proof": ("--checks", "isa,proof"), "recordings too": ()}
+TAKEN = {"CPU time": "cpu", "time by the clock": "wall", "memory": "memory"}  # column -> what of a program
 Pair = tuple[float, float]  # a measurement and its baseline
-Process = Callable[[], subprocess.CompletedProcess[str]]
 Cell = dict[str, Any]  # table, column, at; and a figure, or why there is none
 Request = dict[str, Any]  # what a library is to compute
 
@@ -51,10 +52,7 @@ class Column:
 def measured(python: str, seconds: float) -> dict[str, Any]:
     """Everything that the page shows; each cell may take so many CPU seconds."""
     started, load = time.monotonic(), os.getloadavg()[0]
-    libraries, baseline = (
-        start(python),
-        Running(NUMPY, sys.executable),
-    )  # the baseline does nothing else
+    libraries, baseline = start(python), Running(NUMPY, sys.executable)  # the baseline does nothing else
     base = unit(baseline)
     try:
         usable = [one for one in libraries if not one.missing]
@@ -66,7 +64,7 @@ def measured(python: str, seconds: float) -> dict[str, Any]:
     finally:
         for one in (*libraries, baseline):
             one.close()
-    cells += atoms(seconds)
+    cells += [*atoms(seconds), *campaigns()]
     return {
         "machine": {**machine(), "load": round(load, 1), "allowance": seconds,
                     "minutes": round((time.monotonic() - started) / 60, 1)},
@@ -267,34 +265,49 @@ def side_by_side(name: str, columns: list[Column], base: Callable[[], float], al
 
 
 def atoms(allowance: float) -> Iterator[Cell]:
-    """CPU seconds and memory of the atlas by isa and proof, for more and more atoms, each set spread over all."""
-    listed = process("-m", "verify.atom", "--all", "--list")().stdout.splitlines()
-    names = [line.strip() for line in listed if line.strip()]
-    base = process("-c", f"{BASELINE}, os; print({RESIDENT})")
-    for count in (*(n for n in inputs.ATOMS if n < len(names)), len(names)):
-        say(f"{count} atoms")
-        chosen = names[:: len(names) // count][:count] if count < len(names) else ["*"]
-        run = process("-c", PROGRAM, "verify.atlas", "-q", "--checks", "isa,proof", "--allow-unchecked", *chosen)
-        try:
-            found = [figure(turns) for turns in together(run, base, 3 * allowance)]
-        except subprocess.CalledProcessError as error:
-            found = [{"why": (error.stderr.splitlines() or [str(error)])[-1]}] * 2
-        for column, one in zip(("CPU time", "memory"), found, strict=True):
-            yield {"table": "atoms", "column": column, "at": count, **one}
+    """What the atlas takes of time and memory for more and more atoms, each set spread over all, by some checks."""
+    listed = process("-m", "verify.atom", "--all", "--list")().stdout
+    names = [line.strip() for line in listed.splitlines()]
+    for checks, words in CHECKS.items():
+        for count in (*(n for n in inputs.ATOMS if n < len(names)), len(names)):
+            say(f"{count} atoms, {checks}")
+            chosen = names[:: len(names) // count][:count] if count < len(names) else ["*"]
+            run = partial(observed, "-m", "verify.atlas", "-q", *words, "--allow-unchecked", *chosen)
+            try:
+                turns = together(run, partial(observed, "-c", BASELINE), ROW * allowance)
+                found = [figure([(getattr(a, one), getattr(b, one)) for a, b in turns]) for one in TAKEN.values()]
+            except ProgramFailed as error:
+                found = [{"why": str(error)}] * len(TAKEN)
+            for column, one in zip(TAKEN, found, strict=True):
+                yield {"table": "atoms", "column": f"{checks}: {column}", "at": count, **one}
 
 
-def together(run: Process, base: Process, allowance: float) -> tuple[list[Pair], list[Pair]]:
-    """Pairs of CPU seconds and pairs of MiB of two programs in turns: 15, or as many as take so many seconds."""
-    seconds: list[Pair] = []
-    memory: list[Pair] = []
-    ended: list[subprocess.CompletedProcess[str]] = []
+def together(
+    run: Callable[[], Observed], base: Callable[[], Observed], allowance: float
+) -> list[tuple[Observed, Observed]]:
+    """Two programs in turns: 15 pairs, or as many as take so many seconds by the clock."""
+    turns: list[tuple[Observed, Observed]] = []
     started = time.monotonic()
-    while len(seconds) < PAIRS:
-        seconds.append((cpu(lambda: ended.append(run())), cpu(lambda: ended.append(base()))))
-        memory.append((float(ended[-2].stderr.splitlines()[-1]), float(ended[-1].stdout)))
-        if (time.monotonic() - started) * (1 + 1 / len(seconds)) > allowance:  # with the next pair
+    while len(turns) < PAIRS:
+        turns.append((run(), base()))
+        if (time.monotonic() - started) * (1 + 1 / len(turns)) > allowance:  # with the next pair
             break
-    return seconds, memory
+    return turns
+
+
+def campaigns() -> Iterator[Cell]:
+    """How many cases a campaign decides, by the clock, while pycute's own loop decides one."""
+    from benchmarks import campaign
+
+    for law, targets in campaign.FASTER.items():
+        for points, every in targets.items():
+            say(f"campaigns: {law}, {points} points")
+            try:
+                pairs = [(every * loop, mine) for mine, loop in campaign.against_pycute(law, points, every).pairs]
+                found = figure(pairs)
+            except Unmeasured as missing:
+                found = {"why": str(missing)}
+            yield {"table": "campaigns", "column": law, "at": points, **found}
 
 
 def machine() -> dict[str, Any]:
@@ -305,7 +318,6 @@ def machine() -> dict[str, Any]:
         "processor": next(models, platform.machine()),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "numpy": np.__version__,
     }
 
 

@@ -8,10 +8,14 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from benchmarks.absolute import SAMPLES
+from benchmarks.campaign import FASTER, JOBS
+from benchmarks.gpu import TARGETS
 from benchmarks.paired import PAIRS
-from benchmarks.performance.growth import TOLERANCE, Growth, growth
+from benchmarks.performance.growth import TOLERANCE, Range, growth
 from benchmarks.performance.libraries import HERE, OPERATIONS, ROOT
-from benchmarks.performance.measure import measured
+from benchmarks.performance.measure import ROW, measured
+from verify.atom.selection import MANY
 
 MEASURED = HERE / "measured.json"
 RECORDED = HERE / "recorded.toml"
@@ -21,13 +25,16 @@ TOP = """# Performance
 Written by `python -m benchmarks --write --python FILE`, where FILE is a Python that has the other libraries. They get
 the same inputs in one run, each in a process of its own; their results are compared before any time is taken.
 
-Every figure is a ratio of CPU seconds to a baseline that is measured in turns with it: the median of {pairs} pairs, and
-their lower quartile in brackets. Where {pairs} pairs would take more than {allowance:g} s there are fewer, and their
-number is given; one call that would take longer is not measured. Other work on the same machine changes ratios little.
+Every figure is a ratio to a baseline that is measured in turns with it, of CPU seconds unless its column is of
+something else: the median of {pairs} pairs, and their lower quartile in brackets. Where {pairs} pairs would take more
+than {allowance:g} s there are fewer, and their number is given; one call that would take longer is not measured. Other
+work on the same machine changes ratios little. Seconds are given for one named GPU alone, in the last section. No
+figure of this page has a limit: those that have one are measured by `make bench`.
 
-Below each table is how the time grows: the slope of a line through all points, both axes logarithmic, and the range of
-sizes in which the slope from each size to the next, at least twice as large, is within 1 ± {tolerance:g}; then the
-slope beyond that range. A slope below 1 is that of work which is done once for any size.
+Below each table is how its columns grow: the slope of a line through all points, of the time of the whole input over
+its size, both axes logarithmic; then the slope from one size to another. A range of sizes is as long as the slopes of
+its steps, each to a size at least twice as large, are all within 1 ± {tolerance:g}, and **linear**, or all below, or
+all above. A slope below 1 is that of work which is done once for any size.
 """
 EVALUATION = """## Whole domains
 
@@ -48,17 +55,34 @@ and nothing to coalesce.
 """
 ATLAS = """## Atoms
 
-`python -m verify.atlas --checks isa,proof` on 1 to all atoms, each set spread over all. The baseline is a process that
-imports numpy and z3: its CPU time, and its resident memory. Both figures are of all processes together; memory that
-they share counts once. A row may take {allowance:g} s by the clock, one pair however long it takes.
+`python -m verify.atlas` on 1 to all atoms, each set spread over all: by the checks isa and proof, and with recordings
+too. The baseline is a process that imports numpy and z3. CPU time is of all processes together, and is more than the
+time by the clock where two processes work: from {processes} atoms on, on two cores that are free. Memory is the most at
+any time, as PSS of all processes together: a page of memory that several share counts once. A row may take
+{allowance:g} s by the clock, one pair however long it takes. `python -m benchmarks atlas` limits time by the clock, in
+{pairs} pairs, and memory.
 """
+CAMPAIGNS = """## Campaigns
+
+How many cases `python -m verify.campaign` decides on {jobs} cores while pycute's own loop decides one: by the clock, on
+layouts of at most so many points, all with powers of 2 as strides, in pairs for composition. Both call the operation
+for every case. The loop then compares the values one at a time, so that the campaign gains with their number; on small
+layouts most of its time is our operation's own. `python -m benchmarks campaign` has the targets, {least} at 1,024
+points.
+"""
+PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "CPU", "kernels kept", "CPU", "remark")
 
 
 def write(python: str, seconds: float) -> int:
     """Measure, and write the data and the page; each cell may take so many CPU seconds."""
     MEASURED.write_text(json.dumps(measured(python, seconds), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(rendered(*data()), encoding="utf-8")
+    refresh()
     return 0
+
+
+def refresh() -> None:
+    """Write the page, from the data that are there."""
+    PAGE.write_text(rendered(*data()), encoding="utf-8")
 
 
 def data() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -75,15 +99,17 @@ def rendered(found: dict[str, Any], recorded: dict[str, Any]) -> str:
         "evaluation": (EVALUATION, "points", lambda cell: plain(cell, sizes["unit"] / cell["at"])),
         "ranks": (RANKS, "rank", lambda cell: plain(cell, sizes["unit"] / sizes["points"])),
         **{name: (f"### {name}\n", "rank", beside) for name in OPERATIONS},
-        "atoms": (ATLAS.format(allowance=3 * allowance), "atoms", plain),
+        "atoms": (ATLAS.format(allowance=ROW * allowance, pairs=PAIRS, processes=MANY), "atoms", plain),
     }
     for name, (words, row, text) in shown.items():
         if name == OPERATIONS[0]:
             lines.append(ALGEBRA.format(**sizes))
         if here := [cell for cell in cells if cell["table"] == name]:
-            lines += [words.format(**sizes), *table(here, row, text), ""]
-    for title, section in recorded.items():
-        lines += record(title, section)
+            lines += [words.format(**sizes), *table(here, row, text), "", *grown(here), ""]
+    if here := [cell for cell in cells if cell["table"] == "campaigns"]:
+        least = min(targets[1024] for targets in FASTER.values())
+        lines += [CAMPAIGNS.format(jobs=JOBS, least=least), *table(here, "points", plain), ""]
+    lines += probe(recorded)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -96,11 +122,11 @@ def machine(found: dict[str, Any]) -> Iterator[str]:
 
 
 def libraries(found: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What was compared, and how to install what is missing."""
-    yield from ("| library | version | |", "|---|---|---|")
+    """What was compared, and how it is installed."""
+    yield from ("| library | version | installed by |", "|---|---|---|")
     for one in found:
-        why = f"**missing**: {code(one['missing'])}. `{one['install']}` installs it" if one["missing"] else ""
-        yield f"| {one['name']} | {one['version'] or '-'} | {why} |".replace("|  |", "| |")
+        version = f"**missing**: {code(one['missing'])}" if one["missing"] else one["version"]
+        yield f"| {one['name']} | {version} | `{one['install']}` |"
     yield ""
 
 
@@ -116,7 +142,7 @@ def differences(found: Sequence[str]) -> Iterator[str]:
 
 
 def table(cells: Sequence[dict[str, Any]], row: str, shown: Callable[[dict[str, Any]], str]) -> Iterator[str]:
-    """A row for each size, a column for each library, and how its time grows."""
+    """A row for each size, a column for each library."""
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     found = {(cell["at"], cell["column"]): cell for cell in cells}
     yield f"| {row} | {' | '.join(columns)} |"
@@ -125,22 +151,21 @@ def table(cells: Sequence[dict[str, Any]], row: str, shown: Callable[[dict[str, 
         values = [found.get((at, column)) for column in columns]
         texts = ["" if one is None else one.get("why") or shown(one) for one in values]
         yield f"| {at:,} | {' | '.join(texts)} |"
-    points = ([(c["at"], c["median"]) for c in cells if c["column"] == column and "median" in c] for column in columns)
-    slopes, ranges = zip(*(grown(growth(one)) for one in points), strict=True)
-    yield f"| slope | {' | '.join(slopes)} |"
-    yield f"| linear | {' | '.join(ranges)} |"
 
 
-def grown(found: Growth | None) -> tuple[str, str]:
-    """The slope, and where it is 1."""
-    if found is None:
-        return "-", "too few sizes"
-    slope = f"{found.slope:.2f}"
-    if found.linear is None:
-        return slope, f"nowhere: {min(found.steps):.2f} to {max(found.steps):.2f}"
-    low, high = found.linear
-    beyond = "" if found.after is None else f", then {found.after:.2f}"
-    return slope, f"{low:,} to {high:,}{beyond}"
+def grown(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """How each column of a table grows, a row each."""
+    yield from ("| | slope | from size to size |", "|---|--:|---|")
+    for column in dict.fromkeys(cell["column"] for cell in cells):
+        found = growth([(c["at"], c["median"]) for c in cells if c["column"] == column and "median" in c])
+        ranges = "; ".join(map(ranged, found.ranges)) if found else "too few sizes"
+        yield f"| {column} | {f'{found.slope:.2f}' if found else '-'} | {ranges} |"
+
+
+def ranged(found: Range) -> str:
+    """A range of sizes and its slope."""
+    words = f"{found.start:,} to {found.stop:,}: {found.slope:.2f}"
+    return f"**{words}**" if found.linear else words
 
 
 def plain(cell: dict[str, Any], factor: float = 1.0) -> str:
@@ -164,13 +189,30 @@ def code(text: str) -> str:
     return "`" + text.replace("`", "'").replace("|", "/") + "`"
 
 
-def record(title: str, found: dict[str, Any]) -> Iterator[str]:
-    """A section of what was measured elsewhere."""
-    yield f"## {title}\n"
-    yield f"{found['what'].strip()} Measured on {found['date']}: {found['machine']}.\n"
-    yield f"| {' | '.join(found['columns'])} |".replace("|  |", "| |")
-    yield "|---" * len(found["columns"]) + "|"
-    yield from (f"| {' | '.join(row)} |".replace("|  |", "| |") for row in found["rows"])
+def probe(found: dict[str, Any]) -> Iterator[str]:
+    """The section of what was measured on a GPU: a row for each time that it was."""
+    limits = "`python -m benchmarks gpu` limits the medians of {} runs to {:g} s and {:g} s.".format(SAMPLES, *TARGETS)
+    yield f"## {found['title']}\n\n{found['what'].strip()} {limits}\n"
+    yield f"| {' | '.join(PROBE)} |"
+    yield "|---" * len(PROBE) + "|"
+    for run in found["run"]:
+        times = (run.get(f"{what}_{clock}") for what in ("compiling", "kept") for clock in ("wall", "cpu"))
+        cells = (
+            run.get("date", ""), run.get("commit", ""), hardware(run), str(run.get("instructions", "")),
+            *map(spread, times), run.get("remark", ""),
+        )  # fmt: skip
+        yield f"| {' | '.join(cell or '-' for cell in cells)} |"
     yield ""
     yield from (f"- {one}" for one in found["notes"])
     yield ""
+
+
+def hardware(run: dict[str, Any]) -> str:
+    """The GPU, the software and the processors of a run."""
+    nvrtc = f", NVRTC {run['nvrtc']}" if "nvrtc" in run else ""
+    return f"{run['gpu']}, driver {run['driver']}, CUDA {run['cuda']}{nvrtc}, {run['cores']} CPU cores"
+
+
+def spread(seconds: Sequence[float] | None) -> str:
+    """The least and the most of some seconds; nothing of none."""
+    return f"{min(seconds):.1f} to {max(seconds):.1f} s" if seconds else ""

@@ -204,7 +204,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
     parser = parser_of("gpu_checks.banks", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
-    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
+    words = "write DIR/<gpu>.jsonl, a line for each pattern"
+    parser.add_argument("--record", type=command.filled, metavar="DIR", help=words)
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
     return guarded("banks", lambda: _run(command.parsed(parser, argv, {"list": ()})))
 
@@ -224,7 +225,3 @@ def _run(options: argparse.Namespace) -> int:
     if options.record:
         write(options.record / found[0].device.file, found)
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

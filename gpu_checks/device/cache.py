@@ -2,19 +2,19 @@
 """A cache on disk of what was compiled and disassembled: the compiler takes most of the time of a probe.
 
 An entry is named by the SHA-256 of all that it depends on, so that a fault planted in a kernel's text is compiled. It
-begins with the SHA-256 of its content: a damaged entry is ignored. LANECHECK_CACHE names the folder (else
-lanecheck in XDG_CACHE_HOME or ~/.cache); if it is empty, nothing is kept. A folder that cannot be written is no error.
+is sealed (`lanecheck_console.digests`): a damaged entry, or one that was copied from another name, is ignored.
+LANECHECK_CACHE names the folder (else lanecheck in XDG_CACHE_HOME or ~/.cache); if it is empty, nothing is kept. A
+folder that cannot be written is no error.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-_SEAL = hashlib.sha256().digest_size
+from lanecheck_console.digests import sealed, unsealed
 
 
 def folder() -> Path | None:
@@ -26,26 +26,15 @@ def folder() -> Path | None:
     return Path(home) / "lanecheck" if home else Path.home() / ".cache" / "lanecheck"
 
 
-def name_of(*parts: str | bytes) -> str:
-    """The name of an entry that depends on these texts and nothing else."""
-    whole = hashlib.sha256()
-    for part in parts:
-        content = part.encode() if isinstance(part, str) else part
-        whole.update(len(content).to_bytes(8, "little") + content)
-    return whole.hexdigest()
-
-
 def fetch(name: str) -> bytes | None:
     """The entry of that name; None where there is none or it is damaged."""
     place = folder()
     if place is None:
         return None
     try:
-        found = (place / name).read_bytes()
+        return unsealed(name, (place / name).read_bytes())
     except OSError:
         return None
-    seal, content = found[:_SEAL], found[_SEAL:]
-    return content if hashlib.sha256(content).digest() == seal else None
 
 
 def keep(name: str, content: bytes) -> None:
@@ -56,5 +45,5 @@ def keep(name: str, content: bytes) -> None:
     with suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place, delete=False) as part:
-            part.write(hashlib.sha256(content).digest() + content)
+            part.write(sealed(name, content))
         os.replace(part.name, place / name)

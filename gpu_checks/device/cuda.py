@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from gpu_checks.arrays import np
 from gpu_checks.device import cache
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
+from lanecheck_console.digests import name_of
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _FAST = ("--Ofast-compile=mid",)  # 0.6 of the time
@@ -94,7 +95,7 @@ def compile_cubin(text: str, architecture: str, fast: bool = False, options: Seq
 
     version = nvrtc.getVersion()
     given = (f"-arch={architecture}", "-std=c++17", *(_FAST if fast and version >= _SINCE else ()), *options)
-    name = cache.name_of("cubin", ".".join(map(str, version)), *given, text)
+    name = name_of("cubin", ".".join(map(str, version)), *given, text)
     kept = None if options else cache.fetch(name)
     if kept is not None:
         return kept

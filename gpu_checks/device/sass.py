@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from gpu_checks.device import cache
+from lanecheck_console.digests import name_of
 
 # The opcodes that carry out or replace a matrix instruction. CALL: a helper routine of the compiler's.
 _OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM|CALL|BPT)(?:\.\w+)*)")
@@ -95,7 +96,7 @@ def _disassembled(cubin: bytes) -> Mapping[str, str]:
     command = disassembler()
     if command is None:
         return {}
-    name = cache.name_of("sass", cubin, *command, _stamp(command[0]))
+    name = name_of("sass", Path(__file__).read_bytes(), cubin, *command, _stamp(command[0]))
     kept = cache.fetch(name)
     if kept is not None:
         known: Mapping[str, str] = json.loads(kept)

@@ -114,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     add_execution(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every point in the text too")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report there instead of stdout")
+    words = "write the report there instead of stdout"
+    parser.add_argument("-o", "--output", type=command.written, metavar="FILE", help=words)
     return parser
 
 
@@ -258,7 +259,3 @@ def _map(one: FoundMap) -> dict[str, Any]:
         "why": {name: why for name, why in (("layout", no_layout), ("bases", no_bases)) if why},
         "table": one.table.tolist(),
     }
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

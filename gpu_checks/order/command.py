@@ -166,7 +166,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run and print; 0 done, 3 where a control is not as expected, 4 under --require without a GPU."""
     parser = parser_of("gpu_checks.order", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the probes and stop")
-    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each run")
+    words = "write DIR/<gpu>.jsonl, a line for each run"
+    parser.add_argument("--record", type=command.filled, metavar="DIR", help=words)
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
     return guarded("order", lambda: _command(command.parsed(parser, argv, {"list": ()})))
 
@@ -196,7 +197,3 @@ def controls_hold(found: Sequence[Observation]) -> bool:
         for probe in PROBES
         if probe.expected
     )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

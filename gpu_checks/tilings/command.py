@@ -57,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--list", action="store_true", help="print the tilings and stop")
     parser.add_argument("--kernel", action="store_true", help="print the CUDA text and stop")
-    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each run")
+    words = "write DIR/<gpu>.jsonl, a line for each run"
+    parser.add_argument("--record", type=command.filled, metavar="DIR", help=words)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
     parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     return parser
@@ -108,7 +109,3 @@ def _verdict(found: TilingRun | Unavailable) -> str:
     controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
     differ = f"{found.mismatches} of {found.elements} elements differ"
     return f"{status:<9}  {differ}; with one wrong stride in {controls}  {found.sass}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

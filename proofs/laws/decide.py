@@ -151,7 +151,8 @@ def kept_models() -> Mapping[str, Mapping[str, Values]]:
     They save the search and need not be trusted: each is confirmed before it is used.
     """
     try:
-        return {name: law["models"] for name, law in json.loads(INDEX.read_text(encoding="utf-8"))["laws"].items()}
+        laws = json.loads(INDEX.read_text(encoding="utf-8"))["laws"]
+        return {name: dict(law["models"]) for name, law in laws.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

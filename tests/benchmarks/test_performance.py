@@ -9,16 +9,21 @@ import sys
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from subprocess import CalledProcessError, CompletedProcess
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
+from benchmarks import campaign
 from benchmarks.__main__ import main
-from benchmarks.paired import process
+from benchmarks.absolute import Unmeasured
+from benchmarks.paired import BASELINE, PAIRS, Figure
 from benchmarks.performance import inputs, measure, page
 from benchmarks.performance.growth import growth
 from benchmarks.performance.libraries import LIBRARIES, Failed, Library, Running
+from benchmarks.programs import Observed, ProgramFailed, observed
+from layouts import size
+from verify.campaign.tasks import Implementation, domain_of, parts
 
 UNIT = 200_000
 CELL = {"table": "evaluation", "column": "ours", "pairs": 15}
@@ -40,11 +45,19 @@ MADE_UP: dict[str, Any] = {
          "ours": {"median": 1, "quartile": 1, "pairs": 15}},
         {"table": "composition", "column": "theirs", "at": 1, "median": 9, "quartile": 9, "pairs": 15,
          "ours": {"median": 2.5, "quartile": 2, "pairs": 15}},
+        {"table": "campaigns", "column": "coalesce", "at": 1024, "median": 61.7, "quartile": 59, "pairs": 15},
+        {"table": "campaigns", "column": "coalesce", "at": 16, "why": "no loop"},
     ],
 }  # fmt: skip
+GPU = {"gpu": "a GPU", "driver": "1.2", "cuda": "13.0", "cores": 16}
 RECORDED = {
-    "A GPU": {"date": "2026-01-02", "machine": "a GPU", "what": "It took long.", "columns": ["", "s"],
-              "rows": [["cold", "3"]], "notes": ["Most was waiting."]},
+    "title": "A GPU", "what": "It took long.", "notes": ["Most was waiting."],
+    "run": [
+        {**GPU, "compiling_wall": [21.84, 24.36], "remark": "by hand"},
+        {**GPU, "date": "2026-01-02", "commit": "0123456789ab", "nvrtc": "13.1", "instructions": 7,
+         "compiling_wall": [3.0, 2.0, 4.0], "compiling_cpu": [30.0, 20.0, 40.0], "kept_wall": [1.0, 1.0, 1.5],
+         "kept_cpu": [6.0, 6.5, 7.0]},
+    ],
 }  # fmt: skip
 
 
@@ -52,17 +65,28 @@ def test_the_same_data_give_the_same_page() -> None:
     text = page.rendered(MADE_UP, RECORDED)
     assert text == page.rendered(MADE_UP, RECORDED)
     lines = text.splitlines()
-    assert "| theirs | - | **missing**: `No module named 'theirs'`. `pip install theirs` installs it |" in lines
+    assert "| ours | 1.0 | `pip install ours` |" in lines
+    assert "| theirs | **missing**: `No module named 'theirs'` | `pip install theirs` |" in lines
     assert "- `theirs, composition of 4:1 and 2:1 at 1 is 7`" in lines
-    assert [line for line in lines if line.startswith(("| points", "| 1,", "| 10", "| slope", "| linear"))] == [
+    begins = ("| points", "| 1,", "| 10", "| ours | 1.26", "| theirs | -")
+    campaigns = lines.index("## Campaigns")
+    assert [line for line in lines[:campaigns] if line.startswith(begins)] == [
         "| points | ours |", "| 1,000 | 3.0 (2.0) |", "| 10,000 | 3.0 (2.0) |", "| 100,000 | 10 (8.0) of 3 |",
-        "| 1,000,000 | more than 4 s |", "| slope | 1.26 |", "| linear | 1,000 to 10,000, then 1.52 |",
-        "| slope | - | - |", "| linear | too few sizes | too few sizes |",
+        "| 1,000,000 | more than 4 s |", "| ours | 1.26 | **1,000 to 10,000: 1.00**; 10,000 to 100,000: 1.52 |",
+        "| theirs | - | too few sizes |",
     ]  # fmt: skip
     assert "| 1 | 1 | 2.5 (2.0) |" in lines
-    assert lines[-7:] == [
-        "It took long. Measured on 2026-01-02: a GPU.", "", "| | s |", "|---|---|", "| cold | 3 |", "",
-        "- Most was waiting.",
+    assert [line for line in lines[campaigns:] if line.startswith(("| points", "| 16", "| 1,024"))] == [
+        "| points | coalesce |", "| 16 | no loop |", "| 1,024 | 62 (59) |",
+    ]  # fmt: skip
+    assert "50 at 1,024\npoints." in text
+    machine = "a GPU, driver 1.2, CUDA 13.0"
+    assert lines[-5:] == [
+        "|---|---|---|---|---|---|---|---|---|",
+        f"| - | - | {machine}, 16 CPU cores | - | 21.8 to 24.4 s | - | - | - | by hand |",
+        f"| 2026-01-02 | 0123456789ab | {machine}, NVRTC 13.1, 16 CPU cores | 7 "
+        "| 2.0 to 4.0 s | 20.0 to 40.0 s | 1.0 to 1.5 s | 6.0 to 7.0 s | - |",
+        "", "- Most was waiting.",
     ]  # fmt: skip
 
 
@@ -76,24 +100,25 @@ def test_the_page_is_what_the_data_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "linear", "after"),
+    ("times", "ranges"),
     [
-        ([2, 20, 200, 2000], (1, 1000), None),
-        ([2, 20, 200, 9000], (1, 100), 1.65),
-        ([2, 2.1, 21, 210], (10, 1000), None),
-        ([2, 2.1, 2.2, 2.3], None, None),
+        ([2, 20, 200, 2000], [(1, 1000, 1.0, True)]),
+        ([2, 20, 200, 9000], [(1, 100, 1.0, True), (100, 1000, 1.65, False)]),
+        ([2, 2.1, 21, 210], [(1, 10, 0.02, False), (10, 1000, 1.0, True)]),
+        ([2, 2.1, 2.2, 2.3], [(1, 1000, 0.02, False)]),
+        ([2, 20, 20, 200], [(1, 10, 1.0, True), (10, 100, 0.0, False), (100, 1000, 1.0, True)]),
+        ([1, 1, 100, 100], [(1, 10, 0.0, False), (10, 100, 2.0, False), (100, 1000, 0.0, False)]),
     ],
 )
-def test_growth_is_linear_where_the_slope_is_about_1(times: list[float], linear: Any, after: float | None) -> None:
+def test_growth_has_a_slope_for_every_range_of_sizes(times: list[float], ranges: list[Any]) -> None:
     found = growth([*zip((1, 10, 100, 1000), times, strict=True)])
     assert found is not None
-    assert found.linear == linear
-    assert (found.after and round(found.after, 2)) == after
+    assert [(one.start, one.stop, round(one.slope, 2), one.linear) for one in found.ranges] == ranges
 
 
 def test_sizes_close_to_each_other_have_no_slope_of_their_own() -> None:
     found = growth([(n, n * (2.0 if n in (3, 5) else 1.0)) for n in range(1, 9)])
-    assert found is not None and found.linear == (1, 8)
+    assert found is not None and [(one.start, one.stop) for one in found.ranges] == [(1, 8)]
     assert growth([(1, 1.0)]) is None
 
 
@@ -176,30 +201,70 @@ def test_writing_the_page_runs_no_suite(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_programs_are_measured_in_turns() -> None:
-    base = process("-c", "print(2)")
-    run = process("-c", "import sys; print('3', file=sys.stderr)")
-    seconds, memory = measure.together(run, base, 0.0)
-    assert memory == [(3.0, 2.0)] and len(seconds) == 1 and min(seconds[0]) > 0
+    order: list[str] = []
+    program = "import time; time.sleep(0.2); print({!r})"
+    run, base = (
+        lambda name=name: order.append(name) or observed("-c", program.format(name)) for name in ("it", "base")
+    )
+    ((mine, other),) = measure.together(run, base, 0.0)
+    assert (order, mine.output, other.output) == (["it", "base"], "it\n", "base\n")
+    assert len(measure.together(lambda: mine, lambda: other, 60.0)) == PAIRS
 
 
 def test_the_last_row_of_atoms_is_of_all_atoms_and_of_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[tuple[str, ...]] = []
+    names = [f"Copy<{n}, {n}>\n" for n in range(40)]
+    taken = {"verify.atlas": Observed(2.0, 3.0, 5.0, ""), BASELINE: Observed(1.0, 1.0, 1.0, "")}
 
-    def listed(*words: str) -> object:
+    def seen(*words: str) -> Observed:
         ran.append(words)
-        return lambda: CompletedProcess("", 0, stdout="".join(f"{n}\n" for n in range(40)))
+        return taken[words[1]]
 
-    monkeypatch.setattr(measure, "process", listed)
-    monkeypatch.setattr(measure, "together", lambda *_: ([(2.0, 1.0)], [(2.0, 1.0)]))
-    assert [cell["at"] for cell in measure.atoms(1)] == [at for at in (1, 3, 10, 30, 40) for _ in range(2)]
+    monkeypatch.setattr(measure, "process", lambda *_: lambda: CompletedProcess("", 0, stdout="".join(names)))
+    monkeypatch.setattr(measure, "observed", seen)
+    cells = [*measure.atoms(0)]
+    columns = [f"{checks}: {what}" for checks in measure.CHECKS for what in measure.TAKEN]
+    rows = [1, 3, 10, 30, 40]
+    assert [(cell["column"], cell["at"]) for cell in cells] == [
+        (f"{checks}: {what}", at) for checks in measure.CHECKS for at in rows for what in measure.TAKEN
+    ]
+    assert {cell["column"]: cell["median"] for cell in cells} == dict(zip(columns, [2, 3, 5] * 2, strict=True))
     chosen = [words[words.index("--allow-unchecked") + 1 :] for words in ran if "verify.atlas" in words]
-    assert [len(names) for names in chosen] == [1, 3, 10, 30, 1] and chosen[-1] == ("*",)
+    assert [len(one) for one in chosen] == [1, 3, 10, 30, 1] * 2 and chosen[4] == chosen[-1] == ("*",)
+    assert chosen[1] == ("Copy<0, 0>", "Copy<13, 13>", "Copy<26, 26>")
+    assert ["isa,proof" in words for words in ran if "verify.atlas" in words] == [True] * 5 + [False] * 5
 
 
 def test_a_program_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
-        raise CalledProcessError(1, "it", stderr="first\nno atlas\n")
+        raise ProgramFailed("it ended with exit code 1: no atlas")
 
     monkeypatch.setattr(measure, "process", lambda *_: lambda: CompletedProcess("", 0, stdout="a\nb\n"))
     monkeypatch.setattr(measure, "together", failing)
-    assert [(cell["at"], cell["why"]) for cell in measure.atoms(1)] == [(at, "no atlas") for at in (1, 1, 2, 2)]
+    found = [(cell["at"], cell["why"]) for cell in measure.atoms(1)]
+    assert found == [(at, "it ended with exit code 1: no atlas") for at in (1, 1, 1, 2, 2, 2)] * 2
+
+
+def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken(law: str, points: int, every: int) -> Figure:
+        if law == "coalesce":
+            raise Unmeasured("no pycute")
+        return Figure("", "", ((2.0, 3.0), (2.0, 2.0), (2.0, 2.0)), 1.0)
+
+    monkeypatch.setattr(campaign, "against_pycute", taken)
+    found = {(cell["column"], cell["at"]): cell for cell in measure.campaigns()}
+    every = campaign.FASTER["composition"]
+    assert {at: found["composition", at]["median"] for at in every} == every
+    assert found["composition", 1024]["pairs"] == 3
+    assert {cell["why"] for (law, _), cell in found.items() if law == "coalesce"} == {"no pycute"}
+
+
+@pytest.mark.parametrize("law", campaign.FASTER)
+@pytest.mark.parametrize("points", campaign.EXTENTS)
+def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(law: str, points: int) -> None:
+    spec = campaign.spec_of(law, points)
+    (part,) = parts(spec, Implementation())
+    layouts = domain_of(spec)
+    assert part.cases == (len(layouts) ** 2 if law == "composition" else len(layouts))
+    assert max(size(layouts[n][0]) for n in range(len(layouts))) == points
+    assert len(part.tasks) > campaign.JOBS

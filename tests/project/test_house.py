@@ -120,3 +120,27 @@ def test_a_big_module_names_its_main_declarations(path: Path) -> None:
 def test_the_readme_is_short() -> None:
     """What needs more room has a page of its own in docs/."""
     assert len((ROOT / "README.md").read_text().splitlines()) <= 160
+
+
+PROCESS = re.compile(r"(?:ending\.)?as_process\(|lanecheck\(\)")  # how a command of verify is a process
+CHILDREN = {"verify/kernel/claims/triton_child.py", "verify/maps/child.py", "verify/identify/catalogue.py"}  # none is
+
+
+def ends(path: Path) -> str:
+    """What a module does where it is run: the last statement, and of `if __name__ == "__main__"` what is inside."""
+    last = ast.parse(path.read_text()).body[-1]
+    if isinstance(last, ast.If) and ast.unparse(last.test) == "__name__ == '__main__'":
+        return ast.unparse(last.body[-1])
+    return ast.unparse(last) if path.name == "__main__.py" else ""
+
+
+def test_a_command_is_run_in_one_way() -> None:
+    """The module that is named: a folder by its `__main__.py` alone, as a process of ours in verify."""
+    run = {path.relative_to(ROOT).as_posix(): ends(path) for path in SOURCES if path.parts[-2] != "adapters"}
+    run = {name: how for name, how in run.items() if how and name.startswith(PACKAGES)}
+    assert len(run) > 20
+    assert [name for name in run if name.endswith("command.py")] == []
+    ours = {name: how for name, how in run.items() if name.startswith("verify/") and name not in CHILDREN}
+    assert [name for name, how in ours.items() if not PROCESS.match(how)] == []
+    others = {how for name, how in run.items() if not name.startswith("verify/")}
+    assert others == {"raise SystemExit(main())"}

@@ -137,6 +137,15 @@ def test_gpu_tests_may_not_be_skipped(checkout: Checkout) -> None:
     assert notes[-1].rstrip() == "-m pytest -m gpu --require-gpu"
 
 
+def test_the_gates_have_the_library_that_they_are_compared_with(checkout: Checkout) -> None:
+    """The rest of its wheel, which needs other packages, is not used."""
+    notes, _ = checkout.make("bench", "ARGS=algebra")
+    assert any("--group dev" in line for line in notes)
+    assert notes[-2].split()[-3:-1] == ["install", "--no-deps"] and notes[-2].split()[-1].startswith("nvidia-cutlass==")
+    assert notes[-1] == "-m benchmarks algebra"
+    assert checkout.make("bench")[0] == ["-m benchmarks"]
+
+
 def test_help_names_every_target(checkout: Checkout) -> None:
     _, out = checkout.make()
     phony = [line.split()[1] for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY: ")]

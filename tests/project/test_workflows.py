@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.__main__ import SUITES
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 JOBS = [
@@ -51,9 +53,22 @@ def test_a_workflow_reads_and_one_job_publishes(path: Path) -> None:
     assert more == ({"publish": {"pages": "write", "id-token": "write"}} if path.stem == "docs" else {})
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_job_for_which_somebody_waits_ends_within_twenty_minutes(path: Path) -> None:
+    workflow = load(path)
+    most = 20 if {"push", "pull_request"} & {*workflow[True]} else 60  # YAML reads `on` so
+    assert [name for name, job in workflow["jobs"].items() if not 0 < job["timeout-minutes"] <= most] == []
+
+
+def test_the_gates_of_every_suite_without_a_gpu_are_run_by_a_workflow() -> None:
+    """The suite `scan` needs a checkout of CUTLASS."""
+    job = load(ROOT / ".github" / "workflows" / "bench.yml")["jobs"]["gates"]
+    suites = " ".join(job["strategy"]["matrix"]["suites"]).split()
+    assert sorted(suites) == sorted({*SUITES} - {"gpu", "scan"})
+
+
 @pytest.mark.parametrize("job", JOBS)
-def test_a_job_ends_and_keeps_no_credentials(job: dict[str, Any]) -> None:
-    assert 0 < job["timeout-minutes"] <= 20
+def test_a_job_keeps_no_credentials(job: dict[str, Any]) -> None:
     assert [step for step in steps(job, "actions/checkout") if step["with"]["persist-credentials"] is not False] == []
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from verify import layout, verify_layout
 from verify.core.errors import UsageError
+from verify.pictures.picture import WHOLE
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_every_spelling_is_read(words: list[str], code: int, line: str, capsys: 
 def test_the_picture_names_no_operand_of_an_instruction(text: str) -> None:
     (case,) = layout.onto_tile(text, (16, 8)).cases
     assert case.picture is not None
-    notes = case.picture().notes
+    notes = case.picture(WHOLE).notes
     assert notes and not [note for note in notes if note.startswith(("C", " ", "="))]
     beyond = [note for note in notes if note.startswith("outside the tile, in no cell: T29 V3 at (m=0, n=8)")]
     assert bool(beyond) == (":(1,33)" in text)

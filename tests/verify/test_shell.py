@@ -16,7 +16,8 @@ from verify.__main__ import main as lanecheck
 
 ROOT = Path(__file__).parents[2]
 MODULES = [*(module for module, _ in COMMANDS.values()), "gpu_checks.laws"]
-MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign", "benchmarks.__main__"]
+MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign"]
+MODULES += ["benchmarks.__main__", "benchmarks.kernels.__main__", "benchmarks.mutants"]
 
 
 def printed(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
@@ -55,6 +56,37 @@ def test_every_help_has_an_example_and_80_columns(
     assert example(module, capsys).startswith(f"  python -m {name} ")
     _, output = printed(module, capsys, "--help")
     assert [line for line in output.splitlines() if len(line) > 80] == []
+
+
+WRITES = [
+    *((module, "-o", "none/report") for module in MODULES if module.startswith("verify.")),
+    *((module, "-o", "none/report") for module in ("gpu_checks.discover.command", "gpu_checks.laws")),
+    *((f"gpu_checks.{name}.command", "--record", "file/records") for name in ("banks", "order", "tilings")),
+    ("verify.atlas.command", "--write", "file/atlas"),
+    ("verify.atom.command", "--emit-smt", "file"),
+    ("verify.foreign.command", "--agreement", "none/page.md"),
+    ("verify.lock.command", "--lock", "none/maps.lock"),
+]
+
+
+@pytest.mark.parametrize(("module", "option", "path"), WRITES)
+def test_what_cannot_be_written_is_found_before_anything_else(
+    module: str,
+    option: str,
+    path: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before the argument is read that comes after it, and that no command has."""
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    after = ["mine.toml"] if option == "--lock" else ["--there-is-no-such-option"]
+    assert importlib.import_module(module).main([option, path, *after]) == 2
+    why = "No such file or directory" if path.startswith("none/") else "Not a directory"
+    out, err = capsys.readouterr()
+    assert out == "" and err.endswith(f": cannot write {path}: {why}\n") and len(err.splitlines()) == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("name", ["atom", "layout", "movement", "tiling", "laws"])

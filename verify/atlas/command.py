@@ -39,7 +39,8 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = arguments.parser("python -m verify.atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
-    parser.add_argument("--write", metavar="DIR", help="also write it to this folder, as Markdown, JSON and HTML")
+    words = "also write it to this folder, as Markdown, JSON and HTML"
+    parser.add_argument("--write", metavar="DIR", type=arguments.filled, help=words)
     parser.add_argument("--from", dest="document", metavar="FILE", help="the page of a report that --format json wrote")
     options = arguments.parsed(parser, argv, {"document": ("format", "output")})
     if options.document:
@@ -113,7 +114,3 @@ def _write(atlas: Atlas, folder: Path) -> None:
             (folder / name).write_text(_rendered(atlas, form), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--write {folder}: {error.strerror}") from error
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

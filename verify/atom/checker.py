@@ -27,7 +27,7 @@ from verify.maps.relabelling import written
 from verify.report import Case
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Panel, Picture
+    from verify.pictures.picture import Panel, Picture, Window
 
 SHIPPED = os.path.dirname(layouts.atoms.__file__)
 
@@ -112,19 +112,19 @@ def shown(case: Case, entry: Callable[[], ReadAtom]) -> Case:
     return replace(
         case,
         formulas=lambda: cited(prepared(entry())),
-        picture=lambda: drawn(prepared(entry()), case.verdicts),
+        picture=lambda window: drawn(prepared(entry()), case.verdicts, window),
     )
 
 
-def drawn(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Picture:
+def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures.atoms import of_atom
 
-    found = of_atom(subject, verdicts)
-    return replace(found, panels=(*found.panels, *permutations(subject, verdicts)))
+    found = of_atom(subject, verdicts, window=window)
+    return replace(found, panels=(*found.panels, *permutations(subject, verdicts, window)))
 
 
-def permutations(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Panel]:
+def permutations(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
     """The relabelling that the verdicts found, or else the declared one: a panel for each axis."""
     from verify.pictures import maps
 
@@ -134,7 +134,7 @@ def permutations(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Pa
     elif not is_copy(subject) and subject.mma.relabel:
         numbers = {axis: one for axis, one in relabelling.declared(subject).items() if one}
     for number, (axis, one) in enumerate((numbers or {}).items()):
-        yield maps.permutation(axis, one, written(one), (4 + number, 0))
+        yield maps.permutation(axis, one, written(one), window, (4 + number, 0))
 
 
 def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:

@@ -84,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
     parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
-    parser.add_argument("--emit-smt", metavar="DIR", help="write the SMT-LIB problem of each proof there")
+    words = "write the SMT-LIB problem of each proof there"
+    parser.add_argument("--emit-smt", metavar="DIR", type=arguments.filled, help=words)
     arguments.add_budget(parser)
     return parser
 
@@ -136,7 +137,3 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
                     path.write_text(evidence.artifact, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--emit-smt {directory}: {error.strerror}") from error
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

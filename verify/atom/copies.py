@@ -15,6 +15,7 @@ from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined,
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
+from verify.core.digits import every, halves, modes
 from verify.core.verdict import Check, Counterexample, Evidence, finding, unchecked
 from verify.core.wording import owners
 from verify.evidence import isa
@@ -209,9 +210,10 @@ def same_bits(subject: BoundAtom) -> Evidence:
     if len(tables) < len(parts):
         return unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())
-    wrong = _unshared(tables)
+    wrong = _unshared(parts, tables)
     if wrong is None and not any(_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
-        wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function")
+        ref, *others = (_values(parts[name]) for name in ("Ref", *COPY_OPERANDS))
+        wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function", reproduced=ref not in others)
     return finding(Check.ISA, wrong, "exhaustive", points, "numpy", seconds=time.perf_counter() - started)
 
 
@@ -219,12 +221,14 @@ def _equal(table: Table, other: Table) -> bool:
     return table is other or np.array_equal(table, other)
 
 
-def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
+def _unshared(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) -> Counterexample | None:
     """The smallest bit that one operand names and the other does not."""
     rows = {name: computed_rows(table)[0] for name, table in tables.items()}
     low, high = min(int(row.min()) for row in rows.values()), max(int(row.max()) for row in rows.values())
     if high - low > LARGEST_SPAN:
-        return Counterexample({"bits": high - low}, f"the distance of the bits named is up to {high - low}")
+        ends = [end for name in tables for end in _ends(parts[name].parsed)]
+        statement, again = f"the distance of the bits named is up to {high - low}", max(ends) - min(ends) == high - low
+        return Counterexample({"bits": high - low}, statement, reproduced=again)
     named = {}
     for operand in COPY_OPERANDS:
         named[operand] = np.zeros(high - low + 1, dtype=bool)
@@ -235,6 +239,26 @@ def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
         alone = np.flatnonzero(named[operand] & ~named[other])
         if len(alone):
             first, count = int(alone[0]) + low, int(named[operand].sum())
-            damage = (f"{len(alone)} of the {count} bits of {operand} are not named by {other}",)
-            return Counterexample({"bit": first}, f"{operand} names bit {first}, {other} does not", damage=damage)
+            return Counterexample(
+                {"bit": first},
+                f"{operand} names bit {first}, {other} does not",
+                damage=(f"{len(alone)} of the {count} bits of {operand} are not named by {other}",),
+                reproduced=_names(parts[operand], first) and not _names(parts[other], first),
+            )
     return None
+
+
+def _values(part: BoundOperand) -> list[list[int]]:
+    """What a layout gives every thread, and every value: its value at (thread, value) is the sum of the two."""
+    return [every(shape, stride) for shape, stride in halves(part.parsed)]
+
+
+def _names(part: BoundOperand, bit: int) -> bool:
+    threads, values = map(set, _values(part))
+    return any(bit - thread in values for thread in threads)
+
+
+def _ends(layout: Layout) -> tuple[int, int]:
+    """The least and the largest value of a layout."""
+    tops = [(extent - 1) * stride for extent, stride in modes(layout.shape, layout.stride)]
+    return sum(min(top, 0) for top in tops), sum(max(top, 0) for top in tops)

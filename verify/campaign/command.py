@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +62,10 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """UsageError for an option without effect."""
+    """UsageError for an option without effect, or without a value."""
+    for name in ("results", "scheduler", "resources", "module", "path"):
+        if getattr(options, name) == "":
+            raise UsageError(f"--{name}: its value is empty")
     for given, needed, message in (
         (options.path, options.module, "--path says where a --module is: name it"),
         (options.budget, options.module, "--budget is for a --module: our own operations end"),
@@ -140,12 +145,12 @@ def _executor(target: Implementation, options: argparse.Namespace) -> AbstractCo
 def _resources(text: str | None) -> Mapping[str, float]:
     """The resources of `--resources GPU=1,MEMORY=2e9`."""
     found = {}
-    for one in filter(None, (text or "").split(",")):
-        name, _, number = one.partition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            raise UsageError(f"--resources {text}: expected NAME=NUMBER, such as GPU=1") from None
+    for one in text.split(",") if text is not None else ():
+        name, _, number = map(str.strip, one.partition("="))
+        right = name and name not in found and re.fullmatch(r"\d+(\.\d+)?(e\d+)?", number, re.ASCII)
+        if not right or not 0 < float(number) < inf:
+            raise UsageError(f"--resources {text!r}: expected NAME=NUMBER, such as GPU=1, each name once, above 0")
+        found[name] = float(number)
     return found
 
 
@@ -167,7 +172,3 @@ def _parser() -> argparse.ArgumentParser:
         "--budget", type=arguments.positive, metavar="S", help="with --module: seconds for a chunk (default: 600)"
     )
     return parser
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

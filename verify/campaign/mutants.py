@@ -2,7 +2,7 @@
 """Every one-edit mutant of the operands of atoms, each distinct layout once.
 
 A mutant is confirmed when the ISA's formula and z3 both refute it, unmet when it is the same function as its origin,
-rejected when a check has no evidence on it, and refuted, a survivor, when a check finds it right.
+rejected when a check has no evidence on it or gives up, and refuted, a survivor, when a check finds it right.
 """
 
 from __future__ import annotations

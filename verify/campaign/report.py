@@ -18,7 +18,7 @@ def status(one: Counted) -> str:
         return "REFUTED"
     if one.stopped:
         return "UNCHECKED"
-    if one.done < len(one.part.tasks) or not one.found.confirmed:
+    if one.done < len(one.part.tasks) or one.found.cases != one.part.cases or not one.found.confirmed:
         return "UNKNOWN"
     return "UNCHECKED" if one.part.gap and one.found.rejected else "VERIFIED"
 
@@ -29,6 +29,8 @@ def why(one: Counted) -> str:
         return one.stopped
     if one.done < len(one.part.tasks):
         return f"{one.done} of {len(one.part.tasks)} chunks are done"
+    if one.found.cases != one.part.cases:
+        return f"{one.found.cases} of {one.part.cases} cases are counted"
     if not one.found.confirmed and not one.found.refuted:
         return "the law applies to none of the cases"
     return "no evidence on some" if one.part.gap and one.found.rejected else ""

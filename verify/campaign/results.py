@@ -2,7 +2,8 @@
 """The file of results: a line of JSON for each chunk, appended as soon as it is known.
 
 A run that is killed leaves whole lines and perhaps one torn at the end, which the next run drops. A line of other code
-or of another spec has another key: it stays in the file and is not counted.
+or of another spec has another key: it stays in the file and is not counted. Each line ends with its digest, as those of
+recordings do: one that was edited is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gpu_checks.recordings_io.lines import with_digest, without_digest
 from verify.campaign.found import Found
 from verify.core.errors import Exit, UsageError
 
@@ -37,7 +39,8 @@ class Results:
 
     def append(self, key: str, chunk: int, found: Found) -> None:
         """Add a result, as one whole line. Raises UsageError where it cannot be written; the lines before stay."""
-        line = BEGINNING + f'{key}", "chunk": {chunk}, "found": {json.dumps(found.as_dict())}}}\n'.encode()
+        text = BEGINNING.decode() + f'{key}", "chunk": {chunk}, "found": {json.dumps(found.as_dict())}}}'
+        line = f"{with_digest(text)}\n".encode()
         try:
             left = line
             while left:
@@ -65,7 +68,7 @@ class Results:
 
     def _take(self, line: bytes, number: int) -> None:
         try:
-            data = json.loads(line)
+            data = json.loads(without_digest(line.decode().removesuffix("\n")))
             key, chunk, found = str(data["campaign"]), int(data["chunk"]), Found.of(data["found"])
         except (ValueError, KeyError, TypeError) as error:
             raise self._other(number) from error
@@ -73,7 +76,8 @@ class Results:
             raise ResultsError(f"{self.file}:{number}: chunk {chunk} has another result above")
 
     def _other(self, number: int) -> UsageError:
-        return UsageError(f"{self.file}:{number}: no result of a campaign; name another file with --results")
+        why = "no result of a campaign, or an edited one: remove the line, or name another file with --results"
+        return UsageError(f"{self.file}:{number}: {why}")
 
 
 @contextmanager

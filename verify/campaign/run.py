@@ -47,20 +47,19 @@ class Counted:
     stopped: str = ""  # why it has none
 
 
-def counted(parts: Sequence[Part], results: Results, stopped: Mapping[int, str]) -> list[Counted]:
+def counted(parts: Sequence[Part], results: Results, stopped: Mapping[str, str]) -> list[Counted]:
     """The results so far, part by part."""
     known = []
-    for number, part in enumerate(parts):
+    for part in parts:
         kept = [results.found[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.found]
-        known.append(Counted(part, sum(kept, Found()), len(kept), stopped.get(number, "")))
+        known.append(Counted(part, sum(kept, Found()), len(kept), stopped.get(part.key, "")))
     return known
 
 
 def left(parts: Sequence[Part], results: Results) -> list[Place]:
     """The chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
-    todo = [
-        (p, n) for p, part in enumerate(parts) for n in range(len(part.tasks)) if (part.key, n) not in results.found
-    ]
+    distinct = {part.key: p for p, part in enumerate(parts)}  # two campaigns may ask the same
+    todo = [(p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.found]
     Random(0).shuffle(todo)
     return todo
 
@@ -71,7 +70,7 @@ class Run:
     def __init__(self, parts: Sequence[Part], results: Results, target: Implementation) -> None:
         self.parts, self.results, self.target = parts, results, target
         self.todo = left(parts, results)
-        self.stopped: dict[int, str] = {}  # parts of which a chunk has no result, and why
+        self.stopped: dict[str, str] = {}  # the keys of parts of which a chunk has no result, and why
         self._waiting: dict[Future[Any], Place] = {}
 
     @property
@@ -80,16 +79,16 @@ class Run:
         return sum(self.parts[p].tasks[n].cases for p, n in self.todo)
 
     def go(
-        self, pool: Executor, workers: Callable[[], int], shown: Progress, ask: Callable[[int, float], None]
+        self, pool: Executor, workers: Callable[[], int], shown: Progress, ask: Callable[[int, float, float], None]
     ) -> None:
-        """Run every chunk; `ask` is called once with the cases left and their rate. Raises UsageError.
+        """Run every chunk; `ask` is called once with the cases left, their rate, and the seconds so far. UsageError.
 
         `workers` says how many there are now: those of a cluster come and go.
         """
         queue = iter(self.todo)
         began, before, asked = 0.0, 0, False
+        started = seen = looked = time.monotonic()
         there = workers()
-        seen = looked = time.monotonic()
         self._submit(pool, queue, AHEAD * there)
         while self._waiting:
             done, _ = wait(self._waiting, LOOK, return_when=FIRST_COMPLETED)
@@ -100,7 +99,10 @@ class Run:
                 began, before = now if done else 0.0, shown.done
             elif done and not asked and now - began > MEASURED:
                 asked = True
-                ask(shown.total - shown.done, (shown.done - before) / (now - began))
+                ask(shown.total - shown.done, (shown.done - before) / (now - began), now - started)
+            if not asked and now - started > MINUTE:  # chunks so long that there is no other rate
+                asked = True
+                ask(shown.total - shown.done, shown.done / (now - started), now - started)
             if now - looked >= LOOK:
                 there, looked = self._count(workers), now
                 seen = now if there else seen
@@ -117,9 +119,10 @@ class Run:
     def _submit(self, pool: Executor, queue: Iterator[Place], more: int) -> None:
         module, path = self.target.module, self.target.path
         while more > 0 and (place := next(queue, None)) is not None:
-            if place[0] in self.stopped:
+            part = self.parts[place[0]]
+            if part.key in self.stopped:
                 continue
-            task = self.parts[place[0]].tasks[place[1]]
+            task = part.tasks[place[1]]
             try:
                 future = pool.submit(work, task, code.digest(module, path), module, path)
             except (RuntimeError, OSError) as error:  # the pool is broken, or its scheduler has gone
@@ -129,7 +132,7 @@ class Run:
 
     def _kept(self, future: Future[Any], place: Place) -> int:
         """Keep the result of a chunk; returns how many cases it has."""
-        part, chunk = place
+        part, chunk = self.parts[place[0]], place[1]
         try:
             found = future.result()
         except (BrokenExecutor, CancelledError, OSError) as error:
@@ -139,20 +142,22 @@ class Run:
                 raise self._gone(error) from error
             raise
         if isinstance(found, Stopped):
-            self.stopped.setdefault(part, found.why)
+            self.stopped.setdefault(part.key, found.why)
         else:
-            self.results.append(self.parts[part].key, chunk, found)
-        return self.parts[part].tasks[chunk].cases
+            self.results.append(part.key, chunk, found)
+        return part.tasks[chunk].cases
 
     def _gone(self, error: BaseException) -> GoneError:
         return GoneError(f"the workers have gone ({type(error).__name__}); the same command goes on from here")
 
 
-def check_minute(cases: int, rate: float) -> None:
-    """Raise LongError where the cases left take more than a minute."""
-    if cases > rate * MINUTE:
-        minutes = round(cases / rate / 60) or 1
-        raise LongError(
-            f"{cases} cases are left, about {minutes} minute{'s' * (minutes > 1)} at {rate:.3g} a second: "
-            "--yes runs them all"
+def check_minute(cases: int, rate: float, spent: float = 0.0) -> None:
+    """Raise LongError where the cases left, after the seconds spent, take more than a minute in all."""
+    if cases > rate * max(0.0, MINUTE - spent):
+        minutes = (round(cases / rate / 60) or 1) if rate else 0
+        long = (
+            f"about {minutes} minute{'s' * (minutes > 1)} at {rate:.3g} a second"
+            if minutes
+            else "and no chunk was done in a minute"
         )
+        raise LongError(f"{cases} cases are left, {long}: --yes runs them all")

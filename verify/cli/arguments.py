@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lanecheck_console.command import Help, Version, forbidden, unread
+from lanecheck_console.command import Help, Version, forbidden, unread, unwritable
 from verify.cli.output import ONLY_ASCII
 from verify.core.errors import UsageError
 
@@ -64,13 +64,36 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
     made = Parser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
-    made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
+    add_output(made, "write the report there instead of stdout")
     made.add_argument("--allow-unchecked", action="store_true", help="accept what could not be checked")
     made.add_argument("--no-unicode", action=OnlyAscii, nargs=0, default=argparse.SUPPRESS, help="write ASCII alone")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
     return made
+
+
+def add_output(parser: argparse.ArgumentParser, words: str) -> None:
+    """The option for the file that a command writes, None for stdout; `words` is its help."""
+    parser.add_argument("-o", "--output", metavar="FILE", type=_output, help=words)
+
+
+def _output(path: str) -> str | None:
+    return None if path in ("", "-") else written(path)
+
+
+def written(path: str) -> str:
+    """The path of a file that is written in the end; UsageError at once where it cannot be."""
+    if line := unwritable(path):
+        raise UsageError(line)
+    return path
+
+
+def filled(path: str) -> str:
+    """The path of a folder that files are written to in the end; UsageError at once where they cannot be."""
+    if line := unwritable(path, folder=True):
+        raise UsageError(line)
+    return path
 
 
 def add_statements(parser: argparse.ArgumentParser, what: str) -> None:

@@ -105,12 +105,12 @@ def _failed(
 
 
 def _as_failures(argv: Sequence[str] | None, message: str, code: Exit, errors: Sequence[AtomFileError] = ()) -> None:
-    from verify.cli.arguments import Parser, Rejected
+    from verify.cli.arguments import Parser, Rejected, add_output
     from verify.report import Failure, Report, failure_of
 
     peek = Parser(add_help=False)
     peek.add_argument("--format", default="text")
-    peek.add_argument("-o", "--output")
+    add_output(peek, "")
     peek.add_argument("--allow-unchecked", action="store_true")
     # The message may be that this file cannot be written, or that --format is wrong.
     with suppress(UsageError, Rejected), redirect_stderr(io.StringIO()):

@@ -27,7 +27,7 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
     options.sources = {}
     found: list[S] = []
     errors: list[AtomFileError] = []
-    for file in options.files:
+    for file in dict.fromkeys(options.files):
         try:
             entries = read(Path(file))
         except AtomFileError as error:

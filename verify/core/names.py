@@ -67,7 +67,10 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         return f"; {purpose(Path(word))}"
     import difflib
 
-    lists = {"atom": "python -m verify.atom --list", "command": "lanecheck --help"}.get(what, "--list")
+    ways = {"atom": "python -m verify.atom --list", "command": "lanecheck --help", "campaign": "--count"}
+    lists = ways.get(what, "--list")
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
-    return f"; nearest: {', '.join(close)}" if close else f"; {lists} shows all"
+    if close or what == "key":
+        return f"; nearest: {', '.join(close)}" if close else f"; known: {', '.join(known)}"
+    return f"; {lists} shows all"

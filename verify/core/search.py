@@ -82,6 +82,11 @@ class Numbers:
         """Whether plain integers give a number that was found at a point."""
         return self.alone(*self.at(point)) == number
 
+    def item(self, thread: int, value: int) -> int:
+        """The number that a block has at one (thread, value)."""
+        point = thread * self.values + value
+        return int(self.block(point, point + 1)[0])
+
     def read(self, start: int, stop: int) -> Array:
         """The block, some of it compared with plain integers. Raises Misread where they differ."""
         found, count = self.block(start, stop), stop - start

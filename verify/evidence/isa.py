@@ -196,7 +196,10 @@ def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexa
     if (counts > copies).any():
         once_each = copies == 1  # then points that share an element outside the tile collide, too
         extra = int((counts[counts > copies] - once_each).sum()) + once_each * search.repeated_outside(every, elements)
-        return _collision(part, every, *search.crowded(every, counts, copies), extra)._replace(damage=damage)
+        point, element = search.crowded(every, counts, copies)
+        wrong = _collision(part, every, point, element, extra)
+        many = often(list(modes(layout.shape, layout.stride)), element) > copies
+        return wrong._replace(damage=damage, reproduced=wrong.reproduced and many)
     if not damage:
         return _outside(part, every)
     first = int(lacking.argmax())
@@ -241,9 +244,11 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     wanted = subject.expected(part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
-        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
+        again = tuple(map(size, part.parsed)) == table.shape
+        fits = repair.find(subject, part)
+        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=fits, reproduced=again)
         return "exhaustive", table.size, sizes
-    if (ours := called(part.parsed, table)) is not None:
+    if (ours := called(part.parsed, table.item)) is not None:
         return "exhaustive", table.size, ours
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = table.size * len(cases)
@@ -254,18 +259,18 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     return "exhaustive", points, None
 
 
-def called(layout: Layout, table: Table) -> Counterexample | None:
-    """Where Layout.__call__ differs from the table of the whole domain, which shows an error of ours.
+def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample | None:
+    """Where Layout.__call__ differs from what all points together have there, which shows an error of ours.
 
     A layout is linear in its digits, so the unit of each digit and the last point are compared.
 
     >>> layout = Layout.parse("(2,4):(4,1)")
-    >>> called(layout, evaluate(layout)) is None, called(layout, evaluate(layout) + 1).statement
+    >>> called(layout, evaluate(layout).item) is None, called(layout, (evaluate(layout) + 1).item).statement
     (True, 'T1 V0: 4 by itself, 5 among all points: an evaluation of ours is wrong')
     """
-    last = table.shape[0] - 1, table.shape[1] - 1
+    last = size(layout[0]) - 1, size(layout[1]) - 1
     for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
-        if (alone := layout(thread, value)) != (got := int(table[thread, value])):
+        if (alone := layout(thread, value)) != (got := among(thread, value)):
             statement = f"T{thread} V{value}: {alone} by itself, {got} among all points: an evaluation of ours is wrong"
             return Counterexample({"thread": thread, "value": value}, statement, reproduced=False)
     return None
@@ -329,10 +334,10 @@ def _unequal(layout: Layout, other: Layout) -> Counterexample | None:
     """The smallest point at which two layouts of as many threads and values differ."""
     from verify.core import search
 
-    both = ([search.of_layout(one, partial(walk, one))] for one in (layout, other))
-    count, points, thread, value = search.unequal(*both)
+    both = [search.of_layout(one, partial(walk, one)) for one in (layout, other)]
+    count, points, thread, value = search.unequal(both[:1], both[1:])
     if not count:
-        return None
+        return called(layout, both[0].item) or called(other, both[1].item)
     first, second = (walk(one, thread, value) for one in (layout, other))
     return Counterexample(
         {"thread": thread, "value": value},
@@ -340,7 +345,7 @@ def _unequal(layout: Layout, other: Layout) -> Counterexample | None:
         f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
         extent="unique" if count == 1 else "smallest",
         damage=(f"{count} of {points} points disagree",),
-        reproduced=first != second,
+        reproduced=[one.item(thread, value) for one in both] == [first, second] and first != second,
     )
 
 
@@ -364,5 +369,6 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     first = batched.first_not_inverse(layout, inverse)
     if first is None or first >= elements:
         return "exhaustive", elements, None
-    statement = f"L(R({first})) = {image(layout, image(inverse, first))} with R = {inverse}"
-    return "exhaustive", elements, Counterexample({"element": first}, statement)
+    got = image(layout, image(inverse, first))
+    statement = f"L(R({first})) = {got} with R = {inverse}"
+    return "exhaustive", elements, Counterexample({"element": first}, statement, reproduced=got != first)

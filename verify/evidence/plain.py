@@ -20,7 +20,7 @@ from lanecheck_console.digests import shake_128
 from layouts import Layout, arrays, size
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
-from verify.core.digits import lane_of
+from verify.core.digits import lane_of, walks
 
 Rows: TypeAlias = "list[list[int]]"
 _KNOWN: dict[object, list[tuple[int, int]]] = {}  # places by formula: of the ISA tables alone, never of a layout
@@ -29,6 +29,9 @@ Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
 
 def few(layout: Layout) -> list[int] | None:
     """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner.
+
+    Also None where `Layout.__call__` and the sum of digit * stride differ anywhere: one of them is wrong, and arrays,
+    which are neither, decide.
 
     >>> from unittest.mock import patch
     >>> with patch("layouts.arrays.loaded", return_value=False):
@@ -42,9 +45,10 @@ def few(layout: Layout) -> list[int] | None:
 
 
 @lru_cache(maxsize=8)  # of one atom; the function is in the key, so that an error planted in it is seen
-def _called(layout: Layout, call: Callable[..., int]) -> list[int]:
+def _called(layout: Layout, call: Callable[..., int]) -> list[int] | None:
     threads, values = size(layout[0]), size(layout[1])
-    return [call(layout, thread, value) for thread in range(threads) for value in range(values)]
+    found = [call(layout, thread, value) for thread in range(threads) for value in range(values)]
+    return found if found == [element for row in walks(layout) for element in row] else None
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> int:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory, Registers
+from verify.core.digits import every, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence import plain
-from verify.evidence.isa import ENGINE, Table, evaluate, indices
+from verify.evidence.isa import ENGINE, Table, evaluate
 
 if TYPE_CHECKING:
     from random import Random
@@ -49,7 +50,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
 
     m, n, _ = subject.mma.shape
     rng = Random(seed)
-    maps = {part.name: by_lane(subject, part) for part in subject.parts}
+    maps = {part.name: by_lane(subject, part, _table) for part in subject.parts}
     places = {}
     for part in subject.parts:
         threads, values = maps[part.name].shape
@@ -67,8 +68,14 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     if bad.any():
         trial, row, col = (int(c) for c in np.argwhere(bad)[0])
         statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
-        damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
-        wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
+        again = {part.name: by_lane(subject, part, _plain_table) for part in subject.parts}
+        found = _through_fragments(subject, again, places, {name: each[trial:][:1] for name, each in given.items()})
+        wrong = Counterexample(
+            {"trial": trial, "m": row, "n": col},
+            statement,
+            damage=(f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",),
+            reproduced=bool((found[0, :, row + m * col] != right[trial, 0, row + m * col]).any()),
+        )
     seconds = time.perf_counter() - started
     return finding(Check.ISA, wrong, "random integers", trials, ENGINE, Status.AGREES, seconds)
 
@@ -95,25 +102,30 @@ def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
     return a, b * matrices.get("SFB", 1)
 
 
-def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
-    """The element of each (lane, value): the layout at the lane's logical thread, for every replica.
+def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, BoundOperand], Table]) -> Table:
+    """The element of each (lane, value): the operand's table at the lane's logical thread, for every replica.
 
     In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
     """
+    table = of(subject, part)
     if isinstance(part.formulas[0], Memory):
-        return _table(subject, part)[: part.formulas[0].ctas]
-    table = _table(subject, part)
-    thr, rep = subject.numbering
-    lanes = indices(thr, subject.tables)[:, None] + indices(rep, subject.tables)
+        return table[: part.formulas[0].ctas]
+    thr, rep = (np.array(every(layout.shape, layout.stride)) for layout in subject.numbering)
+    lanes = thr[:, None] + rep
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
     spread[lanes] = table[:, None, :]
     return spread
 
 
 def _table(subject: BoundAtom, part: BoundOperand) -> Table:
-    if part.map is not None:
-        return np.array(part.map.elements(), dtype=np.int64)
-    return evaluate(part.parsed, subject.tables)
+    """The element of each (thread, value)."""
+    return _plain_table(subject, part) if part.map is not None else evaluate(part.parsed, subject.tables)
+
+
+def _plain_table(subject: BoundAtom, part: BoundOperand) -> Table:
+    """The same, evaluated in plain integers."""
+    rows = walks(part.parsed) if part.map is None else part.map.elements()
+    return np.array(rows, dtype=np.int64)
 
 
 def _through_fragments(

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from layouts import Layout, batched, fit
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
-from verify.core.digits import halves, modes
+from verify.core.digits import every, halves, modes
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
@@ -40,7 +40,7 @@ def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
     if subject.thr is None or subject.rep is None:
         return None
     values = part.formulas[0].values
-    lanes = batched.batch(subject.thr).values()[:, None]
+    lanes = np.array(every(subject.thr.shape, subject.thr.stride))[:, None]
     wanted = []
     for formula in part.formulas:
         for replica in range(subject.rep_size):

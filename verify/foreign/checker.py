@@ -34,7 +34,7 @@ from verify.maps.fragment_map import FragmentMap, grid
 from verify.report import Case
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 OWN_INVERSE = Property(
     "own_inverse",
@@ -56,7 +56,7 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
     return Case(
         name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect,
-        picture=lambda: _drawn(name, found, verdicts), drawn_by=f"{replay} --format html",
+        picture=lambda window: _drawn(name, found, verdicts, window), drawn_by=f"{replay} --format html",
     )  # fmt: skip
 
 
@@ -82,15 +82,15 @@ def _bound(name: str, found: ForeignMap) -> bind.BoundIndex:
     return replace(subject, spec=replace(subject.spec, name=name))
 
 
-def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict]) -> Picture:
+def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a map beside the ISA's, or alone where it has no instruction."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 
     try:
-        return drawn(_bound(name, found), verdicts)
+        return drawn(_bound(name, found), verdicts, window)
     except SpecError:
-        return Picture(name, (maps.tile(found.operand or "map", found.map),), shades="thread")
+        return Picture(name, (maps.tile(found.operand or "map", found.map, window=window),), shades="thread")
 
 
 def _missing(name: str, part: str, why: str) -> Verdict:

@@ -67,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time for one map (20)")
     parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
     add_execution(parser)
-    parser.add_argument("--agreement", metavar="FILE", help="write the results there too, as a page of Markdown")
+    words = "write the results there too, as a page of Markdown"
+    parser.add_argument("--agreement", metavar="FILE", type=arguments.written, help=words)
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")
     return parser
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every map of an operand in registers that the ISA tables have, each once, with the operands that have it.
 
-Thousands of operands have about two hundred maps. `catalogue.json` has their sizes and operands, so that a search
-evaluates formulas of maps of one size alone; it has no points. It names the digest of the tables that it was made from:
-with other tables it is not used, and the list is made anew, which takes some seconds.
+Thousands of operands have about two hundred maps. `catalogue.cache` has their sizes and operands, so that a search
+evaluates formulas of maps of one size alone; it has no points. It is sealed with the digest of the tables, of the code
+that made it and of its own content (`lanecheck_console.digests`): any other file is not used, and the list is made
+anew, which takes some seconds.
 
 `python -m verify.identify.catalogue` writes the file.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,19 @@ from typing import Any, NamedTuple
 
 import isa_tables
 from isa_tables.tables import SHIPPED
+from lanecheck_console.digests import name_of, sealed, unsealed
 from layouts.arrays import np
 from verify.binding.coordinates import SWAPPED
 
-FILE = Path(__file__).with_name("catalogue.json")
+ROOT = Path(__file__).parents[2]
+FILE = Path(__file__).with_name("catalogue.cache")
+CODE = (
+    "isa_tables/*.py",
+    "isa_tables/schema.toml",
+    "layouts/arrays.py",
+    "verify/binding/coordinates.py",
+    "verify/identify/catalogue.py",
+)  # what makes and reads the list
 MATRICES = ("D", "C", "A", "B")
 Points = Any  # an int64 array [lane, value, coordinate]
 
@@ -62,22 +71,30 @@ class Group:
         return np.stack(found[::-1] if self.swapped else found, axis=-1), holds
 
 
-def digest() -> str:
-    """The digest of the shipped ISA tables: their names and bytes."""
-    found = hashlib.sha256()
-    for path in sorted(SHIPPED.glob("*.toml")):
-        found.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()
+def files() -> Iterator[Path]:
+    """All that the list is made from: the shipped ISA tables and the code."""
+    yield from sorted(SHIPPED.glob("*.toml"))
+    for pattern in CODE:
+        yield from sorted(ROOT.glob(pattern))
+
+
+def name() -> str:
+    """The digest of all that the list is made from."""
+    return name_of(*(part for path in files() for part in (path.relative_to(ROOT).as_posix(), path.read_bytes())))
 
 
 def groups() -> Sequence[Group]:
-    """Every map of the ISA tables: read, or made anew where the file is of other tables."""
+    """Every map of the ISA tables: read, or made anew where the file is not what is made."""
     try:
-        data = json.loads(FILE.read_bytes())
-    except (OSError, ValueError):
-        data = {}
-    if data.get("tables") != digest():
-        return made()
+        content = unsealed(name(), FILE.read_bytes())
+    except OSError:
+        content = None
+    return made() if content is None else _read(content)
+
+
+def _read(content: bytes) -> list[Group]:
+    """The groups of a file that was not changed."""
+    data = json.loads(content)
     names = data["mnemonics"]
     return [
         Group(
@@ -169,7 +186,7 @@ def _ordered(pair: tuple[Any, Any], swapped: bool) -> tuple[Any, Any]:
     return (pair[1], pair[0]) if swapped else pair
 
 
-def text(found: Sequence[Group]) -> str:
+def entry(found: Sequence[Group]) -> bytes:
     """The file of some groups: a line for each map, the mnemonics by their numbers."""
     names = sorted({name for group in found for member in group.members for name in member.mnemonics})
     number = {name: at for at, name in enumerate(names)}
@@ -185,9 +202,9 @@ def text(found: Sequence[Group]) -> str:
         )
         for group in found
     ]
-    head: Mapping[str, object] = {"tables": digest(), "mnemonics": names}
-    return json.dumps(head)[:-1] + ', "maps": [\n' + ",\n".join(lines) + "\n]}\n"
+    text = f'{{"mnemonics": {json.dumps(names)}, "maps": [\n' + ",\n".join(lines) + "\n]}\n"
+    return sealed(name(), text.encode())
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(made()), encoding="utf-8")
+    FILE.write_bytes(entry(made()))

@@ -125,7 +125,3 @@ def _pool(options: argparse.Namespace) -> object:
     from verify.atom import selection
 
     return selection.pool(options.atoms, options)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -90,7 +90,3 @@ def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
         return output.report(verified(entries, case, "maps", quiet=options.quiet), options)
     found = tuple(replace(case(one), place=options.at) for one in entries)  # one map: nothing else is loaded
     return output.report(Report(found), options)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

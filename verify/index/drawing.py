@@ -12,12 +12,12 @@ from verify.index.whole import bound, maps_of
 from verify.maps.fragment_map import MapError
 from verify.pictures import maps
 from verify.pictures.atoms import PLACES
-from verify.pictures.picture import Panel, Picture
+from verify.pictures.picture import Panel, Picture, Window
 
 SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "16 bytes, mod 8"}
 
 
-def of_index(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
+def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of an entry with what the verdicts found wrong."""
     panels: list[Panel] = []
     notes: list[str] = []
@@ -26,16 +26,16 @@ def of_index(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
         texts = [(one, one.counterexample) for one in wrong if one.counterexample is not None]
         notes += [f"{part.name} {one.status}: {'; '.join([at.statement, *at.damage])}" for one, at in texts]
         try:
-            panels.append(_panel(part, texts[0][1].inputs if texts else {}))
+            panels.append(_panel(part, texts[0][1].inputs if texts else {}, window))
         except MapError as error:
             notes.append(f"{part.name} is not drawn: {error}")
     if len(subject.parts) > 2 and (whole := maps_of(subject)):
-        panels += permutations(bound(subject, whole), verdicts)
+        panels += permutations(bound(subject, whole), verdicts, window)
     spaces = {part.operand.space: SHADES.get(part.operand.space, "place") for part in subject.parts}
     return Picture(subject.name, tuple(panels), notes=tuple(notes), shades=" or ".join(spaces.values()))
 
 
-def _panel(part: IndexOperand, wrong: Mapping[str, int]) -> Panel:
+def _panel(part: IndexOperand, wrong: Mapping[str, int], window: Window) -> Panel:
     """The operand by the user's map, and by the ISA's where they differ; lanes that do not contribute are left out.
 
     Of one in memory each element has its places.
@@ -51,4 +51,4 @@ def _panel(part: IndexOperand, wrong: Mapping[str, int]) -> Panel:
     element = tuple(wrong.get(axis.word, -1) for axis in found.outputs)
     marked = {image for one in (found, wanted) if one is not None for image in one.at(*point)} | {element}
     place = PLACES.get(part.name, (1, 1))
-    return maps.tile(part.name, found, wanted, copies=copies, marked=marked, place=place)
+    return maps.tile(part.name, found, wanted, copies=copies, marked=marked, window=window, place=place)

@@ -33,7 +33,7 @@ from verify.maps.fragment_map import Axis, FragmentMap, Point
 from verify.report import Case, drawing_command
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 Finding = Callable[[], "Counterexample | None"]
 MAP = "map"  # the sort of subject
@@ -50,16 +50,16 @@ def case(subject: BoundIndex) -> Case:
         subject.name,
         tuple(verdicts),
         layouts=tuple((part.name, part.text) for part in subject.parts),
-        picture=lambda: drawn(subject, verdicts),
+        picture=lambda window: drawn(subject, verdicts, window),
         drawn_by=drawing_command(subject.spec.replay),
     )
 
 
-def drawn(subject: BoundIndex, verdicts: Sequence[Verdict]) -> Picture:
+def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of an entry with what the verdicts found wrong."""
     from verify.index.drawing import of_index
 
-    return of_index(subject, verdicts)
+    return of_index(subject, verdicts, window)
 
 
 def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:

@@ -88,7 +88,3 @@ def _text(name: str) -> str:
         raise UsageError(f"cannot read {name}: {error.strerror}") from error
     except (UnicodeDecodeError, ValueError) as error:
         raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -27,7 +27,7 @@ from verify.kernel.state.findings import WARNINGS, Finding, Severity
 from verify.report import Case
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 LISTED = 8  # findings of one claim that are printed
 PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
@@ -75,14 +75,14 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
     )  # fmt: skip
 
 
-def _drawn(name: str, wrong: WrongProduct | None) -> Picture:
+def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
     """The picture of the operands that are wrong."""
     from verify.pictures.picture import Picture
     from verify.pictures.products import of_product
 
     if wrong is None:
         return Picture(name, (), notes=("no operand of a matrix product was found to be wrong",))
-    return of_product(name, wrong)
+    return of_product(name, wrong, window=window)
 
 
 def _place(file: str, found: Sequence[Finding], compiled: bool) -> Place | None:

@@ -181,7 +181,3 @@ def _infer(options: argparse.Namespace) -> int:
     )
     output.write(text, options.output)
     return Exit.OK if found.exact else Exit.UNDECIDED
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

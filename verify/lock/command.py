@@ -73,6 +73,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
         raise UsageError("which maps? Give FILEs of atoms, tilings or maps; or --check, to compare with the lock")
     if options.format != "text" or options.output:
         raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
+    arguments.written(options.lock)
     subjects = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
     if getattr(options, "malformed", ()):
         return Exit.USAGE  # each error is on stderr: in a lock without those entries they would count as missing
@@ -155,7 +156,3 @@ def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
     changed = sum(map(bool, wrong.values()))
     counts = f"{len(report.cases) - changed} as locked, {changed} not"
     yield f"{len(report.cases)} subjects: {counts}; exit {int(report.exit())}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

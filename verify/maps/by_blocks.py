@@ -49,6 +49,7 @@ def ownership(found: FragmentMap, images: Images, copies: int) -> Counterexample
         crowded = images.image(*images.elements.at(point))
         points = tuple(images.elements.at(one) for one in search.places([images.elements], [number], 2))
         reproduced = images.elements.gives(point, number) and {images.image(*one) for one in points} == {crowded}
+        reproduced &= images.count(crowded) > copies
         counted = counted._replace(extra=int((counts[many] - copies).sum()), crowded=crowded, both=points)
     elif counted.few:
         reproduced = images.count(counted.first) == counted.has
@@ -65,6 +66,8 @@ def equals(found: FragmentMap, images: Images, wanted: FragmentMap, others: Imag
     first = thread, value
     belongs: list[Point] = []
     reproduced = found.at(*first) != wanted.at(*first)
+    for one in (images, others):
+        reproduced &= first not in one or all(column.item(*first) == column.alone(*first) for column in one.columns)
     for image in found.at(*first):
         belongs = [others.elements.at(one) for one in search.places(others.columns, image)]
         reproduced &= others.image(*belongs[0]) == image if belongs else not others.count(image)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, product
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -42,13 +42,15 @@ def of_layout(
     outputs: Sequence[Axis],
     inputs: Inputs = ("lane", "value"),
     origin: Origin | None = None,
+    part: tuple[range, range] | None = None,
     *,
     few: int = LARGEST,
     largest: int = LARGEST,
 ) -> FragmentMap:
     """The map of a layout of rank 2; an integer e is the element (e % X, e // X) of a tile of X rows.
 
-    A map of more than a `few` points keeps none of them: it is searched by blocks.
+    With `part`, only of these indices of both modes. A whole map of more than a `few` points keeps none of them: it is
+    searched by blocks.
 
     Raises MapError for another rank, for coordinates that are not those of the tile, for a swizzle of negative numbers
     and for more points than the `largest` map has.
@@ -57,14 +59,17 @@ def of_layout(
     if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
         raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
     axes = tuple(Axis(name, size(mode)) for name, mode in zip(inputs, inner.shape, strict=True))
-    points = axes[0].extent * axes[1].extent
-    if points > largest:
-        raise MapError(f"{layout}: more than {largest} points")
-    tile = tuple(outputs)
+    shown = part or (range(axes[0].extent), range(axes[1].extent))
+    points, tile = len(shown[0]) * len(shown[1]), tuple(outputs)
     images = LayoutImages(layout, tile)
-    if points > few and images.by_blocks:
+    if few < points <= largest and part is None and images.by_blocks:
         return FragmentMap(axes, tile, images, origin or Origin(str(layout)))
-    return FragmentMap.tabulate(images.image, axes, tile, origin or Origin(str(layout)))
+    if points > LARGEST:
+        raise MapError(f"{layout}: more than {LARGEST} points")
+    kept: dict[Point, tuple[Point, ...]] = {
+        (thread, value): (images.image(thread, value),) for thread, value in product(*shown)
+    }
+    return FragmentMap(axes, tile, kept, origin or Origin(str(layout)))
 
 
 class LayoutImages(Images):

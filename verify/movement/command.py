@@ -90,7 +90,3 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
         line = f"no swizzle is free of conflicts: under {swizzle} {fault}"
     output.write(f"{line}\n", options.output)
     return Exit.OK if free and not fault else Exit.REFUTED
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

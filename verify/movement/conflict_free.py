@@ -51,6 +51,7 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
     one, other = (start + lane for lane in conflict.lanes)
     steps = size(access.threads[1]) // access.vector
     base, step = divmod(turn, steps)
+    warp = range(start, min(start + LANES, size(access.threads[0])))
     where = f"in access {step}" + (f", at base {base * access.unit}" if base else "")
     based = found[base * steps * warps : (base + 1) * steps * warps]
     total, least = sum(f.total for f in based), sum(len(f.phases) for f in based)
@@ -62,7 +63,9 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
         repair=line if free and swizzle.bits else "",
-        reproduced=here % 32 == there % 32 == conflict.bank and (here != there or access.operation is Operation.COPY),
+        reproduced=here % 32 == there % 32 == conflict.bank
+        and (here != there or access.operation is Operation.COPY)
+        and _unmerged(access.access(warp, step, base * access.unit)).conflict == conflict,
     )
 
 

@@ -18,10 +18,10 @@ from verify.movement.register_operand import RegisterOperand
 from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
 from verify.movement.wgmma_descriptor import CHUNK, Descriptor, fit
 from verify.pictures import banks, maps
-from verify.pictures.picture import Cell, Panel, Picture, grid
+from verify.pictures.picture import Cell, Panel, Picture, Window, grid
 
 
-def of_movement(movement: Movement, verdicts: Sequence[Verdict]) -> Picture:
+def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a movement with what the verdicts found wrong."""
     notes = [
         "; ".join(filter(None, (f"{one.status}: {one.counterexample.statement}", *one.counterexample.damage)))
@@ -30,24 +30,24 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict]) -> Picture:
     ]
     panels: list[Panel] = []
     if movement.over is not None:
-        panels += _hand_over(movement.over)
+        panels += _hand_over(movement.over, window)
         notes += [movement.over.miscount] * bool(movement.over.miscount)
     shared = [access for access in movement.accesses if access.memory == "shared" and movement.operand is None]
     for access in shared:
         try:
-            own, words = _access(access, 2 * bool(panels))
+            own, words = _access(access, 2 * bool(panels), window)
         except LayoutError as error:  # it is not aligned, which the check refutes
             own, words = [], f"the banks are not drawn: {error}"
         panels += own
         notes.append(words)
     if movement.operand is not None:
-        panels += _descriptor(fit(movement.operand))
+        panels += _descriptor(fit(movement.operand), window)
     shades = "lane" if shared else "16 bytes, mod 8" if movement.operand is not None else "thread"
     several = banks.SEVERAL if shared else "several owners"
     return Picture(movement.name, tuple(panels), notes=tuple(notes), shades=shades, several=several)
 
 
-def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
+def _access(access: SmemAccess, column: int, window: Window) -> tuple[list[Panel], str]:
     """The phases of one access of a warp: the first of those that take the most wavefronts without the swizzle."""
     plain = replace(access, swizzle=PLAIN).accesses(access.base or 0)
     times = [one.through(PLAIN).total for one in plain]
@@ -56,10 +56,10 @@ def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
     warps = -(-size(access.threads[0]) // 32)
     what = f"access {number // warps} of warp {number % warps}, {access.how} of {access.width} bits"
     step = 2 if access.swizzle.bits else 1  # each phase with the swizzle is below the same one without
-    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, (0, column), step)]
+    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, (0, column), step, window)]
     after = times[number]
     if access.swizzle.bits:
-        panels += banks.phases("after", chosen, access.bytes, (1, column), step)
+        panels += banks.phases("after", chosen, access.bytes, (1, column), step, window)
         after = chosen.through(access.bytes).total
         what += f": {times[number]} wavefronts before {access.swizzle} of elements, {after} after"
     else:
@@ -67,13 +67,13 @@ def _access(access: SmemAccess, column: int) -> tuple[list[Panel], str]:
     return panels, f"{what} (one of {len(plain)} accesses)"
 
 
-def _hand_over(over: HandOver) -> Iterator[Panel]:
+def _hand_over(over: HandOver, window: Window) -> Iterator[Panel]:
     """What the source leaves, and what the destination wants beside what arrives there."""
     given, wanted = over.given, over.wanted
     mine, theirs = _map(given), _map(wanted)
-    yield maps.tile("from", mine, place=(0, 0), copies=_copies(mine))
+    yield maps.tile("from", mine, place=(0, 0), copies=_copies(mine), window=window)
     if over.miscount:
-        yield maps.tile("to", theirs, place=(0, 1), copies=_copies(theirs))
+        yield maps.tile("to", theirs, place=(0, 1), copies=_copies(theirs), window=window)
         return
 
     numbers = arriving(over).tolist()
@@ -83,7 +83,7 @@ def _hand_over(over: HandOver) -> Iterator[Panel]:
         return row, column
 
     found = FragmentMap.tabulate(arrives, theirs.inputs, theirs.outputs, Origin("what arrives"))
-    panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs))
+    panel = maps.tile("to", found, theirs, place=(0, 1), copies=_copies(theirs), window=window)
     rows = f"row r of memory begins at element {over.rows}" if given.rows else f"value v is value {over.order}"
     yield replace(panel, captions=(f"from: {given.mnemonic}", f"to: {wanted.operand} of {wanted.mnemonic}", rows))
 
@@ -105,7 +105,7 @@ def _map(operand: RegisterOperand) -> FragmentMap:
     return FragmentMap.tabulate(locate, inputs, outputs, origin)
 
 
-def _descriptor(found: Descriptor) -> Iterator[Panel]:
+def _descriptor(found: Descriptor, window: Window) -> Iterator[Panel]:
     """The fields of a descriptor, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
     if not found.swizzle:
         return
@@ -115,9 +115,10 @@ def _descriptor(found: Descriptor) -> Iterator[Panel]:
         value = found.word >> low & (1 << high - low + 1) - 1
         rows.append((Cell((f"{low}-{high}",)), Cell((str(value),), number % 8)))
     heading = f"descriptor {found.word:#018x} at address 0"
-    labels = tuple(said), ("bits", "value")
-    yield Panel("descriptor", heading, ("field", ""), tuple(rows), (len(rows), 2), labels=labels,
-                captions=(found.fields,))  # fmt: skip
+    fields = tuple(said)
+    yield grid("descriptor", heading, ("field", ""), (len(rows), 2), lambda row, column: rows[row][column],
+               window=window, captions=(found.fields,),
+               names=(lambda row: fields[row], lambda column: ("bits", "value")[column]))  # fmt: skip
     access, wide = found.operand.access, CHUNK * BYTE // found.operand.access.element
     mn, k = (size(mode) for mode in access.tile)
     mine = access.bytes(found.operand.bytes)
@@ -131,6 +132,6 @@ def _descriptor(found: Descriptor) -> Iterator[Panel]:
         return Cell((str(lies),), lies // CHUNK % 8, expected="" if lies == right else str(right), about=(about,))
 
     heading = f"bytes of {mn}x{k} (mn,k), {wide} elements in a cell"
-    panel = grid("bytes", heading, ("mn", "k"), (-(-mn // steps[0]), -(-k // steps[1])), at, place=(0, 1))
-    names = tuple(tuple(str(i * step) for i in range(n)) for n, step in zip(panel.extent, steps, strict=True))
-    yield replace(panel, labels=(names[0], names[1]))
+    yield grid("bytes", heading, ("mn", "k"), (-(-mn // steps[0]), -(-k // steps[1])), at,
+               window=window, place=(0, 1),
+               names=(lambda row: str(row * steps[0]), lambda column: str(column * steps[1])))  # fmt: skip

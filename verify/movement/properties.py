@@ -23,7 +23,7 @@ from verify.movement.smem_access import WRITES, SmemAccess
 from verify.report import Case, drawing_command
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 MOVEMENT = "movement"
 COUNTED = 1 << 12  # points up to which the solver counts counterexamples: the ISA check counts them at base 0
@@ -169,12 +169,12 @@ class MovementChecker(Run):
         return Case(
             movement.name,
             tuple(replayed(verdict, lambda: movement.replay) for verdict in found),
-            picture=lambda: _drawn(movement, found),
+            picture=lambda window: _drawn(movement, found, window),
             drawn_by=drawing_command(movement.replay),
         )
 
 
-def _drawn(movement: Movement, verdicts: Sequence[Verdict]) -> Picture:
+def _drawn(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
     from verify.movement.drawing import of_movement
 
-    return of_movement(movement, verdicts)
+    return of_movement(movement, verdicts, window)

@@ -92,8 +92,9 @@ class HandOver:
             return replace(self, rows=Layout(x, 1), columns=Layout(y, wanted.extent[0]), order=order or read)
         order = order or Layout(wanted.values)
         lanes, values = np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :]
+        chosen = np.array([image(order, value) for value in range(wanted.values)])
         place = np.zeros((x, y), np.int64)  # the number of the element that each place of a row in memory has
-        place[given.locate(lanes, _table(order, wanted.values))] = wanted.number(lanes, values)
+        place[given.locate(lanes, chosen)] = wanted.number(lanes, values)
         parts = wanted.parts  # of an element: they are neighbours in memory, whatever their registers
         columns = from_samples(y, lambda c: int(place[0, c]) if c >= parts else c)
         rows = rows or from_samples(x, lambda r: int(place[r, 0]))

@@ -13,6 +13,7 @@ from dataclasses import replace
 import proofs
 from layouts import Swizzle, size
 from layouts.arrays import np
+from verify.core.digits import walks
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -23,15 +24,16 @@ from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Tabl
 def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that a CTA can have as much shared memory as the tile spans, from its base on."""
     places = access.places.values()
-    base, most = access.base or 0, access.capacity
-    needed = base + (int(places.max()) + 1) * access.element // BYTE
+    base, most, last = access.base or 0, access.capacity, int(places.argmax())
+    needed = base + (int(places[last]) + 1) * access.element // BYTE
     wrong = None
     if needed > most:
         more = [arch for arch, kib in CAPACITY.items() if kib * 1024 >= needed]
         spans = f"ends at byte {needed}" if base else f"spans {needed} bytes"
         statement = f"the tile {spans}; a CTA has {most} ({CAPACITY[access.arch]} KiB) on {access.arch}"
         repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
-        wrong = Counterexample({"bytes": needed, "most": most}, statement, repair=repair)
+        again = access.place(last) == int(places[last])
+        wrong = Counterexample({"bytes": needed, "most": most}, statement, repair=repair, reproduced=again)
     return [finding(Check.ISA, wrong, "exhaustive", places.size, "numpy")]
 
 
@@ -86,7 +88,13 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
             one for one in (replace(access, width=w) for w in widths) if not len(_not_whole(one, one.offsets()))
         )
         repair = next((f"accesses of {one.width} bits are whole" for one in narrower), "")
-        wrong = Counterexample({"thread": thread, "value": value + place}, statement, extent="smallest", repair=repair)
+        wrong = Counterexample(
+            {"thread": thread, "value": value + place},
+            statement,
+            extent="smallest",
+            repair=repair,
+            reproduced=(access.offset(thread, value), access.offset(thread, value + place)) == (first, here),
+        )
     return [finding(Check.ISA, wrong, "exhaustive", offsets.size, "numpy")]
 
 
@@ -112,8 +120,13 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     wrong = None
     if len(twice):
         one, other = (int(index[order[i]]) for i in (twice[0], twice[0] + 1))
-        where = f"are both written to element {int(place[order[twice[0]]])}"
-        wrong = Counterexample({}, f"elements {one} and {other} of the tile {where}")
+        where = int(place[order[twice[0]]])
+        written = {index for row in walks(access.threads) for index in row}
+        wrong = Counterexample(
+            {},
+            f"elements {one} and {other} of the tile are both written to element {where}",
+            reproduced={one, other} <= written and access.place(one) == access.place(other) == where,
+        )
     return [finding(Check.ISA, wrong, "exhaustive", size(access.threads), "numpy")]
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import proofs
@@ -11,6 +11,7 @@ from layouts import Layout, Swizzle, batched, size
 from layouts.arrays import np
 from layouts.bank_conflicts import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
+from verify.core.digits import image, walk
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -90,6 +91,19 @@ class SmemAccess:
         threads, values = map(size, self.threads)
         found: Table = batched.compose(self.places, self.threads).values().reshape(values, threads).T
         return found.reshape(threads, -1, self.vector)
+
+    def place(self, index: int) -> int:
+        """One of `places`, in plain integers."""
+        return self.swizzle(int(image(self.tile, index)))
+
+    def offset(self, thread: int, value: int) -> int:
+        """The element of memory of one (thread, value), in plain integers."""
+        return self.place(int(walk(self.threads, thread, value)))
+
+    def access(self, threads: Sequence[int], step: int, base: int) -> Access:
+        """One of `accesses`, of these threads, in plain integers."""
+        places = (self.offset(thread, step * self.vector) for thread in threads)
+        return Access(tuple(base + place * (self.element // BYTE) for place in places), self.width, self.operation)
 
     def accesses(self, base: int = 0) -> list[Access]:
         """Every access of every warp, in bytes from a base on."""

@@ -20,7 +20,7 @@ from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, batched, logical_divide, size
 from layouts.arrays import np
-from verify.core.digits import image
+from verify.core.digits import image, walk
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -55,6 +55,10 @@ class Operand:
         found: Table = batched.table(self.access.tile) * self.access.element // BYTE
         return found
 
+    def byte(self, mn: int, k: int) -> int:
+        """One of `bytes`, in plain integers."""
+        return int(walk(self.access.tile, mn, k)) * self.access.element // BYTE
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Descriptor:
@@ -72,11 +76,23 @@ class Descriptor:
     first: tuple[int, int] = (0, 0)  # (mn, k) of the first of them
     word: int = 0  # the descriptor at address 0
     fault: str = ""  # why no descriptor can describe it: its swizzle, an offset, two elements at one byte
+    shared: bool = True  # whether plain integers, too, have the elements of the fault at one byte
 
     @property
     def fields(self) -> str:
         """The fields, as printed."""
         return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
+
+    @property
+    def bytes_of_first(self) -> tuple[int, int]:
+        """Where the first wrong element lies, and where the descriptor has it, in plain integers."""
+        return int(self.operand.access.bytes(self.operand.byte(*self.first))), int(self.address(*self.first))
+
+    @property
+    def reproduced(self) -> bool:
+        """Whether plain integers find it wrong, too."""
+        mine, theirs = self.bytes_of_first
+        return mine != theirs if self.bad else bool(self.fault) and self.shared
 
     def address(self, mn: Any, k: Any) -> Any:
         """The byte of element (mn, k), by the ISA's formula."""
@@ -88,13 +104,17 @@ class Descriptor:
 
 def fit(operand: Operand) -> Descriptor:
     """The descriptor of fewest differences, with the major and offsets of the spec where it has them."""
+    return min(_candidates(operand), key=lambda one: (one.bad, bool(one.fault)))
+
+
+def _candidates(operand: Operand) -> list[Descriptor]:
+    """The descriptor of each major that the operand may have; one without fields where it has no such swizzle."""
     table, access = read_layouts("wgmma"), operand.access
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
         fault = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
-        return Descriptor(operand, table, fault=fault)
-    each = (Descriptor(operand, table, name, major, *_parted(access, major)) for major in operand.majors)
-    return min(map(_fitted, each), key=lambda one: one.bad)
+        return [Descriptor(operand, table, fault=fault)]
+    return [_fitted(Descriptor(operand, table, name, major, *_parted(access, major))) for major in operand.majors]
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
@@ -129,30 +149,32 @@ def _fitted(bare: Descriptor) -> Descriptor:
 
     def read_off(mine: Table, other: Table) -> int:
         places = np.argwhere((mine == 1) & (other == 0))
-        return max(0, int((wanted - zero)[tuple(places[0])])) if len(places) else 0
+        at = (int(places[0][0]), int(places[0][1])) if len(places) else None
+        return 0 if at is None else max(0, operand.byte(*at) - int(zero[at]))
 
     lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
     sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
-    word, fault = 0, _shared(operand)
+    word, (fault, shared) = 0, _shared(operand)
     try:
         word = bare.table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=bare.swizzle)
     except isa_tables.IsaError as error:
-        fault = str(error)
+        fault, shared = str(error), True
     bad = np.argwhere(unswizzled(lbo, sbo) != wanted)
     first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
-    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault)
+    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault, shared=shared)
 
 
-def _shared(operand: Operand) -> str:
-    """The statement that two elements lie at one address; empty where each has its own."""
+def _shared(operand: Operand) -> tuple[str, bool]:
+    """The statement that two elements lie at one address, and whether plain integers agree; empty where none do."""
     flat, rows = operand.access.bytes(operand.bytes).ravel(order="F"), size(operand.access.tile[0])
     _, first, group = np.unique(flat, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[group] != np.arange(len(flat)))
     if not len(again):
-        return ""
-    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
-    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
-    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
+        return "", True
+    byte, *places = int(flat[again[0]]), *(divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
+    here, there = (f"(mn={mn}, k={k})" for k, mn in places)
+    agree = all(int(operand.access.bytes(operand.byte(mn, k))) == byte for k, mn in places)
+    return f"{here} and {there} both lie at byte {byte}", agree
 
 
 def steps_claim(_: object, found: Descriptor) -> Statement:
@@ -199,16 +221,17 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
         return [finding(Check.ISA, None, method, points, "numpy")]
     read = fit(replace(operand, lbo=None, sbo=None))
     repair = "" if read.bad or read.fault or read.fields == found.fields else read.fields
-    wrong = Counterexample({}, fault, repair=repair)
+    again = all(one.reproduced for one in _candidates(operand))  # a descriptor of another major fits no better
+    wrong = Counterexample({}, fault, repair=repair, reproduced=again)
     if found.bad:
-        row, column = found.first
-        mine, theirs = int(operand.access.bytes(int(operand.bytes[row, column]))), int(found.address(row, column))
+        (row, column), (mine, theirs) = found.first, found.bytes_of_first
         wrong = Counterexample(
             {"mn": row, "k": column},
             f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
             extent="smallest",
             damage=(f"{found.bad} of {points} elements lie elsewhere",),
             repair=repair,
+            reproduced=again,
         )
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 

@@ -56,7 +56,3 @@ def _text(score: Score, options: argparse.Namespace) -> str:
     more = len(score.survivors) - len(shown)
     lines = [*shown, *[f"and {more} more (-v shows all)"][: more > 0], *score.lines()]
     return output.fitted("\n".join(lines), options.output)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

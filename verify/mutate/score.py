@@ -207,7 +207,8 @@ def score_one(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant:
             score.checked[column] += 1
             score.refuted[column] += refuted
             if not refuted and column != "intrinsic":
-                score.survivors.append(f"{mutant.origin} {operand}  SURVIVES {column}: {mutant.what}")
+                how = "SURVIVES" if any(e.status.confirmed for e in given) else "UNDECIDED by"  # the solver gave up
+                score.survivors.append(f"{mutant.origin} {operand}  {how} {column}: {mutant.what}")
         elif column in ("isa", "z3"):
             score.survivors.append(f"{mutant.origin} {operand}  UNCHECKED by {column}: {mutant.what}")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Verdict
 from verify.pictures.operands import Drawn, grain, panel
-from verify.pictures.picture import Picture, Window
+from verify.pictures.picture import WHOLE, Picture, Window
 
 PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 LARGEST = 1 << 20  # points of an operand: each is kept with its element
@@ -20,7 +20,7 @@ def of_atom(
     verdicts: Iterable[Verdict] = (),
     status: str = "",
     operands: Sequence[str] = (),
-    window: Window | None = None,
+    window: Window = WHOLE,
 ) -> Picture:
     """The picture of an atom, or of some of its operands, with what the verdicts found wrong.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from layouts.bank_conflicts import BANKS, LANES, PHASE, WORD, Access, Operation, Wavefronts
 from layouts.swizzle import Swizzle
 from verify.pictures import owners
-from verify.pictures.picture import Cell, Fault, Panel
+from verify.pictures.picture import WHOLE, Cell, Fault, Panel, Window, grid
 
 LINE = BANKS * WORD  # bytes of one row
 SEVERAL = "another word of the same bank"
@@ -19,7 +19,12 @@ Lanes = dict[int, list[int]]  # word -> lanes
 
 
 def phases(
-    name: str, access: Access, swizzle: Swizzle, place: tuple[int, int] = (0, 0), step: int = 1
+    name: str,
+    access: Access,
+    swizzle: Swizzle,
+    place: tuple[int, int] = (0, 0),
+    step: int = 1,
+    window: Window = WHOLE,
 ) -> Iterator[Panel]:
     """A panel for each phase of an access through a swizzle, below each other, `step` rows of panels further on.
 
@@ -44,7 +49,7 @@ def phases(
             times = found.phases[number]
             heading = f"{name}: phase {number}, lanes {active[0]}-{active[-1]}, {times} wavefront{'s' * (times > 1)}"
             down = place[0] + step * number, place[1]
-            yield _panel(f"{name} {number}", heading, words, access.operation, down)
+            yield _panel(f"{name} {number}", heading, words, access.operation, down, window)
             number += 1
 
 
@@ -56,13 +61,15 @@ def _lanes(access: Access, found: Wavefronts) -> list[range]:
     return [range(start, start + width) for start in range(0, LANES, width)]
 
 
-def _panel(name: str, heading: str, words: Lanes, operation: Operation, place: tuple[int, int]) -> Panel:
+def _panel(
+    name: str, heading: str, words: Lanes, operation: Operation, place: tuple[int, int], window: Window
+) -> Panel:
     """The words of a phase: a row for each line of memory that it touches, a column for each bank."""
     lines = sorted({word // BANKS for word in words})
     crowded = {bank for bank in range(BANKS) if sum(word % BANKS == bank for word in words) > 1}
 
-    def cell(line: int, bank: int) -> Cell:
-        word = line * BANKS + bank
+    def cell(row: int, bank: int) -> Cell:
+        word = lines[row] * BANKS + bank
         lanes = words.get(word, [])
         twice = operation is Operation.COPY and len(lanes) > 1  # copies share no words
         listed = tuple(owners.listed([(lane,) for lane in lanes], ("T",)))
@@ -70,6 +77,7 @@ def _panel(name: str, heading: str, words: Lanes, operation: Operation, place: t
         fault = Fault.SEVERAL if lanes and (bank in crowded or twice) else Fault.NONE
         return Cell(listed, lanes[0] % 8 if lanes else -1, fault, about=(about,))
 
-    cells = tuple(tuple(cell(line, bank) for bank in range(BANKS)) for line in lines)
-    names = tuple(str(line * LINE) for line in lines), tuple(map(str, range(BANKS)))
-    return Panel(name, heading, ("byte", "bank"), cells, (len(lines), BANKS), place=place, labels=names)
+    return grid(
+        name, heading, ("byte", "bank"), (len(lines), BANKS), cell, window=window, place=place,
+        names=(lambda row: str(lines[row] * LINE), None),
+    )  # fmt: skip

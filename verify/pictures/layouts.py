@@ -10,10 +10,10 @@ from layouts import ComposedLayout, Layout, Swizzle, leaves, size
 from layouts.bank_conflicts import BANKS, WORD
 from layouts.tensor import Coordinates
 from verify.pictures import points
-from verify.pictures.picture import Cell, Panel, Picture, Window, grid, shown
+from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid, shown
 
 
-def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window: Window | None = None) -> Picture:
+def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window: Window = WHOLE) -> Picture:
     """The picture of a layout as (row, column) -> offset; a swizzled one beside what it is without the swizzle.
 
     With `banks`, the bits of an element, each cell has the bank of its offset too, and that is its colour.
@@ -49,7 +49,7 @@ def offsets(
     layout: Layout | ComposedLayout,
     cell: Callable[[int, str], Cell],
     *,
-    window: Window | None = None,
+    window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
     """The panel of a layout with the cell of each offset: its first mode down, all others across.

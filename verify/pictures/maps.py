@@ -11,12 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
 from math import prod
 
 from verify.maps.fragment_map import FragmentMap, MapError, Point
 from verify.pictures import owners
-from verify.pictures.picture import Cell, Fault, Panel, Window, grid
+from verify.pictures.picture import WHOLE, Cell, Fault, Panel, Window, grid
 
 LETTERS = {
     "lane": "T", "thread": "T", "value": "V", "column": "c", "byte": "b", "cta": "CTA",
@@ -32,7 +31,7 @@ def tile(
     *,
     copies: int = 1,
     marked: Collection[Point] = (),
-    window: Window | None = None,
+    window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
     """The elements of a map's outputs, each with its owners, and with those of another map where they differ.
@@ -70,7 +69,7 @@ def table(
     *,
     wanted: FragmentMap | None = None,
     cell: Callable[[Point], Cell] | None = None,
-    window: Window | None = None,
+    window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
     """The image of each point, and that of another map where it differs: the first input down, the others across.
@@ -96,7 +95,9 @@ def table(
     return grid(name, heading or name, names, (down.extent, width), at, window=window, place=place, captions=captions)
 
 
-def permutation(axis: str, numbers: Sequence[int], written: str, place: tuple[int, int] = (0, 0)) -> Panel:
+def permutation(
+    axis: str, numbers: Sequence[int], written: str, window: Window = WHOLE, place: tuple[int, int] = (0, 0)
+) -> Panel:
     """A relabelling as the permutation that it is: below each number of the instruction the atom's.
 
     >>> [cell.text for cell in permutation("k", (0, 2, 1, 3), "(2,2):(2,1)").every()]
@@ -109,11 +110,11 @@ def permutation(axis: str, numbers: Sequence[int], written: str, place: tuple[in
         return Cell((str(number),), number % 8, about=(about,))
 
     heading = f"{axis}' = {written} of {axis}"
-    found = grid(f"{axis}'", heading, ("", axis), (1, len(numbers)), at, place=place)
-    return replace(found, labels=((f"{axis}'",), found.labels[1]))
+    names = (lambda _: f"{axis}'"), None
+    return grid(f"{axis}'", heading, ("", axis), (1, len(numbers)), at, window=window, place=place, names=names)
 
 
-def memory(name: str, found: FragmentMap, window: Window | None = None, place: tuple[int, int] = (0, 0)) -> Panel:
+def memory(name: str, found: FragmentMap, window: Window = WHOLE, place: tuple[int, int] = (0, 0)) -> Panel:
     """The elements at each place of Tensor Memory, by a map from elements to places: lanes down, the rest across."""
     names = [axis.name for axis in found.outputs]
     down = names.index("lane")

@@ -7,7 +7,7 @@ The ISA's formulas are evaluated at one lane and value at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
@@ -19,7 +19,7 @@ from verify.core.digits import halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
 from verify.pictures import owners, points
-from verify.pictures.picture import Cell, Panel, Window, grid
+from verify.pictures.picture import WHOLE, Cell, Panel, Window, grid
 
 Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
 BRIEF = 4096  # elements of an operand: beyond, cells are not described one by one
@@ -200,7 +200,7 @@ class Drawn:
                 yield self.named(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
 
 
-def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None = None) -> Panel:
+def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window = WHOLE) -> Panel:
     """The panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
     part = drawn.part
     if len(part.axes) == 1:
@@ -219,7 +219,7 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window | None =
     )  # fmt: skip
 
 
-def _bits(drawn: Drawn, place: tuple[int, int], window: Window | None) -> Panel:
+def _bits(drawn: Drawn, place: tuple[int, int], window: Window) -> Panel:
     """The panel of an operand of a copy: bits that stay together in one cell, as many across as one thread has."""
     part, total = drawn.part, drawn.part.extent[0]
     runs = [_run(one.layout) for one in drawn.subject.parts if one.layout is not None]
@@ -232,14 +232,12 @@ def _bits(drawn: Drawn, place: tuple[int, int], window: Window | None) -> Panel:
         bit = (row * across + column) * together
         return drawn.cell(bit) if bit < total else Cell(())
 
-    found = grid(
+    return grid(
         part.name, heading, ("bit", "+"), (-(-total // (across * together)), across),
         at,
         window=window, place=place, captions=tuple(drawn.captions()),
+        names=(lambda row: str(row * across * together), lambda column: str(column * together)),
     )  # fmt: skip
-    (row, column), (rows, columns) = found.first, found.extent
-    starts = tuple(str((row + i) * across * together) for i in range(rows))
-    return replace(found, labels=(starts, tuple(str((column + i) * together) for i in range(columns))))
 
 
 def grain(subject: BoundAtom) -> int:

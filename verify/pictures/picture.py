@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-Window = tuple[range, range]  # rows and columns of a map
+Window = tuple[range | None, range | None]  # rows and columns of a map; None for all
+WHOLE: Window = (None, None)
+Names = tuple[Callable[[int], str] | None, Callable[[int], str] | None]  # of rows and columns, from their numbers
 MOST = 1 << 16  # cells of a panel: beyond, a panel is a window
 
 
@@ -183,11 +185,14 @@ def grid(  # noqa: PLR0913
     whole: tuple[int, int],
     at: Callable[[int, int], Cell],
     *,
-    window: Window | None = None,
+    window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
     captions: Sequence[str] = (),
+    names: Names = (None, None),
 ) -> Panel:
-    """The panel with the cell `at(row, column)` for each row and column of a window; by default, of as many as fit.
+    """The panel with the cell `at(row, column)` for each row and column of a window, of as many as fit.
+
+    It has no cells where a window is outside the map.
 
     >>> panel = grid("one", "one", ("row", "column"), (2, 3), lambda r, c: Cell((f"{r}{c}",)))
     >>> [cell.text for cell in panel.every()], panel.window
@@ -196,18 +201,20 @@ def grid(  # noqa: PLR0913
     rows, columns = shown(whole, window)
     cells = tuple(tuple(at(row, column) for column in columns) for row in rows)
     first = (rows.start, columns.start)
-    return Panel(name, heading, axes, cells, whole, first, place, tuple(captions))
+    down, across = (
+        tuple(map(named, part)) if named else () for named, part in zip(names, (rows, columns), strict=True)
+    )
+    return Panel(name, heading, axes, cells, whole, first, place, tuple(captions), (down, across))
 
 
-def shown(whole: tuple[int, int], window: Window | None = None) -> Window:
-    """The rows and columns of a map that its panel shows: those of a window, or all; the first, where they are many.
+def shown(whole: tuple[int, int], window: Window = WHOLE) -> tuple[range, range]:
+    """The rows and columns of a map that its panel shows: those of a window; the first, where they are many.
 
-    >>> shown((2, 3)), shown((2, 1 << 20))
-    ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)))
+    >>> shown((2, 3)), shown((2, 1 << 20)), shown((1 << 20, 3), (range(7, 9), None))
+    ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)), (range(7, 9), range(0, 3)))
     """
-    rows, columns = map(range, whole)
-    if window is not None:
-        rows, columns = (kept[one.start : one.stop] for kept, one in zip((rows, columns), window, strict=True))
+    parts = zip(map(range, whole), window, strict=True)
+    rows, columns = (every if part is None else every[part.start : part.stop] for every, part in parts)
     if len(rows) * len(columns) > MOST:
         columns = columns[:MOST]
         rows = rows[: max(1, MOST // len(columns))]

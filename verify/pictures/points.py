@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
-from layouts import ComposedLayout, Layout, batched, size
+from layouts import ComposedLayout, Layout, LayoutError, batched, size
 from layouts.arrays import few, np
 
 
@@ -18,7 +19,8 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
     Raises LayoutError where there is no value.
     """
     if few(len(indices)):
-        return [layout(index) for index in indices]
+        with suppress(LayoutError):  # the error is that of all of them, also where numpy is loaded already
+            return [layout(index) for index in indices]
     found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
     return found
 

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 
 from verify.core.verdict import ProductOperand, WrongProduct
-from verify.pictures.picture import Cell, Panel, Picture, grid
+from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid
 
 ELEMENT = re.compile(r"(\w+)\[(.*)\]")
 AXES = {"A": ("m", "k"), "B": ("k", "n")}
 PLACES = {"A": (0, 0), "B": (0, 1)}
 
 
-def of_product(title: str, wrong: WrongProduct, status: str = "") -> Picture:
+def of_product(title: str, wrong: WrongProduct, status: str = "", window: Window = WHOLE) -> Picture:
     """The operands of a product by their slots, side by side, each slot with the element that it holds and wants.
 
     >>> rows = (("A[m=0,k=8]", "A[m=0,k=1]"),), (("A[m=0,k=0]", "A[m=0,k=1]"),)
@@ -24,12 +24,12 @@ def of_product(title: str, wrong: WrongProduct, status: str = "") -> Picture:
     ('A 1x2 (m,k) holds A[m,k]', [('0,8', '0,0'), ('0,1', '')])
     """
     first = next((one.name for one in wrong.operands if next(_differing(one), None)), "")
-    panels = tuple(_panel(one, wrong, one.name == first and wrong.decided) for one in wrong.operands)
+    panels = tuple(_panel(one, wrong, one.name == first and wrong.decided, window) for one in wrong.operands)
     wants = "what the instruction wants" if wrong.decided else "what the other operand implies: one of the two is wrong"
     return Picture(title, panels, status, (wrong.text,), "lane", marked="the slot that is named", expected=wants)
 
 
-def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool) -> Panel:
+def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool, window: Window) -> Panel:
     """An operand by its slots; elements of its array are written by their indices, as the heading says."""
     usual = _usual(operand)
     differing = dict.fromkeys(_differing(operand))
@@ -53,7 +53,7 @@ def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool) -> Panel:
     rows, columns = len(operand.holds), len(operand.holds[0])
     axes = AXES[operand.name]
     heading = f"{operand.name} {rows}x{columns} ({','.join(axes)}) holds {usual}"
-    return grid(operand.name, heading, axes, (rows, columns), at, place=PLACES[operand.name])
+    return grid(operand.name, heading, axes, (rows, columns), at, window=window, place=PLACES[operand.name])
 
 
 def _differing(operand: ProductOperand) -> Iterator[tuple[int, int]]:

@@ -48,8 +48,15 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
     ! several owners
     """
     lines = [picture.title + (f": {picture.status}" if picture.status else "")]
-    if quiet:
-        return f"{lines[0]}\n"
+    if not quiet:
+        lines += _below(picture, style)
+    text = "\n".join(line.rstrip() for line in lines) + "\n"
+    return text if style.unicode else text.encode("ascii", "backslashreplace").decode()
+
+
+def _below(picture: Picture, style: Style) -> list[str]:
+    """The lines below the title."""
+    lines: list[str] = []
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
     if found := _marked(picture):
@@ -60,8 +67,7 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
     lines += [part for note in picture.notes for part in _wrapped(note, style.width)]
     for panel in picture.panels:
         lines += [part for caption in panel.captions for part in _wrapped(f"  {caption}", style.width)]
-    text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return text if style.unicode else text.encode("ascii", "backslashreplace").decode()
+    return lines
 
 
 def _panel(panel: Panel, style: Style) -> Iterator[str]:

@@ -16,7 +16,7 @@ from verify.core.verdict import Check, Place, Scope, Status, Verdict, WrongProdu
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
 
 __all__ = ["Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
 
@@ -37,8 +37,8 @@ class Case:
     wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
-    # its picture, made where it is shown; None for what is no map, such as a law
-    picture: Callable[[], Picture] | None = field(default=None, compare=False, repr=False)
+    # its picture with the rows and columns of a window, made where it is shown; None for what is no map, such as a law
+    picture: Callable[[Window], Picture] | None = field(default=None, compare=False, repr=False)
     drawn_by: str = ""  # the command that draws it
 
     @cached_property

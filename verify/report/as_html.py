@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element, tostring
 from verify.core.html import document, element, formula
 from verify.core.verdict import Counterexample, Status, Verdict
 from verify.pictures.html import figure
-from verify.pictures.picture import Picture
+from verify.pictures.picture import WHOLE, Picture
 from verify.pictures.svg import first
 from verify.report import Case, Report, surprise
 from verify.report.as_text import describe, summary
@@ -70,7 +70,7 @@ def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
         yield element("p", f"Not drawn: a page draws {DRAWN} subjects; ", command, " draws it.")
         return
     try:
-        picture = case.picture()
+        picture = case.picture(WHOLE)
     except ValueError as error:  # such as a layout that has no such points
         picture = Picture(case.name, (), notes=(str(error),))
     if not picture.panels:

@@ -149,7 +149,3 @@ def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]
 
 def _wanted(name: str, only: Sequence[str]) -> bool:
     return any(name == one or fnmatchcase(name, one) or name.partition("<")[0] == one for one in only)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -35,15 +35,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
-    if options.output is None and options.format != "text":
-        options.output = "-"
     from verify.show import subjects
 
     shown = subjects.shown(options)
     if not shown.pictures and not shown.code:
         return ending.complain("nothing to draw", Exit.EMPTY)
-    text = _written(shown, options)
-    output.write(text, None if options.output == "-" else options.output)
+    output.write(_written(shown, options), options.output)
     return shown.code
 
 
@@ -68,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     for name in FORMATS[1:]:
         words = f"the same as --format {name}"
         made.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=words)
-    made.add_argument("-o", "--output", metavar="FILE", help="write the picture there instead of stdout")
+    arguments.add_output(made, "write the picture there instead of stdout")
     made.add_argument("--no-unicode", action="store_true", help="as text: ASCII marks alone")
     made.add_argument("-q", "--quiet", action="store_true", help="as text: one line for each subject")
     return made

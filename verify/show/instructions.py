@@ -7,13 +7,13 @@ import isa_tables
 from verify.core.errors import UsageError
 from verify.maps.fragment_map import FragmentMap, MapError
 from verify.pictures import maps
-from verify.pictures.picture import Panel, Picture
+from verify.pictures.picture import WHOLE, Panel, Picture, Window
 
 DESCRIBED = "a matrix descriptor says: draw a movement with `descriptor`, or a map with `memory`"
 PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1), "C": (1, 2)}
 
 
-def of_instruction(mnemonic: str) -> Picture:
+def of_instruction(mnemonic: str, window: Window = WHOLE) -> Picture:
     """The operands of a mnemonic that the tables map; UsageError for one that they do not have.
 
     >>> picture = of_instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
@@ -36,15 +36,18 @@ def of_instruction(mnemonic: str) -> Picture:
         except (isa_tables.IsaError, MapError) as error:
             notes.append(f"{name} is not drawn: {error}")
             continue
-        panels.append(_panel(name, operand, points, place))
+        panels.append(_panel(name, operand, points, place, window))
     return Picture(mnemonic, tuple(panels), notes=tuple(notes), shades="thread")
 
 
-def _panel(name: str, operand: isa_tables.Operand, points: FragmentMap, place: tuple[int, int]) -> Panel:
+def _panel(
+    name: str, operand: isa_tables.Operand, points: FragmentMap, place: tuple[int, int], window: Window
+) -> Panel:
     """The owners of each element of an operand in registers; the elements of each place of one in tensor memory."""
     from dataclasses import replace
 
     lines = tuple(f"  {line}" for line in operand.text().splitlines())
     if not operand.placed:
-        return replace(maps.tile(name, points, copies=operand.copies, place=place), captions=(f"{name}:", *lines))
-    return replace(maps.memory(name, points, place=place), captions=(f"{name} in {operand.space}:", *lines))
+        found = maps.tile(name, points, copies=operand.copies, window=window, place=place)
+        return replace(found, captions=(f"{name}:", *lines))
+    return replace(maps.memory(name, points, window, place), captions=(f"{name} in {operand.space}:", *lines))

@@ -26,9 +26,10 @@ from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
 from verify.pictures import maps, points
 from verify.pictures.atoms import of_atom
-from verify.pictures.picture import MOST, Panel, Picture
+from verify.pictures.picture import MOST, Panel, Picture, Window
 from verify.pictures.products import of_product
 from verify.report.as_json import SCHEMA
+from verify.show.options import window
 
 # of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
 TILE = re.compile(r"stays inside (\d{1,8}x\d{1,8})")  # the claim of a layout alone
@@ -111,45 +112,45 @@ def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
     """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
     verdicts, status, name = list(_verdicts(subject)), str(subject["status"]), str(subject["name"])
     if wrong := _product(subject):
-        return of_product(name, wrong, status)
+        return of_product(name, wrong, status, window(options))
     if (entry := _entry(subject, options)) is not None:
-        return replace(drawn(entry, verdicts), status=status)
-    if not subject["layouts"] and (layout := _layout(name, verdicts)):
+        return replace(drawn(entry, verdicts, window(options)), status=status)
+    if not subject["layouts"] and (layout := _layout(name, verdicts, window(options))):
         return replace(layout, status=status)
     alone, left = _alone(subject, verdicts)
     if not alone.parts:
         command = f"`{subject['drawn_by']}`" if "drawn_by" in subject else "the command that it is of, with its file,"
         return Picture(name, (), status, (f"its report has not what it is drawn from: {command} draws it",))
-    found = of_atom(alone, verdicts, status)
-    panels = (*found.panels, *_permutations(verdicts))
+    found = of_atom(alone, verdicts, status, window=window(options))
+    panels = (*found.panels, *_permutations(verdicts, window(options)))
     missing = "the ISA's owners are not in a report: --atoms FILE adds those of an entry"
     return replace(found, panels=panels, notes=(*found.notes[:-1], missing, *left))
 
 
-def _layout(text: str, verdicts: Sequence[Verdict]) -> Picture | None:
+def _layout(text: str, verdicts: Sequence[Verdict], part: Window) -> Picture | None:
     """The picture of a layout on the tile, or beside the other layout, of its claims; None for another subject."""
     import verify.layout as command
 
     for one in verdicts:
         if tile := TILE.fullmatch(one.claim.text):
             subject, _ = command.bound(text, command.tile_of(tile[1]))
-            return command.drawn(subject, verdicts)
+            return command.drawn(subject, verdicts, part)
         if other := OTHER.fullmatch(one.claim.text):
             try:
-                return command.compared(text, other[1])
+                return command.compared(text, other[1], part)
             except ValueError as error:
                 raise UsageError(f"{text} and {other[1]} are not drawn: {error}") from error
     return None
 
 
-def _permutations(verdicts: Sequence[Verdict]) -> Iterator[Panel]:
+def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
     """The relabelling that the counterexamples state, as the permutation of each axis."""
     stated = [line for one in verdicts if one.counterexample is not None for line in one.counterexample.damage]
     found = {hit[1]: hit[2] for line in stated if (hit := RELABELLED.match(line))}
     for number, (axis, text) in enumerate(found.items()):
         with suppress(LayoutError):
             if size(layout := Layout.parse(text)) <= MOST:
-                yield maps.permutation(axis, points.values(layout, range(size(layout))), text, (4 + number, 0))
+                yield maps.permutation(axis, points.values(layout, range(size(layout))), text, part, (4 + number, 0))
 
 
 def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.core.errors import Exit, SpecError, UsageError
-from verify.pictures.picture import Panel, Picture, Window
+from verify.pictures.picture import WHOLE, Panel, Picture, Window
+from verify.pictures.picture import shown as extents
+from verify.show.options import SORTS, check, window
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
@@ -46,29 +48,25 @@ def worse(one: Exit, other: Exit) -> Exit:
 
 def shown(options: Namespace) -> Shown:
     """The pictures of every argument, of the panels, rows and columns that the options choose."""
+    sorts = [_sort(what) for what in options.what]
+    check(options, sorts)
     found = Shown()
-    for what in options.what:
-        found += _of(what, options)
+    for what, sort in zip(options.what, sorts, strict=True):
+        found += DRAWN[sort](what, options)
     pictures = [_chosen(picture, options) for picture in found.pictures]
     return Shown(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
 
 
-def _of(what: str, options: Namespace) -> Shown:
+def _sort(what: str) -> str:
+    """Which of `options.SORTS` an argument is. Raises UsageError for a file of which there are no pictures."""
     path = Path(what)
     if what.endswith(".json") or _begins(path, b"{"):
-        from verify.show.reports import of_report
-
-        pictures, code = of_report(path, options)
-        return Shown(tuple(pictures), code)
+        return "report"
     if os.path.isfile(what) or what.endswith(".toml"):
-        return _of_file(path, options)
+        return _sort_of_file(path)
     if LAYOUT.match(what):
-        return _of_layout(what, options)
-    if INSTRUCTION.fullmatch(what):
-        from verify.show.instructions import of_instruction
-
-        return Shown((of_instruction(what),))
-    return _of_atoms([what], options.atoms, options)
+        return "layout"
+    return "instruction" if INSTRUCTION.fullmatch(what) else "atom"
 
 
 def _begins(path: Path, first: bytes) -> bool:
@@ -80,8 +78,8 @@ def _begins(path: Path, first: bytes) -> bool:
         return False
 
 
-def _of_file(path: Path, options: Namespace) -> Shown:
-    """The pictures of a file's entries, by what sort of entries it has."""
+def _sort_of_file(path: Path) -> str:
+    """Which sort of entries a file has. Raises UsageError for one of which there are no pictures."""
     from layouts.atoms import AtomFileError
     from layouts.atoms.document import read
     from verify.core.errors import MalformedError
@@ -92,13 +90,26 @@ def _of_file(path: Path, options: Namespace) -> Shown:
     except AtomFileError as error:
         raise MalformedError(error.errors) from error
     if sort in ("atom", ""):
-        return _of_atoms(options.only, [str(path)], options)
-    if sort in READERS:
-        return READERS[sort](path, options)
-    raise UsageError(f"{path}: there are no pictures of a file for verify.{sort}")
+        return "atoms"
+    if sort not in SORTS:
+        raise UsageError(f"{path}: there are no pictures of a file for verify.{sort}")
+    return sort
 
 
-def _of_tilings(path: Path, options: Namespace) -> Shown:
+def _of_report(what: str, options: Namespace) -> Shown:
+    from verify.show.reports import of_report
+
+    pictures, code = of_report(Path(what), options)
+    return Shown(tuple(pictures), code)
+
+
+def _of_instruction(what: str, options: Namespace) -> Shown:
+    from verify.show.instructions import of_instruction
+
+    return Shown((of_instruction(what, window(options)),))
+
+
+def _of_tilings(what: str, options: Namespace) -> Shown:
     from collections import ChainMap
 
     from layouts.atoms import registry
@@ -112,57 +123,50 @@ def _of_tilings(path: Path, options: Namespace) -> Shown:
     own = selection.pool(options.atoms, options) if options.atoms else {}
     pool = ChainMap(dict(own), registry())  # type: ignore[arg-type]
     found = Shown()
-    for one in inputs.in_files(Namespace(files=[str(path)], only=options.only), spec.read, "tiling"):
+    for one in inputs.in_files(Namespace(files=[what], only=options.only), spec.read, "tiling"):
         if options.thread is None:
-            found += of_case(case(one, pool, Prover(frozenset({Check.ISA}))))
+            found += of_case(case(one, pool, Prover(frozenset({Check.ISA}))), window(options))
         else:
-            found += Shown((_of_thread(one, pool, options.thread),))
+            found += Shown((_of_thread(one, pool, options.thread, window(options)),))
     return found
 
 
-def _of_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> Picture:
+def _of_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int, part: Window) -> Picture:
     """The steps to the part of a thread of a tiling; UsageError where there are none."""
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
     from verify.tiling.drawing import of_thread
 
     try:
-        return of_thread(prepare(one, find(one, pool)), thread)
+        return of_thread(prepare(one, find(one, pool)), thread, part)
     except IllFormed as error:
         raise UsageError(f"{one.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
     except OutOfTile as error:
         raise UsageError(f"{one.name}: {error}") from error
 
 
-def _of_movements(path: Path, options: Namespace) -> Shown:
+def _of_movements(what: str, options: Namespace) -> Shown:
     from verify.cli import inputs
     from verify.core.verdict import Check
     from verify.movement import bind
     from verify.movement.properties import MovementChecker
 
     found, checker = Shown(), MovementChecker(frozenset({Check.ISA}))
-    for movement in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "movement"):
-        found += of_case(checker.case(movement))
+    for movement in inputs.in_files(Namespace(files=[what], only=options.only), bind.read, "movement"):
+        found += of_case(checker.case(movement), window(options))
     return found
 
 
-def _of_indices(path: Path, options: Namespace) -> Shown:
+def _of_indices(what: str, options: Namespace) -> Shown:
     from verify.cli import arguments, inputs
     from verify.index import bind
     from verify.index.properties import case
 
     found = Shown()
-    for entry in inputs.in_files(Namespace(files=[str(path)], only=options.only), bind.read, "map"):
+    for entry in inputs.in_files(Namespace(files=[what], only=options.only), bind.read, "map"):
         if entry.spec.runs_code:
             arguments.check_execution(options.allow_exec)
-        found += of_case(case(entry))
+        found += of_case(case(entry), window(options))
     return found
-
-
-READERS: Mapping[str, Callable[[Path, Namespace], Shown]] = {
-    "tiling": _of_tilings,
-    "movement": _of_movements,
-    "index": _of_indices,
-}
 
 
 def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) -> Shown:
@@ -172,41 +176,44 @@ def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) ->
     chosen = [pool[name] for name in selection.chosen(names, None, pool)]
     found = Shown(code=Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK)
     for atom in chosen:
-        found += of_atom(atom, options.table)
+        found += of_atom(atom, options.table, window(options))
     return found
 
 
-def of_atom(entry: AnyAtom, table: bool = False) -> Shown:
+def of_atom(entry: AnyAtom, table: bool = False, part: Window = WHOLE) -> Shown:
     """The picture of an atom after the check `isa`, or the element of each (thread, value); the check's exit code."""
     from verify.atom.checker import AtomChecker, prepared
     from verify.core.verdict import Check
 
-    found = of_case(AtomChecker(frozenset({Check.ISA})).case(entry))
+    found = of_case(AtomChecker(frozenset({Check.ISA})).case(entry), part)
     if table:
         (picture,) = found.pictures
-        found = replace(found, pictures=(replace(picture, panels=tuple(_tables(prepared(entry)))),))
+        found = replace(found, pictures=(replace(picture, panels=tuple(_tables(prepared(entry), part))),))
     return found
 
 
-def of_case(case: Case) -> Shown:
+def of_case(case: Case, part: Window = WHOLE) -> Shown:
     """The picture of a case with its verdict by the check `isa`, and its exit code."""
     from verify.report import Report
 
-    picture = case.picture() if case.picture is not None else Picture(case.name, (), notes=(case.headline,))
+    picture = case.picture(part) if case.picture is not None else Picture(case.name, (), notes=(case.headline,))
     return Shown((replace(picture, status=f"{case.headline} (isa)"),), Report((case,)).exit())
 
 
-def _tables(subject: BoundAtom) -> Iterator[Panel]:
+def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
     """The element of each (thread, value) of each operand."""
     from verify.maps.fragment_map import Axis, FragmentMap
     from verify.maps.of_layout import of_layout
     from verify.pictures import maps
 
-    for number, part in enumerate(part for part in subject.parts if part.well_formed):
-        tile = tuple(map(Axis, part.axes, part.extent))
-        found: FragmentMap = part.points if part.layout is None else of_layout(part.layout, tile, ("thread", "value"))
-        heading = f"{part.name} (thread, value) -> ({', '.join(part.axes)})"
-        yield maps.table(part.name, found, heading, place=(number, 0))
+    for number, one in enumerate(one for one in subject.parts if one.well_formed):
+        if one.layout is None:
+            found: FragmentMap = one.points
+        else:
+            tile, points = tuple(map(Axis, one.axes, one.extent)), extents(one.domain, part)
+            found = of_layout(one.layout, tile, ("thread", "value"), part=points)
+        heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
+        yield maps.table(one.name, found, heading, window=part, place=(number, 0))
 
 
 def _of_layout(text: str, options: Namespace) -> Shown:
@@ -216,13 +223,12 @@ def _of_layout(text: str, options: Namespace) -> Shown:
     from verify.core.verdict import Check
     from verify.maps.fragment_map import MapError
 
-    if options.onto is not None:
-        extent = command.tile_of(options.onto)
-        (case,) = command.onto_tile(text, extent, {Check.ISA}).cases
-        return of_case(case)
     try:
+        if options.onto is not None:
+            (case,) = command.onto_tile(text, command.tile_of(options.onto), {Check.ISA}).cases
+            return of_case(case, window(options))
         return Shown((_layout(text, command.parsed(text), options),))
-    except (LayoutError, MapError) as error:
+    except (LayoutError, MapError, command.PointsError) as error:
         raise UsageError(f"{text} is not drawn: {error}") from error
 
 
@@ -231,36 +237,36 @@ def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> P
     import verify.layout as command
     from verify.pictures import layouts, maps
 
+    if options.banks and layouts.has_coordinates(layout):
+        raise SpecError("banks", f"the values of {text} are coordinates, which have no bank")
     if not options.table and not layouts.has_coordinates(layout):
-        return layouts.of_layout(text, layout, options.banks or 0, _window(options))
-    axes = command.axes_of(layout)
+        return layouts.of_layout(text, layout, options.banks or 0, window(options))
+    axes, pairs = command.axes_of(layout), command.as_pairs(layout)
     outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
-    return Picture(text, (maps.table("", command.points_of(layout, **outputs), text),), shades="thread")
+    found = command.points_of(pairs, extents(command.domain_of(pairs), window(options)), **outputs)
+    return Picture(text, (maps.table("", found, text, window=window(options)),), shades="thread")
 
 
-def _window(options: Namespace) -> Window | None:
-    return (options.rows, options.columns) if options.rows and options.columns else None
+DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
+    "atom": lambda what, options: _of_atoms([what], options.atoms, options),
+    "atoms": lambda what, options: _of_atoms(options.only, [what], options),
+    "layout": _of_layout,
+    "instruction": _of_instruction,
+    "tiling": _of_tilings,
+    "movement": _of_movements,
+    "index": _of_indices,
+    "report": _of_report,
+}
 
 
 def _chosen(picture: Picture, options: Namespace) -> Picture:
-    """The picture with the panels, rows and columns that the options choose."""
-    names = [panel.name for panel in picture.panels]
+    """The picture with the panels that the options choose, of which each has rows and columns in the window."""
+    names = [panel.name for panel in picture.panels if panel.name]
     if unknown := [name for name in options.operand if name not in names]:
         raise SpecError("operand", f"{picture.title} has {', '.join(names) or 'none'}, not {unknown[0]}")
     kept = picture.only(options.operand) if options.operand else picture
-    if not (options.rows or options.columns):
-        return kept
-    return replace(kept, panels=tuple(_cut(kept.panels, options)))
-
-
-def _cut(panels: Sequence[Panel], options: Namespace) -> Iterator[Panel]:
-    for panel in panels:
-        wanted = (options.rows, options.columns)
-        ends = [
-            range(0, count) if one is None else range(max(0, one.start - start), min(count, one.stop - start))
-            for one, start, count in zip(wanted, panel.first, panel.extent, strict=True)
-        ]
-        if not (ends[0] and ends[1]):
-            option = "rows" if not ends[0] else "columns"
-            raise SpecError(option, f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns")
-        yield panel.cut(*ends)
+    for panel in kept.panels:
+        for option, count in zip(("rows", "columns"), panel.extent, strict=True):
+            if not count:
+                raise SpecError(option, f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns")
+    return kept

@@ -170,7 +170,3 @@ def _report(specs: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
     return verified(
         specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

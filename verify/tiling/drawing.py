@@ -15,7 +15,7 @@ from verify.core.errors import UsageError
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
 from verify.pictures import layouts, owners, points
-from verify.pictures.picture import Cell, Panel, Picture, grid
+from verify.pictures.picture import Cell, Panel, Picture, Window, grid
 from verify.tiling.bind import TiledOperand, Tiling
 
 WARP = 32
@@ -60,7 +60,7 @@ class TileOwners:
         return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
 
 
-def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
+def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a tiling with what the verdicts found wrong."""
     panels = []
     notes = [
@@ -72,11 +72,11 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
         if tiled.read[0] is None:
             notes.append(f"{tiled.name} = {tiled.claimed} is not drawn: it is not well formed: {tiled.read[1]}")
         else:
-            panels.append(_tile(tiling, tiled, verdicts))
+            panels.append(_tile(tiling, tiled, verdicts, window))
     return Picture(tiling.name, tuple(panels), notes=tuple(notes), shades="warp")
 
 
-def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict]) -> Panel:
+def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict], window: Window) -> Panel:
     """The whole tile of an operand; B, drawn above C, has n across."""
     whole, name = TileOwners(tiling, tiled), tiled.name
     rows, columns = whole.extent
@@ -92,12 +92,12 @@ def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict]) -> P
     captions = [f"{name} = {tiled.layout} of {whole.unit[0]}x{whole.unit[1]}"]
     if first == "n":
         return grid(name, heading, (second, first), (columns, rows), lambda y, x: cell(x + rows * y),
-                    place=PLACES[name], captions=captions)  # fmt: skip
+                    window=window, place=PLACES[name], captions=captions)  # fmt: skip
     return grid(name, heading, (first, second), (rows, columns), lambda x, y: cell(x + rows * y),
-                place=PLACES[name], captions=captions)  # fmt: skip
+                window=window, place=PLACES[name], captions=captions)  # fmt: skip
 
 
-def of_thread(tiling: Tiling, thread: int) -> Picture:
+def of_thread(tiling: Tiling, thread: int, window: Window) -> Picture:
     """The steps of each operand side by side, from row-major memory to the elements of a thread, which are marked.
 
     Raises UsageError for a thread that the tiling does not have.
@@ -106,12 +106,12 @@ def of_thread(tiling: Tiling, thread: int) -> Picture:
         raise UsageError(f"--thread {thread}: {tiling.name} has the threads 0 .. {tiling.mma.size - 1}")
     panels: list[Panel] = []
     for number, tiled in enumerate(one for one in tiling.operands if one.name == one.like):
-        panels += _of_operand(tiling, tiled, thread, number)
+        panels += _of_operand(tiling, tiled, thread, number, window)
     title = f"{tiling.name}: the part of thread {thread}"
     return Picture(title, tuple(panels), shades="thread", marked=f"of thread {thread}")
 
 
-def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int) -> Iterator[Panel]:
+def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int, window: Window) -> Iterator[Panel]:
     whole = TileOwners(tiling, tiled)
     rows, columns = whole.extent
     memory = Layout((rows, columns), (columns, 1))
@@ -128,5 +128,6 @@ def _of_operand(tiling: Tiling, tiled: TiledOperand, thread: int, row: int) -> I
     for number, step in enumerate(steps):
         base = int(offset) if number == len(steps) - 1 else 0
         heading = f"{tiled.name}{number} {step.name}"
-        panel = layouts.offsets(f"{tiled.name}{number}", heading, step.layout, partial(cell, base), place=(row, number))
+        name, drawn = f"{tiled.name}{number}", partial(cell, base)
+        panel = layouts.offsets(name, heading, step.layout, drawn, window=window, place=(row, number))
         yield replace(panel, captions=(f"{heading} {step.text}: {step.profile}", f"  {step.layout}"))

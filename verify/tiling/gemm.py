@@ -9,7 +9,7 @@ along K, threads hold partial sums, which are added up at the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,9 +17,9 @@ from lanecheck_console.digests import shake_128
 from layouts import Layout, LayoutError
 from layouts.arrays import np
 from layouts.tensor import Tensor
+from verify.core.digits import every, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence import repair
-from verify.evidence.isa import evaluate
 from verify.evidence.product import RANGES, effective
 from verify.tiling import instruction, reference
 from verify.tiling.bind import TiledOperand, Tiling
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.floating[Any]]]"
+Parts: TypeAlias = "Callable[[Tiling, TiledOperand, Tensor], npt.NDArray[Any]]"
 
 
 def computed(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
@@ -44,13 +45,15 @@ def computed(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
         if len(bad := np.argwhere(found != right)):
             m, n = (int(c) for c in bad[0])
             got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
+            again = run(tiling, given, _one_by_one)[m, n]
             wrong = Counterexample(
                 {"m": m, "n": n},
                 f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
                 damage=(f"{len(bad)} of {right.size} elements are wrong",),
+                reproduced=np.array_equal(found[m, n], again, equal_nan=True),
             )
     except LayoutError as error:
-        wrong = Counterexample({}, f"a partition does not fit its operand: {error}")
+        wrong = Counterexample({}, f"a partition does not fit its operand: {error}", reproduced=not _fits(tiling))
     return [finding(Check.ISA, wrong, "random integers", right.size, "numpy", Status.AGREES)]
 
 
@@ -76,22 +79,45 @@ def expected(given: Mapping[str, Array]) -> Array:
     return found
 
 
-def run(tiling: Tiling, given: Mapping[str, Array]) -> Array:
-    """C = A * B^T as the threads compute it; NaN where no thread wrote an element, or two wrote different values."""
-    fragments = {d.name: loaded(tiling, d, given[d.name]) for d in tiling.operands if d.name != "C"}
-    return stored(tiling, issued(tiling, fragments))
-
-
-def loaded(tiling: Tiling, tiled: TiledOperand, matrix: Array) -> Array:
-    """The fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
-    return by_atom(tiling, tiled, partitions(tiling, tiled, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
-
-
 def partitions(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
     """The threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
     column = np.array(threads(tiling))[:, None]
     rows = tiled.partition(column, tensor).values()
     return np.broadcast_to(rows, (len(column), rows.shape[-1]))
+
+
+def _one_by_one(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
+    """The same of a tensor with storage, by column, with the places evaluated in plain integers."""
+    found: npt.NDArray[Any] = tensor.data[np.array([elements_of(tiling, tiled, thread) for thread in threads(tiling)])]
+    return found
+
+
+def _fits(tiling: Tiling) -> bool:
+    """Whether the partitions of all threads have as many elements as the atom's fragments, repeated."""
+    return all(
+        len(elements_of(tiling, tiled, thread)) == tiled.part.values * prod(tiled.repeats(tiling.tile))
+        for tiled in tiling.operands
+        for thread in threads(tiling)
+    )
+
+
+def run(tiling: Tiling, given: Mapping[str, Array], parts: Parts = partitions) -> Array:
+    """C = A * B^T as the threads compute it; NaN where no thread wrote an element, or two wrote different values."""
+    fragments = {d.name: loaded(tiling, d, given[d.name], parts) for d in tiling.operands if d.name != "C"}
+    return stored(tiling, issued(tiling, fragments), parts)
+
+
+def loaded(tiling: Tiling, tiled: TiledOperand, matrix: Array, parts: Parts = partitions) -> Array:
+    """The fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
+    return by_atom(tiling, tiled, parts(tiling, tiled, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
+
+
+def elements_of(tiling: Tiling, tiled: TiledOperand, thread: int) -> list[int]:
+    """The elements of the tile that the partition of one thread has, without arrays."""
+    part = tiled.partition(thread, Tensor(None, Layout(tiled.extent(tiling.tile))))
+    if not isinstance(part.layout, Layout):
+        raise TypeError(f"the partition of a layout is {part.layout}, no layout")
+    return [int(part.offset) + one for one in every(part.layout.shape, part.layout.stride)]
 
 
 def threads(tiling: Tiling) -> list[int]:
@@ -133,14 +159,14 @@ def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
 def table(tiling: Tiling, tiled: TiledOperand) -> Table:
     """The element of the atom that each (v, value) is, by the ISA tables, or by the atom where they have no formula."""
     wanted = repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
-    return evaluate(tiled.part.parsed) if wanted is None else wanted
+    return np.array(walks(tiled.part.parsed)) if wanted is None else wanted
 
 
-def stored(tiling: Tiling, accumulators: Array) -> Array:
+def stored(tiling: Tiling, accumulators: Array, parts: Parts = partitions) -> Array:
     """C as the threads write it, partial sums added; NaN where no thread wrote, or copies of one sum differ."""
     tiled = _accumulator(tiling)
     m, n = tiled.extent(tiling.tile)
-    index = by_atom(tiling, tiled, partitions(tiling, tiled, Tensor(np.arange(m * n), Layout((m, n)))))
+    index = by_atom(tiling, tiled, parts(tiling, tiled, Tensor(np.arange(m * n), Layout((m, n)))))
     total = np.zeros(m * n)
     for w in range(tiling.atoms[2]):
         sums = np.full(m * n, np.nan)

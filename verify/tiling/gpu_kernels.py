@@ -25,7 +25,7 @@ from layouts.atoms import Atom, AtomFileError, registry
 from layouts.bank_conflicts import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
-from verify.cli.arguments import Parser
+from verify.cli.arguments import Parser, add_output
 from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
@@ -126,7 +126,7 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument(
         "--size", metavar="M,N,K", help="of the FILEs: extents of the matrices, not necessarily whole tiles"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write them there, as `gpu_checks.tilings --file` reads")
+    add_output(parser, "write them there, as `gpu_checks.tilings --file` reads")
     options = parser.parse_args(argv)
     majors, size = _of_files(options)
     try:
@@ -181,4 +181,4 @@ def _compare(derived: Sequence[Tiling]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    ending.as_process(main)

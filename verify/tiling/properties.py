@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of a tiling, with the functions that check them by enumeration; the solver's are in `proof`.
+"""The properties of a tiling, and the verdicts on one.
 
-Enumeration evaluates the library's TiledMMA, at all points at once, and compares it with the definition: the threads
-and coordinates of all atoms in plain integers. The solver encodes the spec itself.
+`every_point` evaluates the library's TiledMMA, at all points at once, and compares it with the definition: the threads
+and coordinates of all atoms in plain integers. The solver encodes the spec itself: `proof`.
 
 `case`                   the verdicts on one tiling of a file
 `PROPERTIES`             the table, one row a property, in the order of a report
@@ -17,30 +17,25 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from layouts import Layout, LayoutError, batched, cosize, size
-from layouts.arrays import np
+from layouts import cosize
 from layouts.atoms import AnyAtom, Atom
-from layouts.tensor import Tensor
 from verify.atom import properties as atoms
 from verify.atom.checker import drawn
 from verify.atom.properties import at_points, by_solver
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.atom import prepare as prepare_atom
-from verify.core.digits import digits, walk, written_out
 from verify.core.verdict import (
     Check,
     CheckFunction,
     Claim,
-    Counterexample,
     Evidence,
     Property,
     Scope,
     Statement,
     Status,
     Verdict,
-    finding,
     join,
     replayed,
 )
@@ -48,16 +43,14 @@ from verify.core.wording import owners
 from verify.evidence import isa, proof
 from verify.evidence.run import first, verified
 from verify.report import Case, drawing_command
-from verify.tiling import cost, gemm, instruction, reference, smem_atom
+from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
 from verify.tiling.gpu import recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
-
-Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
+    from verify.pictures.picture import Picture, Window
 
 
 def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
@@ -84,14 +77,14 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
     return Case(
         spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
-        picture=lambda: _drawn(tiling, verdicts), drawn_by=drawing_command(_command(spec)),
+        picture=lambda window: _drawn(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
     )  # fmt: skip
 
 
-def _drawn(tiling: Tiling, verdicts: Sequence[Verdict]) -> Picture:
+def _drawn(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
     from verify.tiling.drawing import of_tiling
 
-    return of_tiling(tiling, verdicts)
+    return of_tiling(tiling, verdicts, window)
 
 
 def _defect(atom: Atom) -> str:
@@ -119,49 +112,12 @@ def _outside(spec: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: P
     return replayed(join(claim, [counted, solved]), lambda: _command(spec))
 
 
-def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
-    """Evidence that no two places of the atoms are one thread, and that threads are numbered as defined."""
-    vmnk = tiling.mma.thr_layout_vmnk
-    numbers = batched.batch(vmnk).values()
-    order = np.argsort(numbers, kind="stable")
-    twice = np.flatnonzero(np.diff(numbers[order]) == 0)
-    wrong = None
-    if len(twice):
-        first, second = (int(order[twice[0] + i]) for i in (0, 1))
-        wrong = Counterexample(
-            {"first": first, "second": second},
-            f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {int(numbers[first])}",
-            damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are duplicates",),
-        )
-    return [finding(Check.ISA, wrong or _misnumbered(tiling, numbers), "enumeration", len(numbers), "numpy")]
-
-
-def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
-    """The first thread whose number in the library differs from the definition."""
-    expected = reference.threads(tiling).ravel(order="F")
-    if len(expected) != len(numbers):
-        return Counterexample({"threads": len(numbers)}, f"{len(numbers)} threads are numbered, not {len(expected)}")
-    other = np.flatnonzero(expected != numbers)
-    if not len(other):
-        return None
-    first = int(other[0])
-    who = place_in_words(tiling.mma.thr_layout_vmnk, first)
-    statement = f"{who} is thread {int(numbers[first])}, expected {int(expected[first])}"
-    return Counterexample({"index": first}, statement, damage=(f"{len(other)} of {len(expected)} threads differ",))
-
-
 def _numbering(tiling: Tiling, _: None) -> Statement:
     atoms, each = prod(tiling.atoms), tiling.threads // prod(tiling.atoms)
     words = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
     words += f": {each} for each of {'x'.join(map(str, tiling.atoms))} atoms" if atoms > 1 else " for one atom"
     last = cosize(tiling.mma.thr_layout_vmnk)
     return Statement("", words if last == tiling.threads else f"{words}, numbered up to {last - 1}")
-
-
-def place_in_words(vmnk: Layout, index: int) -> str:
-    """The thread of an atom, and the atom, that an index into (V, M, N, K) names."""
-    thread, *atom = digits(map(size, vmnk), index)
-    return f"T{thread} of atom ({','.join(map(str, atom))})"
 
 
 def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledOperand], Statement]:
@@ -204,86 +160,6 @@ def _follows_from_ownership(run: Prover, tiling: Tiling, tiled: TiledOperand) ->
     ownership = join(Claim(tiling.name, tiled.name, OWNERSHIP, ""), run.evidence(OWNERSHIP, tiling, tiled))
     proved = Evidence(Check.PROOF, Status.PROVED, f"follows from {OWNERSHIP.words!r}")
     return [proved] if ownership.status is Status.PROVED else []
-
-
-def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
-    """Evidence that a layout is the atom's, tiled, at every thread and value."""
-    layout = tiled.layout
-    wanted = reference.elements(tiling, tiled)
-    table = isa.evaluate(layout)
-
-    def repair(agree: int) -> str:
-        return f"the tiled MMA's own: {tiled.layout_tv}      {wanted.size} of {wanted.size} agree (now {agree})"
-
-    if table.shape != wanted.shape:
-        threads, values = table.shape
-        statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
-        wrong = Counterexample({"threads": threads}, statement, repair=repair(0))
-        return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
-    if (ours := isa.called(layout, table)) is not None:
-        return [finding(Check.ISA, ours, "enumeration", table.size, "numpy")]
-    bad = np.argwhere((table != wanted) & (wanted >= 0))
-    if not len(bad):
-        return [finding(Check.ISA, None, "enumeration", table.size, "numpy")]
-    thread, value = (int(c) for c in bad[0])
-    got, right = int(table[thread, value]), int(wanted[thread, value])
-    part = tiled.part._replace(extent=tiled.extent(tiling.covered))
-    wrong = Counterexample(
-        {"thread": thread, "value": value},
-        f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
-        f"{written_out(layout, thread, value)} = {got}, not {right}",
-        extent="unique" if len(bad) == 1 else "smallest",
-        damage=(f"{len(bad)} of {table.size} points disagree",),
-        repair=repair(table.size - len(bad)),
-        unique=len(bad) == 1,
-        reproduced=walk(layout, thread, value) == got != right,
-    )
-    return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
-
-
-def _partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
-    """Evidence that each element of the given tile has its number of owners in the threads' partitions."""
-    x, y = tiled.extent(tiling.tile)
-    table = gemm.partitions(tiling, tiled, Tensor(None, Layout((x, y))))
-    outside = np.argwhere((table < 0) | (table >= x * y))
-    counts = np.bincount(table[(table >= 0) & (table < x * y)], minlength=x * y)
-    bad = np.flatnonzero(counts != tiled.owners)
-    wrong = None
-    if len(outside):
-        thread, value = gemm.threads(tiling)[outside[0][0]], int(outside[0][1])
-        wrong = Counterexample(
-            {"thread": thread, "value": value},
-            f"T{thread} V{value} holds element {table[tuple(outside[0])]}, the tile has 0..{x * y - 1}",
-            damage=(f"{len(outside)} of {table.size} points fall outside",),
-        )
-    elif len(bad):
-        part, first = tiled.part._replace(extent=(x, y)), int(bad[0])
-        holders = sum(row.count(first) for row in table.tolist())
-        wrong = Counterexample(
-            {"element": first},
-            f"{part.show(first)} has {owners(int(counts[first]))}, {tiled.owners} wanted",
-            damage=(f"{len(bad)} of {x * y} elements do not have {owners(tiled.owners)}",),
-            reproduced=holders == int(counts[first]),
-        )
-    return [finding(Check.ISA, wrong or _elsewhere(tiling, tiled, table), "enumeration", table.size, "numpy")]
-
-
-def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
-    """A thread whose partition has an element of another thread's, though numbers of owners are right."""
-    wanted = reference.parts(tiling, tiled, tiling.tile)
-    try:
-        found = gemm.by_atom(tiling, tiled, table)
-    except LayoutError as error:
-        return Counterexample({}, f"a partition does not fit its operand: {error}")
-    differ = found != wanted
-    if not differ.any():
-        return None
-    bad = np.argwhere(differ.T)  # the first thread's first value first
-    at = tuple(int(c) for c in bad[0][::-1])
-    part, thread = tiled.part._replace(extent=tiled.extent(tiling.tile)), reference.threads(tiling)[at[:4]]
-    statement = f"T{thread} holds {part.show(int(found[at]))} where the tiled atom has {part.show(int(wanted[at]))}"
-    inputs = {"thread": int(thread), "value": at[4], "rest": at[5], "other rest": at[6]}
-    return Counterexample(inputs, statement, damage=(f"{len(bad)} of {table.size} points disagree",))
 
 
 def _multiplies(tiling: Tiling, _: None) -> Statement:
@@ -329,7 +205,7 @@ THREADS = Property(
     words="threads",
     says={TILE: "each (v, wM, wN, wK) is a different thread"},
     states=_numbering,
-    isa=_numbered,
+    isa=every_point.numbered,
     proof=threads,
     reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Check.PROOF else None,
     how=("every one", "z3", ""),
@@ -366,7 +242,7 @@ EQUALS = _of_operand(
     says={TILE: "it is the atom's layout, tiled as above"},
     states=_of_layout(lambda tiled: "is the atom's, tiled"),
     applies=_well_formed,
-    isa=_equals,
+    isa=every_point.equals,
     proof=equals,
     required=atoms.EQUALS.required,
     how=("every point, compared with plain integers", "z3", ""),
@@ -374,7 +250,7 @@ EQUALS = _of_operand(
 PARTITION = _of_operand(
     "partition",
     states=_partition_text,
-    isa=_partition,
+    isa=every_point.partition,
     says={
         TILE: "`partition_X` of the given tile gives each element its number of owners, each thread its own elements"
     },

@@ -2,20 +2,25 @@
 """The definition of a tiling, evaluated in plain integers from the atom, the atoms' layout and the permutation.
 
 No layout is called or divided and no TiledMMA is used: the library's TiledMMA is compared with this.
+
+`threads`, `parts`, `elements`    at every place at once, as arrays
+`thread`, `element`, `place_of`   at one place, without arrays: counterexamples are computed again with these
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
-from typing import TypeAlias
+from itertools import count, product
+from typing import Any, TypeAlias
 
 from layouts import Layout
 from layouts.arrays import np
-from verify.core.digits import every, halves
+from verify.core.digits import every, halves, image, lane_of, walk
 from verify.tiling.bind import TiledOperand, Tiling
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
+Place: TypeAlias = "Sequence[int]"  # (v, wM, wN, wK), and of an element (frg, restX, restY) after them
 
 
 def threads(tiling: Tiling) -> Table:
@@ -30,6 +35,20 @@ def threads(tiling: Tiling) -> Table:
     begins: Table = np.array(_begins(tuple(sorted(lanes)), int(numbers.max()) + 1))
     found: Table = np.array(lanes)[:, None, None, None] + begins[numbers]
     return found
+
+
+def thread(tiling: Tiling, place: Place) -> int:
+    """The thread at one place."""
+    (thr, _), atoms, (v, wm, wn, wk) = tiling.subject.numbering, tiling.spec.atoms_layout, place[:4]
+    lanes, numbers = (tuple(every(layout.shape, layout.stride)) for layout in (thr, atoms))
+    number: int = image(atoms, wm + tiling.atoms[0] * (wn + tiling.atoms[1] * wk))
+    return lane_of(thr, v) + _begins(tuple(sorted(lanes)), max(numbers) + 1)[number]
+
+
+def place_of(tiling: Tiling, number: int) -> tuple[int, ...] | None:
+    """The place of a thread; None of an idle one."""
+    places = product(range(tiling.subject.threads), *map(range, tiling.atoms))
+    return next((place for place in places if thread(tiling, place) == number), None)
 
 
 @lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug is in them
@@ -62,26 +81,38 @@ def parts(tiling: Tiling, tiled: TiledOperand, tile: tuple[int, int, int]) -> Ta
     Every atom (wM, wN, wK), thread v, value and repetition is evaluated.
     """
     atom = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(tiled.part.parsed)))
-    rows, shape = tiled.part.extent[0], (*atom.shape[:1], *tiling.atoms, atom.shape[1], *tiled.repeats(tile))
+    shape = (*atom.shape[:1], *tiling.atoms, atom.shape[1], *tiled.repeats(tile))
     if (atom == atom[0]).all():  # an operand in memory: all threads have the same
         atom = atom[:1]
     v, wm, wn, wk, frg, rx, ry = np.ix_(*map(np.arange, (len(atom), *shape[1:])))
+    return np.broadcast_to(_element(tiling, tiled, tile, atom[v, frg], (wm, wn, wk), (rx, ry)), shape)
+
+
+def element(tiling: Tiling, tiled: TiledOperand, tile: tuple[int, int, int], place: Place) -> int:
+    """Element of an operand's part of a tile at one place."""
+    v, wm, wn, wk, frg, rx, ry = place
+    return int(_element(tiling, tiled, tile, walk(tiled.part.parsed, v, frg), (wm, wn, wk), (rx, ry)))
+
+
+def _element(
+    tiling: Tiling,
+    tiled: TiledOperand,
+    tile: tuple[int, int, int],
+    atom: Any,
+    atoms: tuple[Any, Any, Any],
+    rest: tuple[Any, Any],
+) -> Any:
+    """Element of a tile that an element of an atom becomes, in the atom at (wM, wN, wK) and its repetition."""
+    rows = tiled.part.extent[0]
     x, y = (
-        _coordinates(tiling, axis, i + tiling.subject.mma.shape[axis] * (w + tiling.atoms[axis] * r))
-        for axis, i, w, r in zip(
-            tiled.along,
-            (atom[v, frg] % rows, atom[v, frg] // rows),
-            ((wm, wn, wk)[axis] for axis in tiled.along),
-            (rx, ry),
-            strict=True,
-        )
+        _coordinate(tiling, axis, i + tiling.subject.mma.shape[axis] * (atoms[axis] + tiling.atoms[axis] * r))
+        for axis, i, r in zip(tiled.along, (atom % rows, atom // rows), rest, strict=True)
     )
-    return np.broadcast_to(x + tiled.extent(tile)[0] * y, shape)
+    return x + tiled.extent(tile)[0] * y
 
 
-def _coordinates(tiling: Tiling, axis: int, position: Table) -> Table:
-    """The coordinate of each position: permuted within the tile of one tiled MMA, moved by whole tiles."""
+def _coordinate(tiling: Tiling, axis: int, position: Any) -> Any:
+    """The coordinate of a position: permuted within the tile of one tiled MMA, moved by whole tiles."""
     tiler, extent = tiling.spec.permutation[axis], tiling.covered[axis]
-    order = np.array(every(tiler.shape, tiler.stride)) if isinstance(tiler, Layout) else np.arange(extent)
-    found: Table = order[position % extent] + extent * (position // extent)
-    return found
+    within = position % extent
+    return (image(tiler, within) if isinstance(tiler, Layout) else within) + extent * (position // extent)

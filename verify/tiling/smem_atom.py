@@ -142,10 +142,11 @@ def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Coun
     LayoutError where no layout of the copies was found.
     """
     copy = _offsets(atom)
-    if fault := _collision(tiled, copy):
+    if fault := _collision(tiled, atom, copy):
         return fault
-    whole = _offsets(tile_to_shape(atom, extent))
-    if fault := _collision(tiled, whole):
+    tile = tile_to_shape(atom, extent)
+    whole = _offsets(tile)
+    if fault := _collision(tiled, tile, whole):
         return fault
     (rows, columns), (x, y) = copy.shape, whole.shape
     starts = whole[::rows, ::columns] - copy[0, 0]
@@ -154,8 +155,11 @@ def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Coun
     if not len(wrong):
         return None
     at = int(wrong[0][1]), int(wrong[0][0])
-    statement = f"({at[0]}, {at[1]}) is at offset {int(whole[at])}, in a copy of the atom at {int(wanted[at])}"
-    return Counterexample(_at(tiled, at), statement)
+    got, right = int(whole[at]), int(wanted[at])
+    inside, start = (at[0] % rows, at[1] % columns), (at[0] // rows * rows, at[1] // columns * columns)
+    statement = f"({at[0]}, {at[1]}) is at offset {got}, in a copy of the atom at {right}"
+    again = tile(*at) == got != right == tile(*start) - atom(0, 0) + atom(*inside)
+    return Counterexample(_at(tiled, at), statement, reproduced=again)
 
 
 def _offsets(layout: Smem) -> Offsets:
@@ -165,22 +169,25 @@ def _offsets(layout: Smem) -> Offsets:
     return found
 
 
-def _collision(tiled: TiledOperand, offsets: Offsets) -> Counterexample | None:
+def _collision(tiled: TiledOperand, layout: Smem, offsets: Offsets) -> Counterexample | None:
     """An element below the first offset, or two elements at one."""
     rows = offsets.shape[0]
     flat = offsets.T.ravel()
     low = int(flat.argmin())
     if flat[low] < 0:
-        at = divmod(low, rows)[::-1]
-        return Counterexample(_at(tiled, at), f"({at[0]}, {at[1]}) is at offset {int(flat[low])}, below the first")
+        at, got = divmod(low, rows)[::-1], int(flat[low])
+        statement = f"({at[0]}, {at[1]}) is at offset {got}, below the first"
+        return Counterexample(_at(tiled, at), statement, reproduced=layout(low) == got)
     order = np.argsort(flat, kind="stable")
     twice = np.flatnonzero(np.diff(flat[order]) == 0)
     if not len(twice):
         return None
     first, second = (int(order[twice[0] + i]) for i in (0, 1))
     places = [f"({index % rows}, {index // rows})" for index in (first, second)]
-    statement = f"{places[0]} and {places[1]} are both at offset {int(flat[first])}"
-    return Counterexample({"first": first, "second": second}, statement)
+    got = int(flat[first])
+    statement = f"{places[0]} and {places[1]} are both at offset {got}"
+    again = layout(first) == layout(second) == got
+    return Counterexample({"first": first, "second": second}, statement, reproduced=again)
 
 
 def _at(tiled: TiledOperand, place: tuple[int, int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ import pytest
 
 from gpu_checks.device import cache, gpu, sass
 from gpu_checks.device.sass import Listing
+from lanecheck_console.digests import name_of
 from tests.gpu_checks.device.test_sass import NVDISASM
 
 device_module = sys.modules[gpu.compile_cubin.__module__]
@@ -30,7 +31,7 @@ def kept(monkeypatch, tmp_path):
 
 
 def test_what_is_kept_is_fetched(kept):
-    name = cache.name_of("cubin", "13.0", "sm_90a", "text")
+    name = name_of("cubin", "13.0", "sm_90a", "text")
     assert cache.fetch(name) is None and not kept.exists()
     cache.keep(name, b"\0machine code")
     assert cache.fetch(name) == b"\0machine code"
@@ -40,8 +41,8 @@ def test_what_is_kept_is_fetched(kept):
 
 
 def test_names_distinguish_all_parts():
-    names = [cache.name_of(*parts) for parts in (("a", "b"), ("ab",), ("ab", ""), ("", "ab"), ("a", b"b", ""), ())]
-    assert len(set(names)) == len(names) and cache.name_of("a", b"b") == names[0]
+    names = [name_of(*parts) for parts in (("a", "b"), ("ab",), ("ab", ""), ("", "ab"), ("a", b"b", ""), ())]
+    assert len(set(names)) == len(names) and name_of("a", b"b") == names[0]
 
 
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
@@ -50,6 +51,12 @@ def test_a_damaged_entry_is_none(kept, damage):
     path = kept / "name"
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     assert cache.fetch("name") is None
+
+
+def test_an_entry_of_another_name_is_none(kept):
+    cache.keep("name", b"content")
+    (kept / "other").write_bytes((kept / "name").read_bytes())
+    assert cache.fetch("name") == b"content" and cache.fetch("other") is None
 
 
 def test_the_folder(monkeypatch, tmp_path):
@@ -83,6 +90,15 @@ def test_a_rejection_is_not_kept(kept, cupy):
         with pytest.raises(device_module.Unsupported):
             device_module.compile_cubin("bad", "sm_90a")
     assert len(cupy.nvrtc.texts) == 2 and not kept.exists()
+
+
+def test_a_listing_that_other_code_read_is_read_again(kept, monkeypatch, tmp_path):
+    monkeypatch.setattr(sass, "disassembler", lambda: [sys.executable, "-c", f"print({NVDISASM!r})"])
+    assert Listing(b"one").opcodes
+    changed = tmp_path / "sass.py"
+    changed.write_bytes(Path(sass.__file__).read_bytes() + b"#\n")
+    monkeypatch.setattr(sass, "__file__", str(changed))
+    assert Listing(b"one").opcodes and len(list(kept.iterdir())) == 2
 
 
 def test_a_listing_is_read_once(kept, monkeypatch):

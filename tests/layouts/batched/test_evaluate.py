@@ -132,6 +132,7 @@ def test_swizzles_and_composed_layouts_compose(outer: Swizzle, inner: ComposedLa
 def test_rows_compose_with_one_function_and_with_rows(rows: list[Layout], inner: Layout) -> None:
     natural = [Layout(one.shape, nested_like([abs(d) for d in flat(one.stride)], one.stride)) for one in rows]
     after = compose(batch(rows), inner)
+    assert after.count == compose(inner, batch(natural)).count == len(rows) and compose(inner, inner).count is None
     assert listed(after.values()) == [[one(inner(i)) for i in range(size(inner))] for one in rows]
     before = listed(compose(inner, batch(natural)).values())
     both = listed(compose(batch(rows), batch(natural)).values())
@@ -185,6 +186,9 @@ def test_narrow_values_are_narrow_only_where_all_fit(limit: int, dtype: str) -> 
         assert made.values(narrow=True).max() == limit
     assert batch(Layout(2**31, 0)).values(5, 7, narrow=True).tolist() == [0, 0]
     assert batch(Layout(2, -limit - 2)).values(narrow=True).tolist() == [0, -limit - 2]
+    assert batch([Layout((1, 2), (limit + 3, 1))]).values(narrow=True).tolist() == [[0, 1]]
+    far = ComposedLayout(Swizzle(2, 0, 40), 0, Layout(8, 1))  # it reads bits that no narrow value has
+    assert batch(far).values(narrow=True).tolist() == [*range(8)]
     small = compose(Layout((4, 2), (1, 0)), Layout(2, limit + 3))  # the index in between is larger than every value
     assert small.values(narrow=True).tolist() == [0, (limit + 3) % 4]
 
@@ -201,6 +205,7 @@ def test_narrow_values_are_narrow_only_where_all_fit(limit: int, dtype: str) -> 
         lambda: batch([Layout((2**32, 2**32), (0, 0)), Layout((2, 2**32), (0, 0))]),
         lambda: batch([Layout(2, 2**64)]),
         lambda: stacked([[2], [2**20]], [[2**44], [2**44]]),
+        lambda: stacked([[2, 8, 1], [8, 2, 1]], [[1, 2**61, 0], [1, 1, 0]]),  # the second mode of the first row
         lambda: batch(ComposedLayout(Layout((4, 2), (1, HUGE)), 0, Layout(3, 4))),
         lambda: batch(ComposedLayout(Swizzle(0, 0, 0), 2**63, Layout(3, 4))),
         lambda: table(Layout((2, 2), (HUGE, HUGE))),

@@ -160,6 +160,8 @@ def test_values_far_apart_are_compared_without_a_table_of_them() -> None:
     assert first_repeat(far) is None and first_repeat([far, far]).tolist() == [-1, -1]
     crowded = Layout((3, 4, 5), (2**60, 0, 1))
     assert first_repeat(crowded) == 3 and first_repeat([far, crowded]).tolist() == [-1, 3]
+    wrapped = Layout((4, 2), (2**60, 1))  # times eight indices, two of its values are equal in 64 bits
+    assert first_repeat(wrapped) is None and first_repeat([wrapped]).tolist() == [-1]
 
 
 @pytest.mark.parametrize("count", [1, 5000])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proofs.errors import ProblemError
-from proofs.laws import certificates, solve
+from proofs.laws import certificates, decide, solve
 from proofs.laws.decide import decide_law, kept_models, shipped
 from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
@@ -126,6 +126,18 @@ def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
         models = {model.query.why: model for model in (*found.mutants, found.example) if model}
         assert models.keys() == kept.keys() and all(model.confirmed for model in models.values())
         assert all(type(value) is int for value in models[why].values.values())
+
+
+@pytest.mark.parametrize("models", [None, [], 3, [1], {}, "no", {"strict": []}])
+def test_an_edited_index_of_certificates_is_searched_anew(
+    models: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = json.loads(decide.INDEX.read_text(encoding="utf-8"))
+    index["laws"]["MONO"]["models"] = models
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    monkeypatch.setattr(decide, "INDEX", tmp_path / "index.json")
+    kept = kept_models.__wrapped__().get("MONO", {})
+    assert decide_law(shipped()["MONO"], kept=kept).mutants
 
 
 def test_a_kept_model_does_not_hide_a_mutant_that_is_true(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
         (["SM90_64x12x16_F32F16F16_SS"], "N = 12 is not one of 8, 16, 24"),
         (["no_such_atom"], "no atom is named 'no_such_atom'"),
         (["--checks", "oracle", "SM61"], "--checks: expected some of isa, proof, gpu, found oracle"),
-        (["--write", "/dev/null/atlas", "SM61"], "--write /dev/null/atlas: Not a directory"),
+        (["--write", "/dev/null/atlas", "SM61"], "cannot write /dev/null/atlas: Not a directory"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -109,7 +109,7 @@ def test_an_instruction_family_that_the_tables_lack_is_unchecked(
         (["--atoms", "/nowhere/atoms.toml"], "/nowhere/atoms.toml"),
         (["--atoms", "."], "."),
         (["SM75", "-o", "/nowhere/report.txt"], "cannot write /nowhere/report.txt"),
-        (["SM75", "--emit-smt", "/proc/nowhere"], "--emit-smt /proc/nowhere"),
+        (["SM75", "--emit-smt", "README.md"], "cannot write README.md: Not a directory"),
         (["SM75", "--recordings", "/nowhere"], "/nowhere"),
         (["SM75", "--recordings", "README.md"], "README.md:1: the line does not end with its digest"),
         (["SM75", "--recordings", "examples"], "examples: no recordings (*.jsonl) are in this folder"),

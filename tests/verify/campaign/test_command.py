@@ -160,8 +160,14 @@ def test_what_is_wrong_with_a_spec_is_a_line(launch: Run, text: str, problem: st
         (["--budget", "3"], "--budget is for a --module"),
         (["--scheduler", "tcp://x", "--jobs", "2"], "--jobs is for this machine"),
         (["--resources", "GPU=1"], "--resources chooses among the workers"),
-        (["--scheduler", "tcp://x", "--resources", "GPU"], "--resources GPU: expected NAME=NUMBER, such as GPU=1"),
-        (["--only", "large pairs"], "no campaign is named 'large pairs'"),
+        *(
+            (["--scheduler", "tcp://x", "--resources", wrong], f"--resources {wrong!r}: expected NAME=NUMBER, such as")
+            for wrong in ("GPU", "=1", ",", "GPU=0", "GPU=-1", "GPU=nan", "GPU=1e999", "GPU=1,GPU=2", "GPU=1,")
+        ),
+        (["--scheduler", ""], "--scheduler: its value is empty"),
+        (["--results", ""], "--results: its value is empty"),
+        (["--only", "large pairs"], "no campaign is named 'large pairs'; nearest: small pairs"),
+        (["--only", "zzz"], "no campaign is named 'zzz'; --count shows all"),
         (["--results", "DIR/none/x"], "cannot write DIR/none/x: No such file or directory"),
         (["--module", "pycute.py"], "--module pycute.py"),
     ],
@@ -180,6 +186,20 @@ def test_an_implementation_is_checked_against_laws_only(launch: Run) -> None:
     assert code == 2 and "--module is checked against laws" in err
 
 
+def test_the_same_question_twice_is_run_once(launch: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, again, results = (tmp_path / name for name in ("campaign.toml", "again.toml", "campaign.results.jsonl"))
+    once = launch(SMALL)[1]
+    chunks = sorted(results.read_bytes().splitlines())
+    again.write_text(SMALL.replace("small pairs", "the same"))
+    for files, verified in ((2 * [file], 2), ([file, again], 4)):
+        results.unlink()
+        assert command.main([*map(str, files), "--jobs", "1"]) == 0
+        out = capsys.readouterr().out
+        assert out.endswith(f"layouts: {verified} verified, 0 refuted, 0 unknown, 0 unchecked\n")
+        assert sorted(results.read_bytes().splitlines()) == chunks
+        assert verified > 2 or out == once
+
+
 def test_a_domain_without_a_case_is_empty(launch: Run) -> None:
     code, out, _ = launch(SMALL.replace("[2, 4]", "[8]"))
     assert code == 5 and out.endswith("nothing selected\n")
@@ -196,6 +216,17 @@ def test_mutants_are_refuted_or_the_same_function(launch: Run) -> None:
     code, out, _ = launch(text)
     assert code == 0 and "every one-edit mutant of SM80_8x8x4_F64F64F64F64_TN" in out
     assert out.endswith("layouts: 1 verified, 0 refuted, 0 unknown, 0 unchecked\n")
+
+
+def test_mutants_without_evidence_are_no_pass(launch: Run) -> None:
+    """The solver gives up at once, within a budget of one unit."""
+    text = '["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\nrlimit = 1\n'
+    code, out, _ = launch(text, "--format", "json")
+    part = json.loads(out)["parts"][0]
+    assert (code, part["status"], part["reason"]) == (4, "UNCHECKED", "no evidence on some")
+    assert 0 < part["rejected"] < part["cases"] and part["refuted"] == 0
+    code, out, _ = launch(text, "--allow-unchecked")
+    assert code == 0 and out.endswith("layouts: 0 verified, 0 refuted, 0 unknown, 1 unchecked\n")
 
 
 def test_a_mutant_that_survives_is_refuted(launch: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import layouts
-from layouts import Layout, LayoutError
+from layouts import Layout, LayoutError, coalesce, cosize, make_layout
 from proofs.symbolic import enumerated, execution
 from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
@@ -82,6 +82,54 @@ def test_arrays_decide_as_plain_python_does(law: str, target: str) -> None:
     assert (wrong > 0) == (target in changes) and found.confirmed > 0
 
 
+def modes(found: Any) -> list[Layout]:
+    return [*found] if isinstance(found.shape, tuple) else [found]
+
+
+def of_each(change: Callable[[Layout], Layout]) -> Callable[[Layout], Layout]:
+    """A change of the last of several modes."""
+    return lambda found: make_layout(*modes(found)[:-1], change(modes(found)[-1])) if len(modes(found)) > 1 else found
+
+
+FORMS: dict[str, Callable[[Layout], Layout]] = {  # results of another form, whose values may be right
+    "a mode of 1 more": lambda found: make_layout(*modes(found), Layout(1, 0)),
+    "a single point": lambda found: Layout(1, 0),
+    "modes backwards": lambda found: make_layout(*reversed(modes(found))),
+    "modes of the last backwards": of_each(lambda last: make_layout(*reversed(modes(last)))),
+    "a repetition more": lambda found: make_layout(*modes(found), Layout(2, max(1, cosize(found)))),
+    "one mode": coalesce,
+    "two modes": lambda found: make_layout(Layout(1, 0), found),
+    "a nested mode": lambda found: make_layout(make_layout(*modes(found)), Layout(1, 0)),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("form", FORMS)
+def test_arrays_decide_results_of_another_form_as_plain_python_does(law: str, form: str) -> None:
+    def changed(*arguments: Any) -> Any:
+        return FORMS[form](getattr(layouts, law)(*arguments))
+
+    target = with_function(law, changed)
+    firsts, seconds = cases(law)
+    firsts = firsts[::2]
+    found = examined(target, law, firsts, seconds)
+    rejected, wrong, smallest = plain(target, law, firsts, seconds)
+    assert (found.rejected, found.refuted) == (rejected, wrong)
+    assert ([found.smallest.case] if found.smallest else []) == smallest
+
+
+def test_a_product_in_another_order_than_its_tiler_is_wrong() -> None:
+    """Its values are the right ones: only their order is not T's."""
+
+    def planted(a: Layout, b: Layout) -> Layout:
+        return make_layout(a, Layout((2, 2), (4, 2)))
+
+    found = examined(with_function("logical_product", planted), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
+    assert (found.cases, found.refuted) == (1, 1)
+    right = examined(execution.ours(), "logical_product", [(2, 1)], [((2, 2), (1, 2))])
+    assert (right.cases, right.confirmed) == (1, 1)
+
+
 def test_one_wrong_stride_in_all_pairs_is_found() -> None:
     """The twin of a campaign that confirms: wrong for one pair only."""
     domain = Domain(2, 1, 4, (2,), (1, 2, 3))
@@ -126,6 +174,18 @@ def test_an_implementation_that_changes_its_argument_is_wrong() -> None:
     found = examined(target, "coalesce", [(4, 1), (4, 7)], [None])
     assert found.refuted == 1 and found.smallest is not None
     assert found.smallest.fault == "changes its argument 4:1"
+
+
+def test_an_implementation_that_changes_its_second_argument_is_wrong() -> None:
+    def planted(a: Any, b: Any) -> Any:
+        found = layouts.composition(Layout(a.shape, a.stride), Layout(b.shape, b.stride))
+        b.stride = 0
+        return SimpleNamespace(shape=found.shape, stride=found.stride)
+
+    target = replace(with_function("composition", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
+    found = examined(target, "composition", [(8, 1), (8, 3)], [(4, 2)])
+    assert found.refuted == 2 and found.smallest is not None
+    assert found.smallest.fault == "changes its argument 4:2"
 
 
 def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> None:

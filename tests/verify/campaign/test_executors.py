@@ -4,15 +4,22 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from layouts import Layout
 from verify.campaign import command, executors
+from verify.campaign.results import opened
+from verify.campaign.run import left
+from verify.campaign.spec import read
+from verify.campaign.tasks import Implementation, LawTask, domain_of, parts
 from verify.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +39,8 @@ pytest.importorskip("distributed", reason="distributed is in the extra cluster")
 class Cluster:
     """A scheduler and workers, a process each."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.settings = settings  # of Dask, as variables of the environment
         self.file = folder / "scheduler.json"
         options = ["--port", "0", "--host", "127.0.0.1", "--scheduler-file", str(self.file), "--no-dashboard"]
         self.scheduler = self._started("dask_scheduler", *options)
@@ -54,15 +62,24 @@ class Cluster:
         with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
             client.wait_for_workers(workers, timeout=60)  # type: ignore[no-untyped-call]
 
+    def chunks_done(self) -> list[tuple[dict[str, float], int]]:
+        """The resources of each worker, and how many calls it has made."""
+        from distributed import Client
+
+        def done(dask_worker: Any) -> tuple[dict[str, float], int]:
+            return dict(dask_worker.state.total_resources), int(dask_worker.state.executed_count)
+
+        with Client(self.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+            return list(client.run(done).values())  # type: ignore[no-untyped-call]
+
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
 
-    @staticmethod
-    def _started(name: str, *options: str) -> subprocess.Popen[bytes]:
-        call = [sys.executable, "-m", f"distributed.cli.{name}", *options]
-        return subprocess.Popen(call, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def _started(self, name: str, *options: str) -> subprocess.Popen[bytes]:
+        call, env = [sys.executable, "-m", f"distributed.cli.{name}", *options], {**os.environ, **self.settings}
+        return subprocess.Popen(call, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture
@@ -136,10 +153,64 @@ def test_chunks_go_to_workers_with_a_resource(cluster: Cluster, tmp_path: Path, 
     with pytest.raises(UsageError, match=r"it has no workers with GPU=2"):
         with executors.cluster(cluster.address, {"GPU": 2}):
             pass
-    cluster.workers[0].kill()
     process = started(tmp_path, "--scheduler", cluster.address, "--resources", "GPU=1")
     out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (0, whole), err
+    done = sorted(cluster.chunks_done(), key=lambda worker: worker[1])
+    assert done == [({}, 0), ({}, 0), ({"GPU": 1.0}, len(chunks(tmp_path)))]
+
+
+FATAL = """
+import os
+from pathlib import Path
+from layouts import Layout, right_inverse
+from layouts import composition as right
+def composition(a, b):
+    if os.path.exists(os.path.join(os.path.dirname(__file__), "kill")) and str((a, b)) == {pair!r}:
+        os._exit(3)
+    return right(a, b)
+"""
+
+
+def last_pair(folder: Path) -> str:
+    """The first pair of the last chunk of pairs, in the order of a run."""
+    specs = read(folder / "campaign.toml").whole()
+    found = parts(specs[0], Implementation())
+    with opened(folder / "none.jsonl") as results:
+        task = next(found[p].tasks[n] for p, n in reversed(left(found, results)) if not p)
+    assert isinstance(task, LawTask) and isinstance(task.seconds, range)
+    domain = domain_of(task.spec)
+    return str((Layout(*domain[task.firsts[0]]), Layout(*domain[task.seconds[0]])))
+
+
+def test_a_chunk_that_ends_every_worker_is_a_line_and_the_results_are_kept(tmp_path: Path) -> None:
+    """Dask gives it to one other worker here, and to no third: KilledWorker."""
+    (tmp_path / "campaign.toml").write_text(SPEC)
+    (tmp_path / "fatal.py").write_text(FATAL.format(pair=last_pair(tmp_path)))
+    (tmp_path / "kill").touch()
+    cluster = Cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
+    options = ["--module", "fatal", "--path", str(tmp_path), "--allow-exec"]
+    try:
+        for _ in range(4):
+            cluster.worker()
+        cluster.wait_for_workers(4)
+        process = started(tmp_path, *options, "--scheduler", cluster.address)
+        _, err = process.communicate(timeout=120)
+        ended = [worker.poll() for worker in cluster.workers]
+    finally:
+        cluster.close()
+    assert sorted(ended, key=str) == [3, 3, None, None]
+    kept = chunks(tmp_path)
+    assert process.returncode == 4 and len(set(kept)) == len(kept) > 0
+    lines = [line for line in err.splitlines() if " cases" not in line]
+    assert lines == [
+        "lanecheck: the workers have gone (KilledWorker); the same command goes on from here "
+        f"({len(kept)} chunks are kept in campaign.results.jsonl)"
+    ]
+    (tmp_path / "kill").unlink()
+    process = started(tmp_path, *options, "--jobs", "1")
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0 and set(kept) < set(chunks(tmp_path)), err
 
 
 def test_a_scheduler_that_is_not_there_is_a_line(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,9 @@ from typing import Any
 
 import pytest
 
-from verify.campaign import run, tasks
+from verify.campaign import tasks
+from verify.campaign.found import Found
+from verify.campaign.results import opened
 
 ROOT = Path(__file__).parents[3]
 SPEC = """
@@ -41,6 +44,7 @@ def coalesce(a):
     return right(a)
 """
 JOBS = 2
+IN_FLIGHT = 2 * JOBS  # chunks, by docs/campaign.md: two for each worker
 
 
 class Campaign:
@@ -52,21 +56,21 @@ class Campaign:
         (folder / "campaign.toml").write_text(SPEC)
         (folder / "logging_layouts.py").write_text(LOGGING)
 
+    def command(self) -> list[str]:
+        """The command, but for the file of results."""
+        options = ["--module", "logging_layouts", "--path", str(self.folder), "--jobs", str(JOBS), "--format", "json"]
+        process = [sys.executable, "-m", "verify.campaign", str(self.folder / "campaign.toml")]
+        return [*process, "--yes", "--allow-exec", *options]
+
+    def environment(self, pause: float = 0) -> dict[str, str]:
+        """The environment in which the module logs its calls, and waits some seconds in each."""
+        return {**os.environ, "CALLS": str(self.calls), "PAUSE": str(pause)}
+
     def started(self, pause: float = 0, **more: Any) -> subprocess.Popen[str]:
         """The campaign as a process whose module waits some seconds in every call."""
-        options = ["--module", "logging_layouts", "--path", str(self.folder), "--jobs", str(JOBS), "--format", "json"]
-        command = [
-            sys.executable,
-            "-m",
-            "verify.campaign",
-            str(self.folder / "campaign.toml"),
-            "--yes",
-            "--allow-exec",
-            *options,
-        ]
         return subprocess.Popen(
-            [*command, "--results", str(self.results)],
-            env={**os.environ, "CALLS": str(self.calls), "PAUSE": str(pause)},
+            [*self.command(), "--results", str(self.results)],
+            env=self.environment(pause),
             cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more,
         )  # fmt: skip
 
@@ -138,7 +142,7 @@ def test_a_run_killed_at_random_times_goes_on_and_counts_nothing_twice(tmp_path:
     assert (process.returncode, out) == whole
     assert kills > 0 and sorted(campaign.chunks()) == list(range(len(campaign.chunks())))
     most = tasks.ROW + 2  # calls of a chunk, with those that are decided again
-    assert twice(campaign.calls) <= kills * run.AHEAD * JOBS * most + 2 * len(campaign.chunks())
+    assert twice(campaign.calls) <= kills * IN_FLIGHT * most + 2 * len(campaign.chunks())
 
 
 def test_ctrl_c_keeps_the_results(tmp_path: Path, whole: tuple[int, str]) -> None:
@@ -182,6 +186,36 @@ def test_a_full_disk_is_a_line_and_the_results_are_kept(tmp_path: Path, whole: t
     assert json.loads(out)["parts"][0]["status"] == "UNKNOWN"
     code, out, _ = campaign.finished()
     assert (code, json.loads(out)["parts"]) == (0, json.loads(whole[1])["parts"])
+
+
+def test_a_file_system_without_room_is_a_line_and_the_results_are_kept(tmp_path: Path, whole: tuple[int, str]) -> None:
+    """A file system of one page of memory, which other results have filled but for some lines."""
+    campaign, disk = Campaign(tmp_path / "c"), tmp_path / "disk"
+    disk.mkdir()
+    with opened(campaign.results) as others:
+        for chunk in range(21):
+            others.append("another campaign", chunk, Found(3, 3))
+    before = campaign.results.read_bytes()
+    assert 2900 < len(before) < 3400  # of 4096
+    mounted = 'mount -t tmpfs -o size=4k none "$0" && cp "$1" "$0"'
+    alone = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    given = [str(disk), str(campaign.results)]
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*alone, mounted, *given], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("this system lets nobody but root mount a file system")
+    call = [*campaign.command(), "--results", str(disk / "r.jsonl")]
+    script = f'{mounted} && {{ shift; "$@"; code=$?; cp "$0/r.jsonl" "$0.kept"; exit $code; }}'
+    process = [*alone, script, *given, *call]
+    done = subprocess.run(process, env=campaign.environment(), cwd=ROOT, capture_output=True, text=True, check=False)
+    kept = (tmp_path / "disk.kept").read_bytes()
+    assert done.returncode == 2 and kept.startswith(before) and kept.endswith(b"\n") and len(kept) > len(before)
+    chunks = len(kept.splitlines()) - len(before.splitlines())
+    why = f"cannot write {disk}/r.jsonl: No space left on device"
+    assert done.stderr.splitlines()[-1] == f"lanecheck: {why} ({chunks} chunks are kept in {disk}/r.jsonl)"
+    campaign.results.write_bytes(kept)
+    assert campaign.finished()[:2] == whole
 
 
 PLANTED = """

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpu_checks.recordings_io.lines import with_digest, without_digest
 from verify.campaign.found import Found, Wrong
 from verify.campaign.results import ResultsError, opened
 from verify.core.errors import Exit, UsageError
@@ -76,8 +77,28 @@ def test_a_file_that_is_something_else_is_left_alone(file: Path, line: str) -> N
     assert file.read_text() == text
 
 
+EDITS = {
+    "a refuted case is confirmed": ('"confirmed": 0, "refuted": 1', '"confirmed": 1, "refuted": 0'),
+    "another chunk": ('"chunk": 1', '"chunk": 7'),
+    "another key": ('{"campaign": "a", "chunk": 1', '{"campaign": "b", "chunk": 1'),
+    "no digest": ('"digest": "', '"digests": "'),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_line_is_no_result(file: Path, edit: str) -> None:
+    first, second = file.read_text().splitlines()
+    edited = second.replace(*EDITS[edit])
+    assert edited != second
+    file.write_text(f"{first}\n{edited}\n")
+    with pytest.raises(UsageError, match=r"results.jsonl:2: no result of a campaign, or an edited one: remove"):
+        read(file)
+
+
 def test_counts_that_do_not_agree_are_no_result(file: Path) -> None:
-    file.write_text(file.read_text().replace('"confirmed": 2', '"confirmed": 3'))
+    lines = [without_digest(line) for line in file.read_text().splitlines()]
+    edited = [with_digest(line.replace('"confirmed": 2', '"confirmed": 3')) for line in lines]
+    file.write_text("".join(f"{line}\n" for line in edited))
     with pytest.raises(UsageError, match=r"results.jsonl:1: no result"):
         read(file)
 

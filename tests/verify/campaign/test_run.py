@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
@@ -73,6 +74,19 @@ def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
     assert all(one.done == len(one.part.tasks) > 1 and one.found.confirmed for one in known)
 
 
+def test_a_chunk_of_several_blocks_has_all_its_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = finished(tmp_path / "whole.jsonl")
+    monkeypatch.setattr(tasks, "BLOCK", 5)  # cases: one layout with its four second ones
+    assert finished(tmp_path / "blocks.jsonl") == whole
+
+
+def test_chunks_that_leave_cases_out_are_no_pass(tmp_path: Path) -> None:
+    one = finished(tmp_path / "r.jsonl")[0]
+    found = replace(one.found, cases=one.found.cases - 1, confirmed=one.found.confirmed - 1)
+    assert (report.status(one), report.status(replace(one, found=found))) == ("VERIFIED", "UNKNOWN")
+    assert report.why(replace(one, found=found)) == f"{one.found.cases - 1} of {one.found.cases} cases are counted"
+
+
 @pytest.mark.parametrize("chunks", range(1, 16, 3))
 def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks: int) -> None:
     whole = finished(tmp_path / "whole.jsonl")
@@ -111,6 +125,32 @@ class Waiting(Executor):
                 each.set_result(call())
             self.waiting.clear()
         return future
+
+
+class Counting(ThreadPoolExecutor):
+    """A worker that begins late; `most` is how many chunks it was ever given at once."""
+
+    def __init__(self) -> None:
+        super().__init__(1, initializer=time.sleep, initargs=(0.2,))
+        self.waiting: set[Future[Any]] = set()
+        self.most = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        self.waiting.add(future)
+        self.most = max(self.most, len(self.waiting))
+        future.add_done_callback(self.waiting.discard)
+        return future
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_at_most_two_chunks_for_each_worker_are_in_flight(tmp_path: Path, workers: int) -> None:
+    """What docs/campaign.md promises: these, and no more, are run again after an interruption."""
+    with started(tmp_path / "r.jsonl") as (run, results, found), Counting() as pool:
+        assert len(run.todo) > 6 * workers
+        run.go(pool, lambda: workers, Progress(run.cases, "cases", quiet=True), lambda *_: None)
+        assert counted(found, results, {}) == finished(tmp_path / "whole.jsonl")
+    assert 0 < pool.most <= 2 * workers
 
 
 def test_workers_that_come_later_work_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,15 +265,42 @@ def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pyte
 
 def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MEASURED", 0.0)
-    asked: list[tuple[int, float]] = []
+    asked: list[tuple[int, float, float]] = []
     finished(tmp_path / "r.jsonl", ask=lambda *given: asked.append(given))
     assert len(asked) == 1 and 0 < asked[0][0] < 15**2 + 15 and asked[0][1] > 0
+
+
+def test_chunks_that_take_a_minute_do_not_keep_the_question_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Waiting(Executor):
+        """Its calls never end."""
+
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            return Future()
+
+    monkeypatch.setattr(running, "MINUTE", 0.1)
+    monkeypatch.setattr(running, "LOOK", 0.01)
+    with (
+        started(tmp_path / "r.jsonl") as (run, *_),
+        pytest.raises(LongError, match="240 cases are left, and no chunk was done"),
+    ):
+        run.go(Waiting(), lambda: 1, Progress(run.cases, "cases", quiet=True), check_minute)
 
 
 def test_more_than_a_minute_is_rejected_and_less_is_not() -> None:
     check_minute(6000, 100.0)
     with pytest.raises(LongError, match=r"^6001 cases are left, about 1 minute at 100 a second: --yes runs them all$"):
         check_minute(6001, 100.0)
+
+
+def test_the_seconds_so_far_count() -> None:
+    check_minute(5800, 100.0, 2.0)
+    with pytest.raises(LongError):
+        check_minute(5801, 100.0, 2.0)
+    with pytest.raises(LongError, match=r"^1 cases are left"):
+        check_minute(1, 100.0, 61.0)
+    check_minute(0, 100.0, 61.0)
 
 
 def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monk
     assert screen.getvalue() == (coloured if painted else "SM80 VERIFIED, UNVERIFIED REFUTED\n")
 
 
+@pytest.mark.parametrize("words", [["SM75_8x8x16_S32S8S8S32_TN", "-q"], ["none", "--format", "junit"]])
+def test_a_minus_is_stdout(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [(atom.main([*words, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
+    assert found[0] == found[1] and found[0][1] and not list(tmp_path.iterdir())
+
+
 def test_a_file_is_never_in_colour(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     output.write("VERIFIED\n", str(tmp_path / "report"))

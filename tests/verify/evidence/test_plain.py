@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from layouts import Layout, arrays, right_inverse
 from layouts.atoms import registry
+from layouts.batched import Batch
 from verify.binding.atom import BoundAtom, prepare
+from verify.core.verdict import Status
 from verify.evidence import isa, plain
 from verify.evidence.product import NUMBERS, product
 
@@ -66,3 +69,39 @@ def test_a_bug_in_the_evaluation_of_layouts_is_not_agreed_to(monkeypatch: pytest
     monkeypatch.setattr(Layout, "__call__", lambda self, *coord: right(self, *coord) ^ (coord[0] == 4))
     assert [plain.equals(atom, part) for part in atom.parts] == [0, 0, 0]
     assert [isa.equals(atom, part)[2] is None for part in atom.parts] == [False] * 3
+
+
+HIDDEN = "((4,8),(2,2)):((32,1),(8,16))"  # C with its two digits of a value exchanged
+
+
+def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bug planted, `Layout.__call__` gives the right map for a wrong one. Arrays do not, and refute it."""
+    atom, right = changed(prepare(registry()[TN]), 2, HIDDEN), Layout.__call__
+
+    def exchanged(layout: Layout, thread: int, value: int) -> int:
+        return right(layout, thread, value % 2 * 2 + value // 2)
+
+    monkeypatch.setattr(Layout, "__call__", exchanged)
+    part = atom.parts[2]
+    wanted = [right(prepare(registry()[TN]).parts[2].parsed, t, v) for t in range(32) for v in range(4)]
+    assert [exchanged(part.parsed, t, v) for t in range(32) for v in range(4)] == wanted
+    assert plain.equals(atom, part) == 0 and not plain.multiplies(atom, 2, 0, NUMBERS)
+    found = isa.compared(isa.equals, atom, part)
+    assert found.status is Status.REFUTED and found.counterexample is not None
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_two_layouts_that_a_bug_makes_equal_are_never_equal(numpy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison of two layouts has no other check: both evaluations must agree."""
+    monkeypatch.setattr(arrays, "loaded", lambda: numpy)
+    first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(1,8)")
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: 0)
+    found = isa.same_function(first, second)
+    assert found.status is Status.REFUTED and found.counterexample is not None and found.counterexample.reproduced
+    same = isa.same_function(first, Layout.parse("((2,2),2):((1,2),4)"))
+    assert same.status is Status.REFUTED and same.counterexample is not None and not same.counterexample.reproduced
+    monkeypatch.undo()
+    monkeypatch.setattr(arrays, "loaded", lambda: numpy)
+    monkeypatch.setattr(Batch, "values", lambda self, start, stop: np.zeros(stop - start, dtype=np.int64))
+    found = isa.same_function(first, second)
+    assert found.status is Status.REFUTED and found.counterexample is not None and not found.counterexample.reproduced

@@ -49,8 +49,8 @@ def test_an_operand_that_another_lane_holds_makes_a_wrong_product(operand: str) 
     subject = prepare(registry()["SM90_64x16x16_F32F16F16_RS" if operand == "A" else ATOM.name])
     right = module.by_lane
 
-    def exchanged(subject: object, part: object) -> object:
-        table = right(subject, part)  # type: ignore[arg-type]
+    def exchanged(subject: object, part: object, of: object) -> object:
+        table = right(subject, part, of)  # type: ignore[arg-type]
         if part.name != operand:  # type: ignore[attr-defined]
             return table
         table = table.copy()

@@ -14,7 +14,7 @@ import pytest
 
 from verify import verify_atom
 from verify.atom import command as atom
-from verify.pictures.picture import Picture
+from verify.pictures.picture import Picture, Window
 from verify.report import Report, as_html
 
 VOID = {"meta"}  # HTML closes it by itself
@@ -144,7 +144,7 @@ def test_of_many_subjects_those_that_are_not_verified_are_drawn_and_each_other_n
     drawn: list[str] = []
     found = verify_atom("SM61_DP4A", allow_unchecked=True).cases[0], verify_atom("SM61_DP2A").cases[0]
 
-    def picture(name: str) -> Picture:
+    def picture(name: str, _: Window) -> Picture:
         drawn.append(name)
         return Picture(name, (), notes=(f"nothing of {name}",))
 
@@ -158,7 +158,7 @@ def test_of_many_subjects_those_that_are_not_verified_are_drawn_and_each_other_n
 
 
 def test_a_picture_that_cannot_be_made_leaves_the_verdicts() -> None:
-    def fails() -> Picture:
+    def fails(_: Window) -> Picture:
         raise ValueError("no such layout")
 
     (case,) = verify_atom("SM80_16x8x8_F32F16F16F32_TN").cases

@@ -163,6 +163,16 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
         (["(4,4):(4,1)", "--rows", "6:8", "--columns", "0:9"], "--rows: (4,4):(4,1) has 4 rows and 4 columns"),
         (["Sw<2,0,2> o (4,4):(4,-1)"], "is not drawn: Sw<2,0,2> needs natural numbers, got -"),
         (["Sw<2,0,2> o (4,4):(4,-1)", "--table"], "is not drawn: Sw<2,0,2> needs natural numbers, got -3"),
+        (
+            ["Sw<2,0,2> o (4,4):(4,-1)", "--onto", "4x4"],
+            "Sw<2,0,2> o (4,4):(4,-1) is not drawn: Sw<2,0,2> needs natural numbers, got -3",
+        ),
+        (["(2,2):(1@0,1@2)", "--onto", "2x2"], "(2,2):(1@0,1@2) is not drawn: 2:(0,0,1): the coordinate (0,0,1) is"),
+        (
+            ["(5000,5000):(1@0,1@1)", "--onto", "4x4"],
+            "'(5000,5000):(1@0,1@1)': more than 2^24 points or values, too many",
+        ),
+        (["(4,(4,4)):(4,-1)"], "(4,(4,4)):(4,-1) is no layout: shape (4,(4,4)) and stride (4,-1) differ in profile"),
     ],
 )
 def test_errors_are_one_line(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
