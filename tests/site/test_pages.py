@@ -39,7 +39,6 @@ REPOSITORY = {"lock", "scan"}  # they need files of a repository: tests/project/
 GPU = {"banks", "order", "probe", "tilings"}  # they need a GPU
 # Each takes a minute or more; the tests of their folders run the same in parts.
 LONG = {
-    "atlas --checks isa,proof",
     "atom --all --expect-known",
     "laws --code",
     "laws --open",

@@ -12,12 +12,8 @@ import pytest
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout
 from layouts.atoms import Atom, registry
-from layouts.batched.evaluate import Linear
-from layouts.tiled import tiled_mma
 from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, TWO_BY_TWO, refuted, verdict, verified
-from verify.core.errors import SpecError
 from verify.core.verdict import Status
-from verify.tiling import every_point
 from verify.tiling.proof import Prover
 from verify.tiling.properties import (
     EQUALS,
@@ -98,71 +94,6 @@ def test_one_scalar_and_one_thread() -> None:
     assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
-def doubled(found: Any) -> Any:
-    return found * 2
-
-
-def late(found: Any) -> Any:
-    return found - (found > 300)
-
-
-def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
-    v, m, n, k = right(*given)
-    return Layout((32, 2, 4, 1), (v.stride, n.stride, m.stride, k.stride))
-
-
-def crowded(right: Callable[..., Layout], *given: Any) -> Layout:
-    return Layout(right(*given).shape, (1, 16, 32, 0))
-
-
-def exchanged(right: Callable[..., Any], *given: Any) -> Any:
-    v, m, n, k = right(*given)
-    return v, n, m, k
-
-
-PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
-    "threads numbered along N first": ("_threads", along_n_first),
-    "threads of a smaller atom": ("_threads", crowded),
-    "a thread's place in other digits": ("flat_coord", exchanged),
-    "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
-    "atoms distributed by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
-    "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
-}
-
-
-# with these the library cannot build the tiling
-REJECTED = {"threads numbered along N first", "threads of a smaller atom", "idle threads where there are none"}
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Enumeration is compared with a definition that uses no TiledMMA: what it gets wrong is refuted."""
-    where, bug = PLANTED[name]
-    right = getattr(tiled_mma, where)
-    monkeypatch.setattr(tiled_mma, where, lambda *given: bug(right, *given))
-    tiled_mma._thrfrg.cache_clear()  # seam: the cache
-    try:
-        atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
-        found = verified(TilingSpec("planted", F16, atoms, tiler))
-    except SpecError:
-        assert name in REJECTED
-    else:
-        assert name not in REJECTED and (refuted(found) or found.contradiction)
-    finally:
-        tiled_mma._thrfrg.cache_clear()  # seam: the cache
-
-
-@pytest.mark.parametrize("bug", [doubled, late])
-@pytest.mark.parametrize(("owner", "name"), [(Layout, "__call__"), (Linear, "table")])
-def test_a_bug_in_evaluation_is_a_contradiction(
-    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, bug: Callable[[Any], Any]
-) -> None:
-    """Of single points or of whole domains: the two are compared, and the proof uses neither."""
-    right = getattr(owner, name)
-    monkeypatch.setattr(owner, name, lambda *given: bug(right(*given)))
-    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
-
-
 WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] = {
     "museum 12: two warpgroups swapped": (
         lambda: TilingSpec(
@@ -199,12 +130,6 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     wrong = verdict(verified(spec()), EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
-
-
-def test_a_thread_is_named_within_its_atom() -> None:
-    """With two atoms of 32 threads along M and three along N, index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
-    expected = [every_point.place_in_words(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
-    assert expected == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
 
 
 @pytest.mark.parametrize("name", WRONG_TILINGS)
