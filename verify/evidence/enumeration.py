@@ -74,14 +74,9 @@ def ownership(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Cou
 
 def inverse(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:
     """Whether each element of the tile has an owner, so that the map has a right inverse."""
-    if found.computed is not None:
-        from verify.maps import by_blocks
+    from verify.maps import findings
 
-        return by_blocks.inverse(found, found.computed)
-    from verify.maps.fragment_map import grid
-
-    missing = next((element for element in grid(found.outputs) if not found.owners(element)), None)
-    return None if missing is None else Counterexample({}, f"{found.show(missing)} has no owner")
+    return findings.right_inverse(found)
 
 
 def equals(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:

@@ -11,7 +11,7 @@ from math import prod
 from layouts.arrays import np
 from verify.core import search
 from verify.core.verdict import Counterexample
-from verify.maps.counterexamples import OwnerCounts, leaves_the_tile, unequal, wrong_owners
+from verify.maps.counterexamples import OwnerCounts, leaves_the_tile, no_owner, unequal, wrong_owners
 from verify.maps.fragment_map import FragmentMap, Point
 from verify.maps.images import Images
 
@@ -75,13 +75,13 @@ def equals(found: FragmentMap, images: Images, wanted: FragmentMap, others: Imag
 
 
 @search.or_misread
-def inverse(found: FragmentMap, images: Images) -> Counterexample | None:
+def right_inverse(found: FragmentMap, images: Images) -> Counterexample | None:
     """Whether each element within the extents has an owner."""
     lacking = _by_coordinates(images, search.owners(images.elements, prod(images.tile)) == 0)
     if not lacking.any():
         return None
     first = _first(lacking)
-    return Counterexample({}, f"{found.show(first)} has no owner", reproduced=not images.count(first))
+    return no_owner(found, first)._replace(reproduced=not images.count(first))
 
 
 def _by_coordinates(images: Images, elements: search.Array) -> search.Array:

@@ -62,6 +62,11 @@ def wrong_owners(found: FragmentMap, copies: int, counted: OwnerCounts) -> Count
     return None
 
 
+def no_owner(found: FragmentMap, element: Point) -> Counterexample:
+    """The counterexample of `right_inverse`: the first element without an owner."""
+    return Counterexample({}, f"{found.show(element)} has no owner")
+
+
 def unequal(
     found: FragmentMap,
     wanted: FragmentMap,

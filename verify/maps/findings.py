@@ -4,7 +4,7 @@
 Every point is visited, which is a proof. A map that keeps its points is visited in plain integers: no layout is called,
 and no numpy. The others are searched by blocks of arrays, and what is found there is computed again in plain integers.
 
-`size`, `in_bounds`, `ownership`, `equals`, `inverse_of`    findings: None, or the smallest counterexample
+`size`, `in_bounds`, `ownership`, `equals`, `right_inverse`, `inverse_of`    None, or the smallest counterexample
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 
 from verify.core.verdict import Counterexample
 from verify.core.wording import describe, owners
-from verify.maps.counterexamples import OwnerCounts, inputs_of, leaves_the_tile, unequal, wrong_owners
+from verify.maps.counterexamples import OwnerCounts, inputs_of, leaves_the_tile, no_owner, unequal, wrong_owners
 from verify.maps.fragment_map import Axis, FragmentMap, Point, grid
 
 METHOD = "by enumeration"  # the number of points is beside it
@@ -120,6 +120,16 @@ def _unequal(found: FragmentMap, wanted: FragmentMap, name: str) -> Counterexamp
     belongs = wanted.owners(image[0])[:1] if image else ()
     every = len(found.images.keys() | wanted.images.keys())
     return unequal(found, wanted, name, differing[0], belongs, (len(differing), every))
+
+
+def right_inverse(found: FragmentMap) -> Counterexample | None:
+    """Whether each element within the extents has an owner, so that the map has a right inverse."""
+    if found.computed is not None:
+        from verify.maps import by_blocks
+
+        return by_blocks.right_inverse(found, found.computed)
+    missing = next((element for element in grid(found.outputs) if not found.owners(element)), None)
+    return None if missing is None else no_owner(found, missing)
 
 
 def inverse_of(found: FragmentMap, claimed: FragmentMap) -> Counterexample | None:

@@ -250,7 +250,7 @@ class FragmentMap:
 
     def __len__(self) -> int:
         """The number of pairs."""
-        return len(self.images) if self.computed else sum(map(len, self.images.values()))
+        return len(self.images) if self.computed is not None else sum(map(len, self.images.values()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FragmentMap):

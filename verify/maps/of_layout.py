@@ -112,11 +112,10 @@ class LayoutImages(Images):
 
         if self.coordinates:
             return tuple(by_blocks(part, self.coordinate(axis)) for axis, part in enumerate(self.parts))
-        *inner, last = accumulate(self.tile[:-1], mul, initial=1)
-        moduli = [*self.tile[:-1], 0]
+        units = accumulate(self.tile[:-1], mul, initial=1)
         return tuple(
             self.elements.then(partial(_digit, unit=unit, extent=extent), self.coordinate(axis))
-            for axis, (unit, extent) in enumerate(zip([*inner, last], moduli, strict=True))
+            for axis, (unit, extent) in enumerate(zip(units, (*self.tile[:-1], 0), strict=True))
         )
 
     @cached_property
@@ -139,7 +138,7 @@ class LayoutImages(Images):
             units = [(2 * most + 1) ** axis for axis in range(len(image))]  # one number for all coordinates
             strides = zip(*([d for _, d in _modes(part)] for part in self.parts), strict=True)
             pairs = zip((n for n, _ in _modes(self.parts[0])), (sum(map(mul, units, d)) for d in strides), strict=True)
-            return often(list(pairs), sum(map(mul, units, image)))
+            return often(pairs, sum(map(mul, units, image)))
         value = self.number(image)
         if _element(value, self.tile) != image:
             return 0
@@ -151,7 +150,7 @@ class LayoutImages(Images):
 
 
 def _digit(number: Any, unit: int, extent: int) -> Any:
-    """A coordinate of an element; the last has no extent."""
+    """A coordinate of an element; the last has the extent 0: it is unbounded."""
     return number // unit % extent if extent else number // unit
 
 

@@ -290,7 +290,7 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _, found = both(Layout((4, 4), (1, 4)), (4, 4))
-    assert found.computed is not None and by_blocks.inverse(found, found.computed) is None
+    assert found.computed is not None and by_blocks.right_inverse(found, found.computed) is None
     monkeypatch.setattr(search.Numbers, "read", changed(lambda block: np.where(block == 5, 6, block)))
-    wrong = by_blocks.inverse(found, found.computed)
+    wrong = by_blocks.right_inverse(found, found.computed)
     assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)
