@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -180,12 +180,13 @@ def every(shape: object, stride: object) -> list[int]:
     return listed
 
 
-def often(pairs: Collection[tuple[int, int]], value: int) -> int:
+def often(pairs: Iterable[tuple[int, int]], value: int) -> int:
     """How many indices of modes (extent, stride) have a value, without a list of all values.
 
     >>> often([(4, 1), (8, 2)], 5), often([(1 << 24, 3), (2, 0)], 9)
     (2, 2)
     """
+    pairs = list(pairs)
     moving = sorted((extent, stride) for extent, stride in pairs if stride and extent > 1)
     extent, stride = moving.pop() if moving else (1, 1)
     line: Sequence[int] = range(0, extent * stride, stride)  # it counts without a search

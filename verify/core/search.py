@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers at every (thread, value), searched block by block: a block is an array, so memory is bounded.
 
-A point is an index here: thread * values + value, so that the smallest index is the smallest (thread, value). In each
-block that `layouts.batched` evaluates some points are evaluated again, one at a time and in plain integers. Where these
-differ there is a Misread: an error of ours, and no finding.
+A point is an index here: thread * values + value, so that the smallest index is the smallest (thread, value). Some
+points of each block (`samples`) are evaluated again, one at a time and in plain integers. Where these differ there is a
+Misread: an error of ours, and no finding.
 
 `Numbers`     what is searched
 `of_layout`   those of a layout, or of one behind swizzles
@@ -66,7 +66,7 @@ class Numbers:
     values: int  # of each thread
     block: Callable[[int, int], Array]  # those at the points from the first to before the second
     alone: Callable[[int, int], int]  # that at one (thread, value), in plain integers
-    samples: int = SAMPLES  # points of a block that are evaluated again
+    samples: int = SAMPLES  # points of a block that are evaluated again, with the first and the last; 0 for none
     alike: int = 1  # so many times the first threads' numbers are all: the block is one of these
 
     @property
@@ -118,9 +118,7 @@ def of_layout(layout: Layout | ComposedLayout, alone: Callable[[int, int], int])
     from layouts.composed import on_layout
 
     whole = batched.batch(on_layout(_by_thread, layout))
-    inner = layout.shape
-    threads, values = (size(mode) for mode in inner) if isinstance(inner, tuple) else (size(inner), 1)
-    return Numbers(threads, values, whole.values, alone)
+    return Numbers(size(layout[0]), size(layout[1]), whole.values, alone)
 
 
 def _by_thread(layout: Layout) -> Layout:

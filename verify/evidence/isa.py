@@ -198,14 +198,14 @@ def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexa
         extra = int((counts[counts > copies] - once_each).sum()) + once_each * search.repeated_outside(every, elements)
         point, element = search.crowded(every, counts, copies)
         wrong = _collision(part, every, point, element, extra)
-        many = often(list(modes(layout.shape, layout.stride)), element) > copies
+        many = often(modes(layout.shape, layout.stride), element) > copies
         return wrong._replace(damage=damage, reproduced=wrong.reproduced and many)
     if not damage:
         return _outside(part, every)
     first = int(lacking.argmax())
     has = int(counts[first])
     statement = f"{part.show(first)} has {owners(has)}, {copies} wanted"
-    again = often(list(modes(layout.shape, layout.stride)), first)
+    again = often(modes(layout.shape, layout.stride), first)
     return Counterexample({"element": first}, statement, damage=damage, reproduced=again == has)
 
 
@@ -271,8 +271,9 @@ def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample |
     last = size(layout[0]) - 1, size(layout[1]) - 1
     for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
         if (alone := layout(thread, value)) != (got := among(thread, value)):
-            statement = f"T{thread} V{value}: {alone} by itself, {got} among all points: an evaluation of ours is wrong"
-            return Counterexample({"thread": thread, "value": value}, statement, reproduced=False)
+            from verify.core import search
+
+            return search.Misread(thread, value, alone, got).counterexample
     return None
 
 
