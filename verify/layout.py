@@ -28,12 +28,11 @@ and has every element of the tile one owner? A layout of rank 2 is read as (thre
 Or, with --equals: is it the same function as another layout, however both are written?"""
 LARGEST = 1 << 24
 
+EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
+
 
 class PointsError(UsageError):
-    """A layout that has no points, or too many: the text says only why."""
-
-
-EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
+    """A layout that has no map onto a tile; the text says why, and does not name the layout."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -268,10 +267,8 @@ def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
 
 def domain_of(layout: Layout | ComposedLayout) -> tuple[int, int]:
     """The numbers of threads and of values of a (thread, value) layout."""
-    from layouts import ComposedLayout, size
+    from layouts import size
 
-    while isinstance(layout, ComposedLayout):
-        layout = layout.layout_b
     return size(layout[0]), size(layout[1])
 
 

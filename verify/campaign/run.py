@@ -81,9 +81,9 @@ class Run:
     def go(
         self, pool: Executor, workers: Callable[[], int], shown: Progress, ask: Callable[[int, float, float], None]
     ) -> None:
-        """Run every chunk; `ask` is called once with the cases left, their rate, and the seconds so far. UsageError.
+        """Run every chunk; `ask` is called once with the cases left, their rate, and the seconds so far.
 
-        `workers` says how many there are now: those of a cluster come and go.
+        `workers` says how many there are now: those of a cluster come and go. Raises UsageError.
         """
         queue = iter(self.todo)
         began, before, asked = 0.0, 0, False

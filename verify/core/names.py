@@ -54,7 +54,7 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; for a file what it is for; if no name is near, how to list all.
+    """The nearest known names as a clause; for a file what it is for; if no name is near, all keys, or how to list all.
 
     >>> nearest("coalesc", ["coalesce", "composition"])
     '; nearest: coalesce'
@@ -68,9 +68,8 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
     import difflib
 
     ways = {"atom": "python -m verify.atom --list", "command": "lanecheck --help", "campaign": "--count"}
-    lists = ways.get(what, "--list")
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
-    if close or what == "key":
-        return f"; nearest: {', '.join(close)}" if close else f"; known: {', '.join(known)}"
-    return f"; {lists} shows all"
+    if close:
+        return f"; nearest: {', '.join(close)}"
+    return f"; known: {', '.join(known)}" if what == "key" else f"; {ways.get(what, '--list')} shows all"

@@ -76,7 +76,7 @@ class Descriptor:
     first: tuple[int, int] = (0, 0)  # (mn, k) of the first of them
     word: int = 0  # the descriptor at address 0
     fault: str = ""  # why no descriptor can describe it: its swizzle, an offset, two elements at one byte
-    shared: bool = True  # whether plain integers, too, have the elements of the fault at one byte
+    fault_again: bool = True  # whether plain integers find the fault, too
 
     @property
     def fields(self) -> str:
@@ -92,7 +92,7 @@ class Descriptor:
     def reproduced(self) -> bool:
         """Whether plain integers find it wrong, too."""
         mine, theirs = self.bytes_of_first
-        return mine != theirs if self.bad else bool(self.fault) and self.shared
+        return mine != theirs if self.bad else bool(self.fault) and self.fault_again
 
     def address(self, mn: Any, k: Any) -> Any:
         """The byte of element (mn, k), by the ISA's formula."""
@@ -154,14 +154,14 @@ def _fitted(bare: Descriptor) -> Descriptor:
 
     lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
     sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
-    word, (fault, shared) = 0, _shared(operand)
+    word, (fault, again) = 0, _shared(operand)
     try:
         word = bare.table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=bare.swizzle)
     except isa_tables.IsaError as error:
-        fault, shared = str(error), True
+        fault, again = str(error), True
     bad = np.argwhere(unswizzled(lbo, sbo) != wanted)
     first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
-    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault, shared=shared)
+    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault, fault_again=again)
 
 
 def _shared(operand: Operand) -> tuple[str, bool]:

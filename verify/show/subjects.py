@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.pictures.picture import WHOLE, Panel, Picture, Window
-from verify.pictures.picture import shown as extents
+from verify.pictures.picture import shown as ranges
 from verify.show.options import SORTS, check, window
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
         if one.layout is None:
             found: FragmentMap = one.points
         else:
-            tile, points = tuple(map(Axis, one.axes, one.extent)), extents(one.domain, part)
+            tile, points = tuple(map(Axis, one.axes, one.extent)), ranges(one.domain, part)
             found = of_layout(one.layout, tile, ("thread", "value"), part=points)
         heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
         yield maps.table(one.name, found, heading, window=part, place=(number, 0))
@@ -243,7 +243,7 @@ def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> P
         return layouts.of_layout(text, layout, options.banks or 0, window(options))
     axes, pairs = command.axes_of(layout), command.as_pairs(layout)
     outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
-    found = command.points_of(pairs, extents(command.domain_of(pairs), window(options)), **outputs)
+    found = command.points_of(pairs, ranges(command.domain_of(pairs), window(options)), **outputs)
     return Picture(text, (maps.table("", found, text, window=window(options)),), shades="thread")
 
 
