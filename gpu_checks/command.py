@@ -54,6 +54,11 @@ def parsed(
     return options
 
 
+def output(path: str) -> Path | None:
+    """The path of a report, None for stdout; OSError at once where it cannot be written."""
+    return None if path == "-" else written(path)
+
+
 def written(path: str) -> Path:
     """The path of a file that is written in the end; OSError at once where it cannot be."""
     if line := unwritable(path):

@@ -115,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every point in the text too")
     words = "write the report there instead of stdout"
-    parser.add_argument("-o", "--output", type=command.written, metavar="FILE", help=words)
+    parser.add_argument("-o", "--output", type=command.output, metavar="FILE", help=words)
     return parser
 
 

@@ -47,6 +47,12 @@ def test_a_report_on_several_maps_is_no_table(tmp_path: Path, capsys: pytest.Cap
     assert "has 3 maps: write one, with `gpu_checks.discover --operand`" in capsys.readouterr().err
 
 
+def test_a_minus_is_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = [(command.main([MMA, *option]), capsys.readouterr().out) for option in ([], ["-o", "-"])]
+    assert found[0] == found[1] and found[0][1] and not list(tmp_path.iterdir())
+
+
 def test_every_point_is_printed_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([MMA, "--operand", "D", "-v"]) == 0
     out = capsys.readouterr().out
