@@ -116,7 +116,7 @@ def test_all_of_it_is_right_where_nothing_is_planted() -> None:
 
 
 def test_what_is_right_is_refuted_by_no_bug_in_the_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong, told = [], []
+    wrong, reproduced = [], []
     for bug, planted in BUGS.items():
         with monkeypatch.context() as patched:
             patched.setattr(*planted)
@@ -126,7 +126,7 @@ def test_what_is_right_is_refuted_by_no_bug_in_the_arrays(monkeypatch: pytest.Mo
                 except (IndexError, ValueError):  # arrays of the wrong form: an internal error, which is no verdict
                     continue
                 wrong += [one for one, _ in found]
-                told += [(bug, name, one.claim.prop.key) for one, e in found if e.counterexample.reproduced]
-    assert not told
+                reproduced += [(bug, name, one.claim.prop.key) for one, e in found if e.counterexample.reproduced]
+    assert not reproduced
     assert all(one.contradiction for one in wrong)
     assert {one.claim.prop.key for one in wrong} == FOOLED

@@ -273,19 +273,13 @@ def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.Mon
 def test_chunks_that_take_a_minute_do_not_keep_the_question_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Waiting(Executor):
-        """Its calls never end."""
-
-        def submit(self, *_: Any, **__: Any) -> Future[Any]:
-            return Future()
-
     monkeypatch.setattr(running, "MINUTE", 0.1)
     monkeypatch.setattr(running, "LOOK", 0.01)
     with (
         started(tmp_path / "r.jsonl") as (run, *_),
         pytest.raises(LongError, match="240 cases are left, and no chunk was done"),
     ):
-        run.go(Waiting(), lambda: 1, Progress(run.cases, "cases", quiet=True), check_minute)
+        run.go(Waiting(1000), lambda: 1, Progress(run.cases, "cases", quiet=True), check_minute)
 
 
 def test_more_than_a_minute_is_rejected_and_less_is_not() -> None:
