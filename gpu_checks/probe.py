@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, guarded, parsed, show
+from gpu_checks.command import Interrupted, filled, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
     parser.add_argument("--list", action="store_true", help="print what is selected, or all, and stop")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write the recordings there, as JSON Lines")
+    parser.add_argument("-o", "--output", type=filled, metavar="DIR", help="write the recordings there, as JSON Lines")
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")

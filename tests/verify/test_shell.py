@@ -62,6 +62,7 @@ WRITES = [
     *((module, "-o", "none/report") for module in MODULES if module.startswith("verify.")),
     *((module, "-o", "none/report") for module in ("gpu_checks.discover.command", "gpu_checks.laws")),
     *((f"gpu_checks.{name}.command", "--record", "file/records") for name in ("banks", "order", "tilings")),
+    ("gpu_checks.probe", "-o", "file/recordings"),
     ("verify.atlas.command", "--write", "file/atlas"),
     ("verify.atom.command", "--emit-smt", "file"),
     ("verify.foreign.command", "--agreement", "none/page.md"),
