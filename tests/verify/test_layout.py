@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m verify.layout LAYOUT --onto MxN`."""
 
+import numpy as np
 import pytest
 
+from layouts import batched
 from verify import layout, verify_layout
 from verify.core.errors import UsageError
+from verify.core.verdict import Check
 from verify.pictures.picture import WHOLE
 
 
@@ -26,6 +29,27 @@ from verify.pictures.picture import WHOLE
 )
 def test_verdicts(text: str, onto: str, code: int) -> None:
     assert layout.main([text, "--onto", onto]) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "onto", "copies"), [("(4,(2,2)):(0,(4,4))", "8", 10), ("(4,(4,4)):(1,(0,100))", "16", 12)]
+)
+def test_collisions_are_owners_too_many_within_the_tile_however_a_layout_is_written(
+    text: str, onto: str, copies: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for written in (text, f"Sw<0,0,0> o {text}"):
+        assert layout.main([written, "--onto", onto]) == 1
+        assert f"smallest of {copies} collisions" in capsys.readouterr().out, written
+
+
+def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The layout takes each element 64 times or never; a table that says otherwise is an error of ours."""
+    wrong = np.arange(1 << 12).reshape(64, 64)
+    monkeypatch.setattr(batched, "table", lambda _: wrong)
+    report = layout.onto_tile("(64,64):(1,1)", (64, 64), {Check.ISA})
+    assert report.exit() == 3
+    monkeypatch.undo()
+    assert layout.onto_tile("(64,64):(1,1)", (64, 64), {Check.ISA}).exit() == 1
 
 
 def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:

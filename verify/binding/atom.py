@@ -61,7 +61,7 @@ class BoundOperand(NamedTuple):
     @property
     def axes(self) -> tuple[str, ...]:
         """The names of the coordinates: two, or one where bits are numbered."""
-        return AXES[self.name or "C"]
+        return AXES[self.name]
 
     @property
     def values(self) -> int:

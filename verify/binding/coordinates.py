@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 AXES: Mapping[str, tuple[str, ...]] = {
     "A": ("m", "k"),
     "B": ("n", "k"),
-    "C": ("m", "n"),
+    **dict.fromkeys(("C", ""), ("m", "n")),  # without a name: a layout that is no operand
     **{"E": ("m", "k"), "SFA": ("m", "k"), "SFB": ("n", "k")},
     **dict.fromkeys(("Src", "Dst", "Ref"), ("bit",)),
 }

@@ -79,7 +79,7 @@ def add_output(parser: argparse.ArgumentParser, words: str) -> None:
 
 
 def _output(path: str) -> str | None:
-    return None if path in ("", "-") else written(path)
+    return None if path == "-" else written(path)
 
 
 def written(path: str) -> str:

@@ -2,12 +2,12 @@
 """Numbers at every (thread, value), searched block by block: a block is an array, so memory is bounded.
 
 A point is an index here: thread * values + value, so that the smallest index is the smallest (thread, value). Some
-points of each block (`samples`) are evaluated again, one at a time and in plain integers. Where these differ there is a
+points of each block are evaluated again, one at a time and in plain integers. Where these differ there is a
 Misread: an error of ours, and no finding.
 
 `Numbers`     what is searched
 `of_layout`   those of a layout, or of one behind swizzles
-`outside`, `once`, `owners`, `repeated_outside`, `crowded`, `places`, `unequal`    what is found in them
+`outside`, `once`, `owners`, `crowded`, `places`, `unequal`    what is found in them
 `described`   elements of a tile in words
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = Any  # of numpy
 BLOCK = 1 << 18  # points
-SAMPLES = 64
+SAMPLES = 31  # points of a block that are evaluated again, the first among them, and the last one too
 GOLDEN = 0x9E3779B1  # odd: its multiples spread over a block
 
 
@@ -66,7 +66,6 @@ class Numbers:
     values: int  # of each thread
     block: Callable[[int, int], Array]  # those at the points from the first to before the second
     alone: Callable[[int, int], int]  # that at one (thread, value), in plain integers
-    samples: int = SAMPLES  # points of a block that are evaluated again, with the first and the last; 0 for none
     alike: int = 1  # so many times the first threads' numbers are all: the block is one of these
 
     @property
@@ -90,7 +89,7 @@ class Numbers:
     def read(self, start: int, stop: int) -> Array:
         """The block, some of it compared with plain integers. Raises Misread where they differ."""
         found, count = self.block(start, stop), stop - start
-        for place in {0, count - 1, *(k * GOLDEN % count for k in range(self.samples))} if self.samples else ():
+        for place in {count - 1, *(k * GOLDEN % count for k in range(SAMPLES))}:
             thread, value = self.at(start + place)
             if (alone := self.alone(thread, value)) != (among := int(found[place])):
                 raise Misread(thread, value, alone, among)
@@ -160,12 +159,6 @@ def owners(numbers: Numbers, stop: int) -> Array:
         inside = (found >= 0) & (found < stop)
         counts[found[inside]] += times[inside].astype(np.int32)
     return counts * np.int32(numbers.alike) if numbers.alike > 1 else counts
-
-
-def repeated_outside(numbers: Numbers, stop: int) -> int:
-    """How many points have a number outside 0 .. stop - 1 that a point before them has."""
-    found = np.concatenate([block[(block < 0) | (block >= stop)] for _, block in numbers.blocks()])
-    return len(found) * numbers.alike - len(np.unique(found))
 
 
 def crowded(numbers: Numbers, counts: Array, copies: int) -> tuple[int, int]:

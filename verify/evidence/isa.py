@@ -133,7 +133,7 @@ def numbers(layout: Layout, kept: dict[Hashable, Any]) -> Numbers:
     if threads // alike * values > search.BLOCK:
         return search.of_layout(layout, partial(walk, layout))
     flat = evaluate(layout, kept)[: threads // alike].reshape(-1)
-    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), 0, alike)
+    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), alike)
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -194,8 +194,7 @@ def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexa
         where = search.described(lacking.reshape(part.extent[::-1]).T, part.axes)
         damage = (f"{np.count_nonzero(lacking)} of {elements} elements have {words}: {where}",)
     if (counts > copies).any():
-        once_each = copies == 1  # then points that share an element outside the tile collide, too
-        extra = int((counts[counts > copies] - once_each).sum()) + once_each * search.repeated_outside(every, elements)
+        extra = int((counts[counts > copies] - copies).sum())
         point, element = search.crowded(every, counts, copies)
         wrong = _collision(part, every, point, element, extra)
         many = often(modes(layout.shape, layout.stride), element) > copies

@@ -43,8 +43,6 @@ def test_blocks_are_searched_as_a_list_is(layout: Layout, stop: int, copies: int
     found = search.owners(numbers, stop)
     assert found.tolist() == [counts[number] for number in range(stop)]
     assert search.once(numbers, stop) == (sorted(listed) == list(range(stop)))
-    beyond = {listed[point] for point in outside}
-    assert search.repeated_outside(numbers, stop) == len(outside) - len(beyond)
     many = [point for point, number in enumerate(listed) if 0 <= number < stop and counts[number] > copies]
     assert search.crowded(numbers, found, copies) == ((many[0], listed[many[0]]) if many else (-1, -1))
     for number in (listed[-1], stop):
@@ -72,7 +70,6 @@ def test_threads_that_are_alike_are_read_once(values: tuple[tuple[int, ...], ...
     assert len(list(once.blocks())) == -(-every.values // 5)
     assert search.outside(once, stop) == search.outside(every, stop)
     assert search.owners(once, stop).tolist() == search.owners(every, stop).tolist()
-    assert search.repeated_outside(once, stop) == search.repeated_outside(every, stop)
     number = walk(layout, 0, every.values - 1)
     assert search.places([once], [number], 2) == search.places([every], [number], 2)
 
