@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = Any  # of numpy
 BLOCK = 1 << 18  # points
-SAMPLES = 31  # points of a block that are evaluated again, the first among them, and the last one too
+SAMPLES = 32  # points of a block that are evaluated again, the first and the last among them
 GOLDEN = 0x9E3779B1  # odd: its multiples spread over a block
 
 
@@ -89,7 +89,7 @@ class Numbers:
     def read(self, start: int, stop: int) -> Array:
         """The block, some of it compared with plain integers. Raises Misread where they differ."""
         found, count = self.block(start, stop), stop - start
-        for place in {count - 1, *(k * GOLDEN % count for k in range(SAMPLES))}:
+        for place in {count - 1, *(k * GOLDEN % count for k in range(SAMPLES - 1))}:
             thread, value = self.at(start + place)
             if (alone := self.alone(thread, value)) != (among := int(found[place])):
                 raise Misread(thread, value, alone, among)
