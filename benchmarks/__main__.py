@@ -9,20 +9,23 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from benchmarks.absolute import Absolute, Unmeasured
 from benchmarks.paired import Figure
+from benchmarks.programs import ProgramFailed, program
 from gpu_checks.command import guarded
 from lanecheck_console import command
 
 SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "scan", "tiling")
 RECORDED = Path(__file__).parent / "performance" / "recorded.toml"
 MET, MISSED, INCOMPLETE = 0, 1, 4
+SECONDS = 4.0
 BUSY = 0.5  # processes that work at once, above which it is said
 EPILOG = """
 exit code: 0 every target that was measured is met; 1 one is missed; 2 usage; 4 a suite that was named could not be
-measured, or a part of it, and no target is missed; 130 interrupted
+measured, or a part of it, and no target is missed; or the page lacks a library; 130 interrupted
 """
 Suite = Callable[[], Iterable[Figure | Absolute]]
 
@@ -32,8 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = command.parser("benchmarks", "Measure what has to be fast.", "command", EPILOG)
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     parser.add_argument("--write", action="store_true", help="compare with other libraries; write docs/performance.md")
-    parser.add_argument("--python", metavar="FILE", default=sys.executable, help="a Python that has these libraries")
-    parser.add_argument("--seconds", type=float, default=4.0, metavar="S", help="CPU seconds of a cell of that page")
+    parser.add_argument("--python", metavar="FILE", type=interpreter, help="with --write: a Python that has them")
+    parser.add_argument(
+        "--seconds", type=positive, metavar="S", help=f"with --write: CPU seconds of a cell of that page ({SECONDS:g})"
+    )
     more = "with the suite gpu, on an NVIDIA H200: append what its probe took to FILE, or to the data of that page"
     parser.add_argument("--record", nargs="?", type=Path, const=RECORDED, metavar="FILE", help=more)
     return guarded("benchmarks", lambda: _run(parser, argv))
@@ -45,7 +50,13 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     if arguments.write:
         if suites or record:
             parser.error("--write measures what its page shows, and no suite")
-        return importlib.import_module("benchmarks.performance.page").write(arguments.python, arguments.seconds)
+        page = importlib.import_module("benchmarks.performance.page")
+        missing = page.write(arguments.python or sys.executable, arguments.seconds or SECONDS)
+        for one in missing:
+            print(f"benchmarks: the page lacks {one['name']} ({one['install']}): {one['missing']}", file=sys.stderr)
+        return INCOMPLETE if missing else MET
+    if arguments.python or arguments.seconds:
+        parser.error("--python and --seconds are for --write")
     for word in suites:
         if word not in SUITES:
             parser.error(f"no suite is named {word!r}; one of {', '.join(SUITES)}")
@@ -56,6 +67,27 @@ def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     if record == RECORDED and code != INCOMPLETE:
         importlib.import_module("benchmarks.performance.page").refresh()
     return code
+
+
+def interpreter(file: str) -> str:
+    """The path of a Python that runs; raises ArgumentTypeError for anything else."""
+    try:
+        if program(file, "-c", "print(6 * 7)")().stdout == "42\n":
+            return file
+        why = "it is no Python"
+    except (OSError, ProgramFailed) as error:
+        why = str(error)
+    raise argparse.ArgumentTypeError(f"{file}: {why}")
+
+
+def positive(text: str) -> float:
+    """A number of seconds above 0; raises ArgumentTypeError for anything else."""
+    try:
+        if 0 < (found := float(text)) < inf:
+            return found
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
 
 
 def figures(suite: str, *given: Path) -> Iterable[Figure | Absolute]:

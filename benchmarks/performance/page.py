@@ -73,11 +73,12 @@ points.
 PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "CPU", "kernels kept", "CPU", "remark")
 
 
-def write(python: str, seconds: float) -> int:
-    """Measure, and write the data and the page; each cell may take so many CPU seconds."""
-    MEASURED.write_text(json.dumps(measured(python, seconds), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+def write(python: str, seconds: float) -> list[dict[str, Any]]:
+    """Measure, and write the data and the page; each cell may take so many CPU seconds. The libraries that it lacks."""
+    found = measured(python, seconds)
+    MEASURED.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     refresh()
-    return 0
+    return [one for one in found["libraries"] if one["missing"]]
 
 
 def refresh() -> None:

@@ -200,6 +200,39 @@ def test_writing_the_page_runs_no_suite(capsys: pytest.CaptureFixture[str]) -> N
     assert "--write measures what its page shows" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--write", "--seconds", "-1"], "'-1' is no number of seconds above 0"),
+        (["--write", "--seconds", "nan"], "'nan' is no number of seconds above 0"),
+        (["--write", "--python", "/nonexistent"], "No such file or directory"),
+        (["--write", "--python", "/bin/echo"], "/bin/echo: it is no Python"),
+        (["--seconds", "3", "gpu"], "--python and --seconds are for --write"),
+    ],
+)
+def test_nothing_is_measured_for_what_cannot_be(
+    words: list[str], problem: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "measured", None)
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2 and problem in capsys.readouterr().err
+
+
+def test_a_page_that_lacks_a_library_is_written_and_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+    monkeypatch.setattr(page, "measured", lambda *given: asked.append(given) or MADE_UP)
+    for name in ("MEASURED", "PAGE"):
+        monkeypatch.setattr(page, name, tmp_path / name)
+    assert main(["--write", "--python", sys.executable, "--seconds", "2"]) == 4
+    assert asked == [(sys.executable, 2.0)] and "# Performance" in (tmp_path / "PAGE").read_text(encoding="utf-8")
+    assert "the page lacks theirs (pip install theirs): No module named 'theirs'" in capsys.readouterr().err
+    monkeypatch.setattr(page, "measured", lambda *_: {**MADE_UP, "libraries": MADE_UP["libraries"][:1]})
+    assert main(["--write"]) == 0
+
+
 def test_programs_are_measured_in_turns() -> None:
     order: list[str] = []
     program = "import time; time.sleep(0.2); print({!r})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -215,4 +216,8 @@ def work(task: Task, digest: str, module: str = "", path: str = "") -> Found | S
     """The result of a task. Raises UsageError in a process that has other code than the one that counts."""
     if code.digest(module, path) != digest:
         raise UsageError("a worker has other code than this process: install the same version there")
-    return task.run()
+    before = frozenset(sys.modules)
+    found = task.run()
+    if module and (other := code.left_out(module, path, before)):
+        raise UsageError(f"--module {module}: it runs {other}, which is not in the folder of --path: put it there")
+    return found

@@ -225,35 +225,6 @@ def test_keys_differ_by_code_and_spec_and_not_by_name(monkeypatch: pytest.Monkey
     assert not {*keys(SPEC)} & {*before}
 
 
-@pytest.mark.parametrize(
-    ("module", "changed"),
-    [
-        ("mine", "mine.py"),
-        ("mine", "helper.py"),
-        ("mine", "helpers/deep/one.py"),
-        ("package.algebra", "package/algebra.py"),  # without __init__.py
-        ("package", "package/algebra.py"),
-        ("compiled", "compiled.so"),
-    ],
-)
-def test_the_code_of_a_module_and_beside_it_is_in_the_key(module: str, changed: str, tmp_path: Path) -> None:
-    for name in ("mine.py", "helper.py", "helpers/__init__.py", "helpers/deep/one.py", "package/algebra.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x = 1\n", encoding="utf-8")
-    (tmp_path / "compiled.so").write_bytes(b"1")
-    digest = tasks.code.digest.__wrapped__
-    before = digest(module, str(tmp_path))
-    (tmp_path / "spec.results.jsonl").write_text("{}", encoding="utf-8")
-    assert digest(module, str(tmp_path)) == before
-    (tmp_path / changed).write_bytes(b"x = 2\n")
-    assert digest(module, str(tmp_path)) != before
-
-
-@pytest.mark.parametrize("module", ["no_such_module", "../x", "sys"])
-def test_a_module_without_files_is_never_taken_for_ours(module: str, tmp_path: Path) -> None:
-    assert tasks.code.digest(module, str(tmp_path)) != tasks.code.digest()
-
-
 def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "r.jsonl"
     whole = finished(file)
