@@ -125,15 +125,20 @@ def _equal_owners(layout: Layout, part: BoundOperand) -> int:
 
 
 def numbers(layout: Layout, kept: dict[Hashable, Any]) -> Numbers:
-    """The elements of a layout by blocks: from its table where that is one block, else each block evaluated alone."""
+    """The elements of a layout by blocks: from its table where that is one block, else each block evaluated alone.
+
+    Raises Misread for a table that is wrong.
+    """
     from verify.core import search
 
     threads, values = (size(mode) for mode in layout)
     alike = threads if all(stride == 0 for extent, stride in modes(*halves(layout)[0]) if extent > 1) else 1
     if threads // alike * values > search.BLOCK:
         return search.of_layout(layout, partial(walk, layout))
+    if (ours := misread(layout, kept)) is not None:
+        raise search.Misread(ours)
     flat = evaluate(layout, kept)[: threads // alike].reshape(-1)
-    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), alike)
+    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), True, alike)
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -143,15 +148,15 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
         return "exhaustive", len(found), None
     from verify.core import search
 
-    every = numbers(layout, subject.tables)
-    return "exhaustive", every.points, search.or_misread(_outside)(part, every)
+    return "exhaustive", size(layout), search.or_misread(_outside)(part, subject.tables)
 
 
-def _outside(part: BoundOperand, every: Numbers) -> Counterexample | None:
+def _outside(part: BoundOperand, kept: dict[Hashable, Any]) -> Counterexample | None:
     """The smallest point whose element is outside the tile."""
     from verify.core import search
 
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    every = numbers(layout, kept)
     count, first, number = search.outside(every, elements)
     if not count:
         return None
@@ -175,15 +180,15 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
         return "exhaustive", len(found), None
     from verify.core import search
 
-    every = numbers(layout, subject.tables)
-    return "exhaustive", every.points, search.or_misread(_wrong_owners)(part, every, copies)
+    return "exhaustive", size(layout), search.or_misread(_wrong_owners)(part, subject.tables, copies)
 
 
-def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexample | None:
+def _wrong_owners(part: BoundOperand, kept: dict[Hashable, Any], copies: int) -> Counterexample | None:
     """The smallest point at an element with too many owners, or else the first element with too few."""
     from verify.core import search
 
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    every = numbers(layout, kept)
     if copies == 1 and search.once(every, elements):
         return None
     counts = search.owners(every, elements)
@@ -200,7 +205,7 @@ def _wrong_owners(part: BoundOperand, every: Numbers, copies: int) -> Counterexa
         many = often(modes(layout.shape, layout.stride), element) > copies
         return wrong._replace(damage=damage, reproduced=wrong.reproduced and many)
     if not damage:
-        return _outside(part, every)
+        return _outside(part, kept)
     first = int(lacking.argmax())
     has = int(counts[first])
     statement = f"{part.show(first)} has {owners(has)}, {copies} wanted"
@@ -247,7 +252,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         fits = repair.find(subject, part)
         sizes = Counterexample({"threads": table.shape[0]}, statement, repair=fits, reproduced=again)
         return "exhaustive", table.size, sizes
-    if (ours := called(part.parsed, table.item)) is not None:
+    if (ours := misread(part.parsed, subject.tables)) is not None:
         return "exhaustive", table.size, ours
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = table.size * len(cases)
@@ -272,8 +277,16 @@ def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample |
         if (alone := layout(thread, value)) != (got := among(thread, value)):
             from verify.core import search
 
-            return search.Misread(thread, value, alone, got).counterexample
+            return search.misread(thread, value, alone, got)
     return None
+
+
+def misread(layout: Layout, kept: dict[Hashable, Any]) -> Counterexample | None:
+    """Where the table of a layout is wrong, by `called`; kept like the table."""
+    if (layout, "misread") not in kept:
+        kept[layout, "misread"] = called(layout, evaluate(layout, kept).item)
+    found: Counterexample | None = kept[layout, "misread"]
+    return found
 
 
 def _compare(
