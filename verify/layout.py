@@ -18,7 +18,7 @@ from verify.core.errors import UsageError
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from verify.binding.atom import BoundAtom
-    from verify.core.verdict import Check, Verdict
+    from verify.core.verdict import Check, Counterexample, Verdict
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
     from verify.report import Report
@@ -196,16 +196,27 @@ def compare(text: str, other: str) -> Report:
         wrong = findings.equals(mine, theirs, other)
         evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), enumeration.engine(mine))
     drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
-    picture = partial(compared, text, other)
+    picture = partial(compared, text, other, evidence.counterexample)
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
 
 
-def compared(text: str, other: str, window: Window) -> Picture:
-    """The picture of what a layout gives each point, and what another gives it where that differs."""
+def compared(text: str, other: str, wrong: Counterexample | None, window: Window) -> Picture:
+    """The picture of what a layout gives each point, and what another gives it where that differs.
+
+    Where it is too large to be shown whole, and no window is chosen, the counterexample is in it.
+    """
     from verify.pictures import maps
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import WHOLE, Picture, shown
 
     mine, theirs = maps_of(parsed(text), parsed(other))
+    if window == WHOLE:
+        threads, values = (axis.extent for axis in mine.inputs)
+        (rows, columns), at = shown((threads, values)), wrong.inputs if wrong is not None else {}
+        thread, value = at.get("thread", 0), at.get("value", 0)
+        window = (
+            range(thread if thread not in rows else 0, threads),
+            range(value if value not in columns else 0, values),
+        )
     panel = maps.table("", mine, f"{text} at each point", wanted=theirs, window=window)
     return Picture(text, (panel,), shades="thread", expected=f"what {other} has there")
 

@@ -52,6 +52,24 @@ def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pyt
     assert layout.onto_tile("(64,64):(1,1)", (64, 64), {Check.ISA}).exit() == 1
 
 
+@pytest.mark.parametrize("other", ["(512,512):(512,1)", "(512,512):(512,2)"])
+def test_the_picture_of_a_large_comparison_has_the_counterexample(other: str) -> None:
+    """Behind this swizzle the first 255 threads are alike in the one, all but a value 0 unlike in the other."""
+    (case,) = layout.compare("Sw<1,14,3> o (512,512):(512,1)", other).cases
+    wrong = case.verdicts[0].counterexample
+    assert wrong is not None and case.picture is not None
+    (panel,) = case.picture(WHOLE).panels
+    at = wrong.inputs["thread"] - panel.first[0], wrong.inputs["value"] - panel.first[1]
+    assert min(at) >= 0 and panel.cells[at[0]][at[1]].expected
+    (chosen,) = case.picture((range(3, 5), None)).panels
+    assert (chosen.first, len(chosen.cells)) == ((3, 0), 2)
+
+
+def test_numbers_beyond_64_bits_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main(["Sw<3,3,3> o (4096,4096):(4611686018427387904,1)", "--onto", "128x128"]) == 2
+    assert "numbers that do not fit 64 bits" in capsys.readouterr().err
+
+
 def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
     layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32"])
     output = capsys.readouterr().out

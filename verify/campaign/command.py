@@ -81,7 +81,8 @@ def _check(options: argparse.Namespace) -> None:
 def _counts(parts: Sequence[Part]) -> str:
     """How many cases there are, a line for each part and one for all."""
     rows = [(f"{part.entry}: {part.name}", part.cases, len(part.tasks)) for part in parts]
-    rows.append(("in all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    distinct = {part.key: part for part in parts}.values()  # two campaigns may ask the same
+    rows.append(("in all", sum(part.cases for part in distinct), sum(len(part.tasks) for part in distinct)))
     width = max(len(row[0]) for row in rows)
     many = (f"{chunks} chunk{'s' * (chunks != 1)}" for *_, chunks in rows)
     return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))

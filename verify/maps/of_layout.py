@@ -65,7 +65,8 @@ def of_layout(
     if few < points <= largest and part is None and images.by_blocks:
         return FragmentMap(axes, tile, images, origin or Origin(str(layout)))
     if points > LARGEST:
-        raise MapError(f"{layout}: more than {LARGEST} points")
+        unfit = ", and numbers that do not fit 64 bits" * (points <= largest and part is None)
+        raise MapError(f"{layout}: more than {LARGEST} points{unfit}")
     kept: dict[Point, tuple[Point, ...]] = {
         (thread, value): (images.image(thread, value),) for thread, value in product(*shown)
     }

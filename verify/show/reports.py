@@ -137,7 +137,7 @@ def _layout(text: str, verdicts: Sequence[Verdict], part: Window) -> Picture | N
             return command.drawn(subject, verdicts, part)
         if other := OTHER.fullmatch(one.claim.text):
             try:
-                return command.compared(text, other[1], part)
+                return command.compared(text, other[1], one.counterexample, part)
             except ValueError as error:
                 raise UsageError(f"{text} and {other[1]} are not drawn: {error}") from error
     return None

@@ -198,6 +198,9 @@ def test_the_same_question_twice_is_run_once(launch: Run, tmp_path: Path, capsys
         assert out.endswith(f"layouts: {verified} verified, 0 refuted, 0 unknown, 0 unchecked\n")
         assert sorted(results.read_bytes().splitlines()) == chunks
         assert verified > 2 or out == once
+    assert command.main([str(file), str(again), "--count"]) == 0
+    counts = capsys.readouterr().out.splitlines()
+    assert len(counts) == 5 and counts[-1].split()[2:] == [str(15**2 + 15), "cases", "in", "2", "chunks"]
 
 
 def test_a_domain_without_a_case_is_empty(launch: Run) -> None:
