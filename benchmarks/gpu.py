@@ -79,11 +79,10 @@ def instructions(found: Observed) -> int:
 
 
 def recorded(info: gpu_checks.DeviceInfo, runs: list[tuple[Observed, Observed]]) -> dict[str, Any]:
-    """What is known of probes: when and where they ran, which code; seconds by the clock and CPU seconds of each."""
+    """What is known of probes: when and where they ran, which code; the seconds of each by the clock."""
     columns = {
-        f"{what}_{clock}": [round(getattr(one, clock), 1) for one in turns]
+        f"{what}_wall": [round(one.wall, 1) for one in turns]
         for what, turns in zip(("compiling", "kept"), zip(*runs, strict=True), strict=True)
-        for clock in ("wall", "cpu")
     }
     return {
         "date": datetime.now(UTC).date().isoformat(),

@@ -70,7 +70,7 @@ for every case. The loop then compares the values one at a time, so that the cam
 layouts most of its time is our operation's own. `python -m benchmarks campaign` has the targets, {least} at 1,024
 points.
 """
-PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "CPU", "kernels kept", "CPU", "remark")
+PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "kernels kept", "remark")
 
 
 def write(python: str, seconds: float) -> list[dict[str, Any]]:
@@ -197,7 +197,7 @@ def probe(found: dict[str, Any]) -> Iterator[str]:
     yield f"| {' | '.join(PROBE)} |"
     yield "|---" * len(PROBE) + "|"
     for run in found["run"]:
-        times = (run.get(f"{what}_{clock}") for what in ("compiling", "kept") for clock in ("wall", "cpu"))
+        times = (run.get(f"{what}_wall") for what in ("compiling", "kept"))
         cells = (
             run.get("date", ""), run.get("commit", ""), hardware(run), str(run.get("instructions", "")),
             *map(spread, times), run.get("remark", ""),
