@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from layouts.atoms import AnyAtom
     from verify.binding.atom import BoundAtom
+    from verify.maps.fragment_map import FragmentMap
     from verify.report import Case
     from verify.tiling.spec import TilingSpec
 
@@ -202,7 +203,7 @@ def of_case(case: Case, part: Window = WHOLE) -> Shown:
 
 def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
     """The element of each (thread, value) of each operand."""
-    from verify.maps.fragment_map import Axis, FragmentMap
+    from verify.maps.fragment_map import Axis
     from verify.maps.of_layout import of_layout
     from verify.pictures import maps
 
@@ -241,10 +242,24 @@ def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> P
         raise SpecError("banks", f"the values of {text} are coordinates, which have no bank")
     if not options.table and not layouts.has_coordinates(layout):
         return layouts.of_layout(text, layout, options.banks or 0, window(options))
-    axes, pairs = command.axes_of(layout), command.as_pairs(layout)
-    outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
-    found = command.points_of(pairs, ranges(command.domain_of(pairs), window(options)), **outputs)
+    pairs = command.as_pairs(layout)
+    found = _points(pairs, *ranges(command.domain_of(pairs), window(options)))
     return Picture(text, (maps.table("", found, text, window=window(options)),), shades="thread")
+
+
+def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> FragmentMap:
+    """The map of some threads and values of a layout, which may have no values elsewhere."""
+    import verify.layout as command
+    from verify.maps.fragment_map import Axis, FragmentMap, Origin, Point
+    from verify.pictures import points
+
+    if axes := command.axes_of(pairs):
+        return command.points_of(pairs, (threads, values), **{f"@{mode}": command.LARGEST for mode in range(axes)})
+    domain = command.domain_of(pairs)
+    found = points.within(pairs, domain[0], threads, values)
+    inputs = Axis("thread", domain[0]), Axis("value", domain[1])
+    images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in found.items()}
+    return FragmentMap(inputs, (Axis("element", command.LARGEST),), images, Origin(str(pairs)))
 
 
 DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
