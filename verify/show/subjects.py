@@ -54,7 +54,10 @@ def shown(options: Namespace) -> Shown:
     found = Shown()
     for what, sort in zip(options.what, sorts, strict=True):
         found += DRAWN[sort](what, options)
-    pictures = [_chosen(picture, options) for picture in found.pictures]
+    chosen = [_of_operands(picture, options.operand) for picture in found.pictures]
+    pictures = [_met(picture) for picture in chosen]
+    if not any(picture.panels for picture in pictures):
+        _check_window([panel for picture in chosen for panel in picture.panels])
     return Shown(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
 
 
@@ -274,14 +277,32 @@ DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
 }
 
 
-def _chosen(picture: Picture, options: Namespace) -> Picture:
-    """The picture with the panels that the options choose, of which each has rows and columns in the window."""
+def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
+    """The picture with the panels of these names, with all where none is given."""
     names = [panel.name for panel in picture.panels if panel.name]
-    if unknown := [name for name in options.operand if name not in names]:
+    if unknown := [name for name in operands if name not in names]:
         raise SpecError("operand", f"{picture.title} has {', '.join(names) or 'none'}, not {unknown[0]}")
-    kept = picture.only(options.operand) if options.operand else picture
-    for panel in kept.panels:
-        for option, count in zip(("rows", "columns"), panel.extent, strict=True):
-            if not count:
-                raise SpecError(option, f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns")
-    return kept
+    return picture.only(operands) if operands else picture
+
+
+def _met(picture: Picture) -> Picture:
+    """The picture with the panels that the window meets; the others are named in a note."""
+    left = [panel for panel in picture.panels if not all(panel.extent)]
+    if not left:
+        return picture
+    met = tuple(panel for panel in picture.panels if all(panel.extent))
+    notes = (f"outside the window: {'; '.join(map(_extents, left))}",)
+    return replace(picture, panels=met, notes=(*picture.notes, *notes))
+
+
+def _check_window(panels: Sequence[Panel]) -> None:
+    """Raise SpecError for the panels that are outside the window; it names the one that has most."""
+    for number, option in enumerate(("rows", "columns")):
+        if outside := [panel for panel in panels if not panel.extent[number]]:
+            largest = max(outside, key=lambda panel: panel.whole[number])
+            others = f"; none of {len(outside)} panels has more" if len(outside) > 1 else ""
+            raise SpecError(option, _extents(largest) + others)
+
+
+def _extents(panel: Panel) -> str:
+    return f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns"
