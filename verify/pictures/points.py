@@ -20,7 +20,7 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
     Raises LayoutError for the first index without a value.
     """
     if not few(len(indices)):
-        with suppress(LayoutError):  # it has bounds of all values between the first index and the last
+        with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
             found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
             return found
     return [layout(index) for index in indices]

@@ -64,6 +64,8 @@ def shown(options: Namespace) -> Shown:
 def _sort(what: str) -> str:
     """Which of `options.SORTS` an argument is. Raises UsageError for a file of which there are no pictures."""
     path = Path(what)
+    if os.path.isdir(what):
+        raise UsageError(f"{what} is a folder: name a FILE in it")
     if what.endswith(".json") or _begins(path, b"{"):
         return "report"
     if os.path.isfile(what) or what.endswith(".toml"):
@@ -231,7 +233,7 @@ def _of_layout(text: str, options: Namespace) -> Shown:
         if options.onto is not None:
             (case,) = command.onto_tile(text, command.tile_of(options.onto), {Check.ISA}).cases
             return of_case(case, window(options))
-        return Shown((_layout(text, command.parsed(text), options),))
+        return Shown((_layout(text, command.read(text), options),))
     except (LayoutError, MapError, command.PointsError) as error:
         raise UsageError(f"{text} is not drawn: {error}") from error
 
@@ -280,8 +282,10 @@ DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
 def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
     """The picture with the panels of these names, with all where none is given."""
     names = [panel.name for panel in picture.panels if panel.name]
+    if operands and not names:
+        raise SpecError("operand", f"{picture.title} has no panels with names: leave the option out")
     if unknown := [name for name in operands if name not in names]:
-        raise SpecError("operand", f"{picture.title} has {', '.join(names) or 'none'}, not {unknown[0]}")
+        raise SpecError("operand", f"{picture.title} has {', '.join(names)}, not {unknown[0] or repr('')}")
     return picture.only(operands) if operands else picture
 
 

@@ -159,6 +159,9 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
     ("words", "problem"),
     [
         (["nonsense"], "no atom is named 'nonsense'"),
+        (["docs"], "docs is a folder: name a FILE in it"),
+        (["(4,2):(2,1)", "--operand", "A"], "--operand: (4,2):(2,1) has no panels with names: leave the option out"),
+        ([ATOM, "--operand", ""], f"--operand: {ATOM} has A, B, C, not ''"),
         (["(2,2:1"], "cannot read '(2,2:1': expected ',' or ')', found ':' at column 5"),
         ([ATOM, "--operand", "D"], f"--operand: {ATOM} has A, B, C, not D"),
         ([ATOM, "--rows", "16:18"], "--rows: A 16x16 (m,k) has 16 rows and 16 columns"),
@@ -256,6 +259,40 @@ def test_a_changed_report_is_an_error(change: str, tmp_path: Path, capsys: pytes
     path.write_text(json.dumps(document))
     assert main([str(path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("3:1", "'3:1' chooses none: A:B is A to B-1, so B should be larger than A"),
+        ("3:3", "'3:3' chooses none"),
+        ("0:9999999999", "expected two numbers of at most nine digits, such as 0:64, found '0:9999999999'"),
+        ("\u0663:\u0665", "expected two numbers"),
+        ("", "expected two numbers of at most nine digits, such as 0:64, found ''"),
+    ],
+)
+def test_what_is_no_window(text: str, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["(8,8):(8,1)", "--rows", text])
+    assert end.value.code == 2 and f"error: argument --rows: {problem}" in capsys.readouterr().err
+
+
+HUGE = 10**20
+
+
+@pytest.mark.parametrize("options", [[], ["--table"], ["--svg"], ["--html"], ["--latex"]], ids=" ".join)
+@pytest.mark.parametrize("text", [f"({HUGE},9):(1,{HUGE})", f"(9,{HUGE}):(1,{HUGE})", f"(9,{HUGE}):(1@0,1@1)"])
+def test_a_layout_of_any_size_is_drawn_in_a_window(
+    text: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([text, *options, "--rows", "7:9", "--columns", "4:6"]) == 0
+    assert ("8,5" if "@" in text else str(8 + 5 * HUGE)) in capsys.readouterr().out
+
+
+def test_of_a_huge_layout_the_first_cells_are_drawn() -> None:
+    (picture,) = subjects.shown(parser().parse_args([f"(9,{HUGE}):(1,9)"])).pictures
+    assert picture.panels[0].window == f"shown: row 0..0 of 0..8, column 0..65535 of 0..{HUGE - 1}"
+    assert picture.panels[0].cells[0][-1].text == str(65535 * 9)
 
 
 FORMATS = [(["--svg"], "<svg"), (["--html"], "<!DOCTYPE html>"), (["--latex"], r"\documentclass")]
