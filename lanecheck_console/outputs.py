@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STDOUT = "-"
-"""What stands for stdout in place of the name of a report's file."""
+"""Stdout, in place of the name of a report's file."""
 
 
 class Unwritable(OSError):

@@ -93,7 +93,7 @@ def _of_atom(atom: AnyAtom, file: str) -> Subject:
         maps["thr"] = _of_rows([[lane] for lane in lanes], (1 + max(lanes), 1), ("lane",))
     for part in subject.parts:
         if part.map is not None:
-            maps[part.name] = part.map  # its coordinates: of one outside the tile no number of an element tells them
+            maps[part.name] = part.map  # outside the tile coordinates are those of no element
         elif part.well_formed:
             maps[part.name] = _of_rows(part.rows(), part.extent, part.axes)
         else:
