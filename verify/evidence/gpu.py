@@ -74,13 +74,17 @@ def labels(subject: BoundAtom) -> Labels | str:
 @lru_cache(maxsize=128)  # plain integers: no bug planted in Layout.__call__ is in them, cached or not
 def _by_lane(layout: Layout | FragmentMap, width: int, thr: Layout, rep: Layout, lanes: int) -> Table:
     """(replica, x, y) of the element that a layout, or a map, gives each (lane, value)."""
-    rows = np.array(walks(layout) if isinstance(layout, Layout) else layout.elements(), dtype=np.int64)
+    if isinstance(layout, Layout):
+        rows = np.array(walks(layout), dtype=np.int64)
+        places = np.stack([rows % width, rows // width], axis=-1)
+    else:  # outside the tile coordinates are those of no element, whatever its number is
+        places = np.array(layout.rows(), dtype=np.int64)
     owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
     threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
-    elements = np.full((size(thr), rows.shape[1], 2), NOTHING, dtype=np.int64)
-    elements[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
+    elements = np.full((size(thr), places.shape[1], 2), NOTHING, dtype=np.int64)
+    elements[: len(places)] = places
     most = max(int(np.abs(elements).max(initial=0)), lanes)
-    table = np.empty((lanes, rows.shape[1], 3), dtype=np.int16 if most < 1 << 14 else np.int64)  # less memory to read
+    table = np.empty((lanes, places.shape[1], 3), dtype=np.int16 if most < 1 << 14 else np.int64)  # less memory to read
     table[..., 0], table[..., 1:] = replicas[:, None], elements[threads]
     table.setflags(write=False)
     return table

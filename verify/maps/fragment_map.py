@@ -359,20 +359,29 @@ class FragmentMap:
         unlike = (point for point in points if self.images.get(point) != other.images.get(point))
         return sorted(point for point in unlike if sorted(self.at(*point)) != sorted(other.at(*point)))
 
-    def elements(self) -> list[list[int]]:
-        """The element x + X*y of each (input, input): rows of the first input axis, as a (thread, value) layout has.
+    def rows(self) -> list[list[Point]]:
+        """The image of each (input, input): rows of the first input axis, as a (thread, value) layout has.
 
-        Raises MapError unless the map is total, from two axes to at most two.
+        Raises MapError unless the map is total, from two axes.
         """
         if len(self.inputs) != 2 or not self.total:
             raise MapError(f"{self.origin} is no map of every {' and '.join(axis.name for axis in self.inputs)}")
         threads, values = self.inputs
-        return [[self.element(self(t, v)) for v in range(values.extent)] for t in range(threads.extent)]
+        return [[self(t, v) for v in range(values.extent)] for t in range(threads.extent)]
+
+    def elements(self) -> list[list[int]]:
+        """The element x + X*y of each (input, input). Raises MapError as `rows` and `element` do."""
+        return [[self.element(image) for image in row] for row in self.rows()]
 
     def element(self, image: Point) -> int:
-        """An image as one number: x + X*y + X*Y*z, with X, Y the extents of the outputs."""
+        """An image as one number: x + X*y + X*Y*z, with X, Y the extents of the outputs.
+
+        Raises MapError for an image outside of them: its number would be that of another one.
+        """
         number, unit = 0, 1
         for coordinate, axis in zip(image, self.outputs, strict=True):
+            if not 0 <= coordinate < axis.extent:
+                raise MapError(f"{self.show(image)} is outside the tile")
             number += unit * coordinate
             unit *= axis.extent
         return number

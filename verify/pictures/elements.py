@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from verify.binding.atom import BoundOperand
 from verify.core.digits import walk
-from verify.maps.fragment_map import Point
+from verify.maps.fragment_map import MapError, Point
 from verify.pictures import points
 
 if TYPE_CHECKING:
@@ -100,8 +100,10 @@ def one(part: BoundOperand, point: Point) -> int:
 def _number(part: BoundOperand, point: Point) -> int:
     """The element of a point of a map, by its coordinates: those outside are of no other element."""
     image = part.points(*point)
-    inside = all(0 <= c < extent for c, extent in zip(image, part.extent, strict=True))
-    return part.points.element(image) if inside else -1
+    try:
+        return part.points.element(image)
+    except MapError:
+        return -1
 
 
 def _numbers(part: BoundOperand) -> Numbers:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+import gpu_checks
+from layouts.atoms import registry
 from tests.verify.test_cross_check import ATOM, recording
 from tests.verify.test_planted_recordings import TN, evidence_on
 from tests.verify.test_planted_recordings import recording as recorded
@@ -25,6 +27,19 @@ def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
     identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
     found = relabelling(subject, claimed, recording(hardware, identity))
     assert not isinstance(found, int) and "outside" in found.statement
+
+
+def test_a_coordinate_outside_the_tile_is_not_that_of_the_element_with_its_number() -> None:
+    """(m=16, n=0) of a 16x8 tile has the number of (m=0, n=1), which is what the hardware has there."""
+    atom = registry()["SM80_16x8x16_F32F16F16F32_TN"]
+    turned = replace(atom, operands=dict(atom.operands) | {"C": "((4,8),(2,2)):((32@0,1@0),(16@0,8@0))"})
+    subject = prepare(turned)
+    (observed,) = gpu_checks.recordings()[subject.instruction.signature.mnemonic]
+    claimed = labels(subject)
+    assert not isinstance(claimed, str)
+    found = relabelling(subject, claimed, observed)
+    assert not isinstance(found, int) and found.statement == "(m=16, n=0) is outside 16x8 (m,n)"
+    assert (found.lane, found.value) == (0, 1)
 
 
 def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:

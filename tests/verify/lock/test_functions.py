@@ -65,7 +65,5 @@ def test_coordinates_outside_the_tile_are_no_other_element(tmp_path: Path) -> No
         for text in texts
     )
     assert (inside(1, 0), outside(1, 0)) == ((0, 2), (16, 0))
-    assert [inside.element(inside(t, v)) for t in range(32) for v in range(4)] == [
-        outside.element(outside(t, v)) for t in range(32) for v in range(4)
-    ]
+    assert [n + 8 * k for row in inside.rows() for n, k in row] == [n + 8 * k for row in outside.rows() for n, k in row]
     assert inside != outside

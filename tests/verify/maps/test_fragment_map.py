@@ -78,6 +78,16 @@ def test_coordinates_are_reordered_and_renamed_by_name() -> None:
     assert b.reordered(["lane", "value"], ["n", "k"]).elements()[5][3] == 1 + 8 * 11
 
 
+@pytest.mark.parametrize("image", [(16, 0), (-1, 1), (0, 8), (0, -1)])
+def test_an_image_outside_the_tile_has_no_number(image: tuple[int, int]) -> None:
+    """x + X*y would be the number of another image."""
+    tile = [Axis("m", 16), Axis("n", 8)]
+    one = FragmentMap.tabulate(lambda lane, value: image, [Axis("lane", 1), Axis("value", 1)], tile)
+    assert one.rows() == [[image]]
+    with pytest.raises(MapError, match=rf"\(m={image[0]}, n={image[1]}\) is outside the tile"):
+        one.elements()
+
+
 def test_each_point_has_a_source() -> None:
     table = FragmentMap.from_pairs(
         [LANE], [ROW], [((0,), (1,)), ((1,), (2,))], Origin("", "c.csv"), lines={(1,): 3, (0,): 2}
