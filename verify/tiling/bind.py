@@ -17,7 +17,9 @@ from layouts.tiled import MmaAtom, TiledMMA
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import modes
+from verify.core.errors import SpecError
 from verify.core.names import nearest
+from verify.maps.fragment_map import MapError
 from verify.tiling.spec import TilingSpec
 from verify.tiling.validate import (
     check_atoms,
@@ -33,9 +35,11 @@ ALONG = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # an operand's axes, as indices
 
 
 class IllFormed(Exception):
-    """An operand of the atom has no (thread, value) layout: there is nothing to tile."""
+    """An operand of the atom has no (thread, value) layout: there is nothing to tile. It always has a fault."""
 
     def __init__(self, part: str, text: str, fault: str) -> None:
+        if not fault:
+            raise ValueError(f"{part} = {text} has no fault: a form without one is proved")
         super().__init__(fault)
         self.part = part
         self.text = text
@@ -186,9 +190,12 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     """The tiling of a spec, its numbers checked.
 
     Raises IllFormed where the atom's layouts are not well formed, OutOfTile where they leave their tiles, SpecError
-    where the numbers do not fit each other.
+    where they have a swizzle or coordinates, or where the numbers do not fit each other.
     """
     subject = prepare_atom(atom)
+    for part in subject.parts:
+        if part.map is not None:
+            raise _given_by_points(spec, part)
     faults = [(part.name, part.text, part.fault) for part in subject.parts if part.layout is None]
     if subject.thr is None:
         faults.append(("thr", atom.thr, subject.thr_fault))
@@ -215,6 +222,19 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     tile = spec.tile or unit
     check_tile(spec, tile, unit)
     return Tiling(spec, subject, mma, tile, operands)
+
+
+def _given_by_points(spec: TilingSpec, part: BoundOperand) -> SpecError:
+    """The error of a layout behind a swizzle or with coordinates: a TiledMMA has none, so nothing would be checked."""
+    from verify.maps.synthesis import as_layout
+
+    try:
+        same = as_layout(part.points)
+    except MapError:
+        same = ""
+    would = f"{same} is the same map and would do" if same and " o " not in same else "it is the map of no plain layout"
+    what = f"{part.name} = {part.text} has a swizzle or coordinates, the layouts of a tiled MMA have none"
+    return spec.error("atom" if spec.file else "", f"{spec.atom}: {what}; {would}")
 
 
 def leaves_its_tile(part: BoundOperand) -> bool:

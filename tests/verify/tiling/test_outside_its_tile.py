@@ -32,6 +32,30 @@ def own(path: Path, strides: str = "(16,8)") -> str:
     return str(path)
 
 
+NO_PLAIN = {  # layouts of C that are read point by point, and the plain ones that are the same maps
+    "((4,8),(2,2)):((2@1,1@0),(1@1,8@0))": "((4,8),(2,2)):((32,1),(16,8)) is the same map and would do",
+    "((4,8),(2,2)):((32@0,1@0),(16@0,8@0))": "it is the map of no plain layout",  # it leaves the tile
+    "Sw<1,4,2> o 0 o ((4,8),(2,2)):((32,1),(16,8))": "it is the map of no plain layout",
+}
+
+
+@pytest.mark.parametrize("layout", NO_PLAIN)
+def test_an_atom_with_a_swizzle_or_coordinates_is_rejected(
+    layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A TiledMMA is made of plain layouts: none of its claims would be checked."""
+    atoms = own(tmp_path / "atoms.toml")
+    Path(atoms).write_text(Path(atoms).read_text().replace("((4,8),(2,2)):((32,1),(16,8))", layout))
+    code, out, err = run(capsys, "--atoms", atoms, "--atom", "mine", "--atoms-layout", "2,2,1")
+    what = f"C = {layout} has a swizzle or coordinates, the layouts of a tiled MMA have none"
+    assert (code, out) == (2, "") and err == f"lanecheck: mine: {what}; {NO_PLAIN[layout]}\n"
+
+
+def test_what_is_ill_formed_has_a_fault() -> None:
+    with pytest.raises(ValueError, match="C = 1:1 has no fault"):
+        bind.IllFormed("C", "1:1", "")
+
+
 @pytest.mark.parametrize("strides", OUTSIDE)
 @pytest.mark.parametrize("words", [[], ["--atoms-layout", "2,2,1"], ["--permutation", "_,(8,2):(1,8),_"]])
 def test_an_atom_that_leaves_its_tile_is_refuted(
