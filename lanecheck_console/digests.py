@@ -34,7 +34,7 @@ def name_of(*parts: str | bytes) -> str:
     >>> name_of("ab", "c") == name_of("a", "bc")
     False
     """
-    whole = sha256()
+    whole = blake2b(digest_size=32)
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
         whole.update(len(content).to_bytes(8, "little") + content)

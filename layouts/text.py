@@ -7,9 +7,13 @@ Parentheses always make a tuple: ``(8)`` has rank 1 and depth 1, ``8`` has depth
 
 from __future__ import annotations
 
+import re
+
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple
 from layouts.reader import Reader
+
+NUMBERS = r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?"
 
 
 def format_int_tuple(t: IntTuple) -> str:
@@ -61,3 +65,12 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
 
         return shape_stride(text)
     return shape, stride
+
+
+def numbers(text: str) -> list[int] | None:
+    """The numbers of a text that joins them by commas or by x; None for any other text.
+
+    >>> numbers("16x8x16"), numbers("2, 2"), numbers("[2, 2]"), numbers("2by2")
+    ([16, 8, 16], [2, 2], [2, 2], None)
+    """
+    return [int(word) for word in re.findall(r"[0-9]+", text)] if re.fullmatch(NUMBERS, text.strip()) else None

@@ -72,7 +72,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def tile_of(text: str) -> tuple[int, int]:
     """The two extents of the tile; a size alone is a tile of one column."""
-    from layouts.atoms.entry import numbers
+    from layouts.text import numbers
 
     found = numbers(text) or [0]
     if 0 in found or len(found) > 2:

@@ -28,7 +28,6 @@ MOST_THREADS = 2**16
 LONGEST_NAME = 256  # characters of a name or a mnemonic
 FARTHEST = 2**62  # the largest element of a layout: sums of them must fit int64
 T = TypeVar("T")
-NUMBERS = r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?"
 SYNONYMS = {  # another name for a key -> its name here
     **{f"{operand}Layout": operand for operand in ("A", "B", "C", "Src", "Dst", "Ref")},
     **{"ThrID": "thr", "Shape_MNK": "shape", "threads": "thr", "metadata": "E"},
@@ -305,15 +304,6 @@ def kind(value: object) -> str:
     """The TOML type of a value, in words."""
     names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "an array", dict: "a table"}
     return names.get(type(value), "a date or time")
-
-
-def numbers(text: str) -> list[int] | None:
-    """The numbers of a text that joins them by commas or by x; None for any other text.
-
-    >>> numbers("16x8x16"), numbers("2, 2"), numbers("[2, 2]"), numbers("2by2")
-    ([16, 8, 16], [2, 2], [2, 2], None)
-    """
-    return [int(word) for word in re.findall(r"[0-9]+", text)] if re.fullmatch(NUMBERS, text.strip()) else None
 
 
 def hint(key: str, known: Sequence[str]) -> str:

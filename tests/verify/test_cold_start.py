@@ -18,6 +18,9 @@ print(*[name for name in sys.argv[2].split(",") if name in sys.modules], file=sy
 MAP = "((4,8),(2,2)):((32,1),(16,8))"
 SWIZZLED = "Sw<1,0,4> o (32,4):(1,32)"
 RARE = "layouts.composed,layouts.atoms.places,proofs.layout.mixed_radix,gpu_checks.recording"
+SEARCH = "numpy,z3,tomllib,isa_tables.instructions,verify.identify.making,verify.maps.findings"
+ROW, COL = "lane/4 + 8*(i/2)", "lane%4*2 + i%2"
+PLACES = ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x64"]
 TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "--tile", "128,128,32", "-q"]
 
 
@@ -36,6 +39,10 @@ TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "
         ("numpy,z3,cupy,xml", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN"]),
         ("numpy,z3,cupy", "verify.show.command", ["SM80_16x8x16_F32F16F16F32_TN", "--svg"]),
         ("numpy,z3,cupy,xml", "verify.show.command", ["(8,8):(8,1)"]),
+        (f"{SEARCH},isa_tables.formula", "verify.identify.command", [MAP]),
+        (SEARCH, "verify.identify.command", ["--lang", "c", "--row", ROW, "--col", COL, "--values", "4"]),
+        (SEARCH, "verify.identify.command", [MAP, "--as", "layout"]),
+        (f"{SEARCH},layouts.atoms", "verify.identify.command", PLACES),
         ("gpu_checks.model", "verify.atom.command", ["SM61_DP4A", "-q", "--checks", "isa,proof"]),
     ],
 )

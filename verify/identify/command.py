@@ -39,16 +39,23 @@ def _main(argv: Sequence[str] | None) -> Exit:
     parser = _parser()
     options = parser.parse_args(argv)
     from verify.identify import report
-    from verify.maps.synthesis import FORMS
 
-    wanted = FORMS if options.form == "all" else [options.form] if options.form else []
-    identified = report.identified(_query(options), wanted)
+    identified = report.identified(_query(options), _forms(options.form))
     if options.format == "json":
         output.write(report.as_json(identified), options.output)
     else:
         text = report.as_text(identified, options.quiet, options.verbose)
         output.write(text if options.quiet else output.fitted(text, options.output), options.output)
     return identified.exit()
+
+
+def _forms(name: str | None) -> Sequence[str]:
+    """The forms that --as names."""
+    if name == "all":
+        from verify.maps.synthesis import FORMS
+
+        return FORMS
+    return [name] if name else []
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,10 +115,10 @@ def _words(given: Mapping[str, str], names: Sequence[str]) -> str:
 
 def _tile(text: str | None) -> tuple[int, int] | None:
     """The two extents of --tile."""
-    from layouts.atoms.entry import numbers
-
     if text is None:
         return None
+    from layouts.text import numbers
+
     found = numbers(text) or []
     if len(found) != 2 or 0 in found:
         raise UsageError(f"--tile {text!r}: it should be two positive extents such as 16x8")

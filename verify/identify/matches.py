@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a map is among all maps of the ISA tables: the same, the transpose, a relabelling, or how near.
 
-Every map of as many lanes and values is evaluated from its formulas and compared at every point; where lanes do not
-contribute, at the points of the others.
+Every map of as many lanes and values is compared at every point, in plain integers; where lanes do not contribute, at
+the points of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from operator import eq
 
-from layouts.arrays import np
-from verify.identify.catalogue import Group
+from verify.identify.groups import Group
 from verify.identify.query import Query
 from verify.maps.relabelling import permutation
 
 NEAREST = 3  # maps that are shown where none is the same
+Points = list[list[int]]  # the numbers x, and the numbers y, at every point
 
 
 class Relation(StrEnum):
@@ -46,14 +46,15 @@ class Match:
 
 
 def matches(query: Query, groups: Sequence[Group]) -> list[Match]:
-    """The maps that a query is, or the transpose or a relabelling of; or else the nearest ones."""
-    sized = [one for one in groups if (one.lanes, one.values) == (query.lanes, query.values)]
-    elements = query.elements()
-    found = [match for group in sized for match in _related(query, elements, group)]
-    order = list(Relation)
-    related = [one for one in found if one.relation is not Relation.NEAREST]
+    """The maps of its size that a query is, or the transpose or a relabelling of; or else the nearest ones."""
+    compared = [
+        (group, group.points()) for group in groups if (group.lanes, group.values) == (query.lanes, query.values)
+    ]
+    related = [match for group, right in compared if (match := _related(query, group, right)) is not None]
     if related:
+        order = list(Relation)
         return sorted(related, key=lambda one: (order.index(one.relation), -_count(one.group)))
+    found = [match for group, right in compared if (match := _nearer(query, group, right)) is not None]
     return sorted(found, key=lambda one: (-one.agree, one.transposed, -_count(one.group)))[:NEAREST]
 
 
@@ -61,54 +62,64 @@ def _count(group: Group) -> int:
     return sum(len(member.mnemonics) for member in group.members)
 
 
-def _related(query: Query, elements: Any, group: Group) -> Iterator[Match]:
-    """The relations of a query to one map, the strongest alone; without any, the nearer of the two orientations."""
-    right, holds = group.points()
-    near: list[Match] = []
-    for transposed in (False, True):
-        if query.tile not in (None, group.extent[:: -1 if transposed else 1]):
-            continue
-        got = _oriented(query, elements, group, transposed)
-        same = (got == right).all(axis=-1) | ~holds[:, None]
-        points = int(holds.sum()) * group.values
-        agree = points - int((~same).sum())
-        if agree == points:
-            yield Match(Relation.TRANSPOSE if transposed else Relation.EQUALS, group, agree, points, transposed)
-            return
-        lane, value = np.argwhere(~same)[0].tolist()
-        first = lane, value, *got[lane, value].tolist(), *right[lane, value].tolist()
-        near.append(Match(Relation.NEAREST, group, agree, points, transposed, first))
-        if transposed:
-            continue
-        mine, theirs = got[holds], right[holds]
-        for axis in (0, 1):
-            if (mine[..., 1 - axis] == theirs[..., 1 - axis]).all():
-                labels, known = (one[..., axis].ravel().tolist() for one in (mine, theirs))
-                numbers = permutation(labels, known, group.extent[axis])
+def _related(query: Query, group: Group, right: Points) -> Match | None:
+    """The strongest relation of a query to one map, which has the points `right`."""
+    points = len(right[0])
+    for transposed in _orientations(query, group):
+        got = _oriented(query, group, transposed)
+        if got == right:
+            return Match(Relation.TRANSPOSE if transposed else Relation.EQUALS, group, points, points, transposed)
+        for axis in (0, 1) if not transposed else ():
+            if got[1 - axis] == right[1 - axis]:
+                numbers = permutation(got[axis], right[axis], group.extent[axis])
                 if numbers is not None:
-                    yield Match(Relation.RELABELS, group, agree, points, transposed, (), axis, numbers)
-                    return
-    yield from sorted(near, key=lambda one: -one.agree)[:1]
+                    agree = sum(map(eq, got[axis], right[axis]))
+                    return Match(Relation.RELABELS, group, agree, points, transposed, (), axis, numbers)
+    return None
 
 
-def _oriented(query: Query, elements: Any, group: Group, transposed: bool) -> Any:
-    """The query's elements as (x, y) of a group's tile; `transposed` reads a layout as y + Y*x, and exchanges pairs."""
-    if elements.shape[-1] == 1:
+def _nearer(query: Query, group: Group, right: Points) -> Match | None:
+    """How near a query is to one map, in the better of the two orientations; None where it has another tile."""
+    near: list[Match] = []
+    for transposed in _orientations(query, group):
+        got = _oriented(query, group, transposed)
+        same = list(map(eq, zip(*got, strict=True), zip(*right, strict=True)))
+        first = same.index(False)
+        lane, value = divmod(first, group.values)
+        shown = group.holds[lane], value, *(line[first] for line in (*got, *right))
+        near.append(Match(Relation.NEAREST, group, sum(same), len(same), transposed, shown))
+    return max(near, key=lambda one: one.agree, default=None)
+
+
+def _orientations(query: Query, group: Group) -> list[bool]:
+    """The ways to read a query, as it is and transposed, in which its tile is that of a group."""
+    return [
+        transposed for transposed in (False, True) if query.tile in (None, group.extent[:: -1 if transposed else 1])
+    ]
+
+
+def _oriented(query: Query, group: Group, transposed: bool) -> Points:
+    """The query's x, and its y, in a group's tile, where that has points.
+
+    `transposed` reads a layout as y + Y*x, and exchanges pairs.
+    """
+    given = query.columns
+    if len(group.holds) < group.lanes:
+        starts = [lane * group.values for lane in group.holds]
+        given = [[number for start in starts for number in line[start : start + group.values]] for line in given]
+    if len(given) == 1:
         unit = group.extent[transposed]
-        pair = elements[..., 0] % unit, elements[..., 0] // unit
-    else:
-        pair = elements[..., 0], elements[..., 1]
-    swapped = transposed != (query.as_isa and group.swapped)
-    return np.stack(pair[::-1] if swapped else pair, axis=-1)
+        given = [[number % unit for number in given[0]], [number // unit for number in given[0]]]
+    return given[::-1] if transposed != (query.as_isa and group.swapped) else given
 
 
-def sizes(query: Query, groups: Sequence[Group]) -> str:
+def sizes(query: Query, known: Collection[tuple[int, ...]]) -> str:
     """Which numbers of values there are for as many lanes, where none has the query's; empty if one has."""
-    values = sorted({one.values for one in groups if one.lanes == query.lanes})
+    values = sorted({values for lanes, values in known if lanes == query.lanes})
     if query.values in values:
         return ""
     listed = ", ".join(map(str, values))
-    lanes = ", ".join(map(str, sorted({one.lanes for one in groups})))
+    lanes = ", ".join(map(str, sorted({lanes for lanes, _ in known})))
     if not values:
         return f"no operand in registers has {query.lanes} {query.lane}s: there are {lanes}"
     return f"no operand in registers of {query.lanes} {query.lane}s has {query.values} values: there are {listed}"

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from layouts.arrays import np
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import nearest
-from verify.maps import findings
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import Axis, FragmentMap, MapError, grid
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -42,6 +41,10 @@ class Query:
     placed: tuple[int, int] | None = None  # rows and columns, of a map of tensor memory
 
     def __post_init__(self) -> None:
+        if self.found.total:
+            return
+        from verify.maps import findings
+
         if wrong := findings.size(self.found, self.found.inputs):
             at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.found.inputs)
             problem = f"the map has not one element for each of {at}: {wrong.statement}"
@@ -67,10 +70,12 @@ class Query:
         """The values of each lane."""
         return self.found.inputs[1].extent
 
-    def elements(self) -> Any:
-        """The images as an array [lane, value, coordinate]."""
-        images = [image for _, (image,) in sorted(self.found.images.items())]
-        return np.array(images, dtype=np.int64).reshape(self.lanes, self.values, -1)
+    @cached_property
+    def columns(self) -> list[list[int]]:
+        """Each coordinate of the images, at every value of every lane."""
+        images = self.found.images
+        pairs = [image for (image,) in map(images.__getitem__, grid(self.found.inputs))]
+        return [[image[axis] for image in pairs] for axis in range(len(self.found.outputs))]
 
 
 def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) -> Query:

@@ -7,16 +7,18 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isa_tables.mnemonic import said
 from verify.core.errors import Exit
-from verify.identify import catalogue, forms, places
-from verify.identify.catalogue import Member
+from verify.identify import catalogue
+from verify.identify.groups import Member
 from verify.identify.matches import Match, Relation, matches, sizes
 from verify.identify.query import Query
 from verify.maps.relabelling import written
-from verify.maps.synthesis import Form
+
+if TYPE_CHECKING:
+    from verify.maps.synthesis import Form
 
 SCHEMA = 2
 
@@ -39,10 +41,15 @@ class Identified:
 
 def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
     """What a map is among those of the ISA tables, written in some other forms."""
-    groups = places.groups(query.placed) if query.placed else catalogue.groups()
-    found = matches(query, groups)
-    other, name = forms.of_query(query, found, wanted) if wanted else ([], "")
-    return Identified(query, found, other, name, "" if query.placed else sizes(query, groups))
+    known = catalogue.read()
+    found = matches(query, known.of_tile(*query.placed) if query.placed else known.of_size(query.lanes, query.values))
+    size_fault = "" if query.placed else sizes(query, known.sizes())
+    if not wanted:
+        return Identified(query, found, size_fault=size_fault)
+    from verify.identify import forms
+
+    other, name = forms.of_query(query, found, wanted)
+    return Identified(query, found, other, name, size_fault)
 
 
 def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> str:

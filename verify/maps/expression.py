@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -68,6 +69,7 @@ class Text(NamedTuple):
 
     output: str
     name: str
+    names: tuple[str, ...]  # coordinates and names of `let` that it uses
     declared: Sequence[tuple[str, Function]]
     value: Function
 
@@ -87,17 +89,17 @@ class IndexFunction:
 
         Raises ExpressionError for a text that is none, MapError for what is undefined at a point or differs there.
         """
-        found = [
-            (reading, {point: self._at(point, texts) for point in grid(self.coordinates.inputs)})
-            for reading, texts in self._readable(language, type)
-        ]
-        (first, images), *others = found
-        for point in images:
-            self._check_same(point, [(first, images[point]), *((other, them[point]) for other, them in others)])
+        inputs = self.coordinates.inputs
+        points = list(grid(inputs))
+        found = [(reading, self._images(points, texts)) for reading, texts in self._readable(language, type)]
+        (_, images), *others = found
+        if any(other != images for _, other in others) or not _whole(images):
+            for at, point in enumerate(points):
+                self._check_same(point, [(reading, its[at]) for reading, its in found])
         return FragmentMap(
-            self.coordinates.inputs,
+            inputs,
             self.outputs,
-            {point: (image,) for point, image in images.items() if not isinstance(image, Undefined)},
+            {at: (image,) for at, image in zip(points, images, strict=True) if not isinstance(image, Undefined)},
             self.origin if self.origin != NOWHERE else Origin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
         )
 
@@ -157,11 +159,13 @@ class IndexFunction:
                 local[one.name], value = self._value(one.value, one.type, code, local)
                 declared.append((one.name, value))
             type_, value = self._value(code.result, "", code, local)
+            trees = [*(one.value for one in code.declarations), code.result]
+            used = {node.name for tree in trees for node in nodes(tree) if isinstance(node, Name)}
             if not output and name in types:
                 raise ExpressionError(f"{name!r} is a coordinate or defined before: give it another name", text, 0)
+            yield Text(output, name, tuple(used & types.keys()), declared, value)
             if not output:
                 types[name] = type_
-            yield Text(output, name, declared, value)
         points = prod(axis.extent for axis in self.coordinates.inputs)
         if work * points * ways > MAX_WORK:
             in_each = f" in each of {ways} ways to read them" if ways > 1 else ""
@@ -187,23 +191,31 @@ class IndexFunction:
                 why = self.coordinates.missing.get(node.name) or _known(node.name, known)
                 raise ExpressionError(f"unknown name {node.name!r}: {why}", text, node.start)
 
+    def _images(self, points: Sequence[Point], texts: Sequence[Text]) -> list[Point | Undefined]:
+        """The image of each point, or what is undefined there; where several texts are, of the first of them."""
+        columns: dict[str, list[Any]] = {}
+        images, defined = [], []
+        for text in texts:
+            for name in text.names:
+                if name not in columns:
+                    variable = self.coordinates.names[name].value
+                    columns[name] = [variable(*point) for point in points]
+            found = _column(text, columns, len(points))
+            if text.output:
+                images.append([int(value) if value is True or value is False else value for value in found])
+            else:
+                columns[text.name] = found
+                defined.append(found)
+        rows: list[Any] = list(zip(*images, strict=True)) if images else [()] * len(points)
+        every = [*defined, *images]
+        if any(Undefined in set(map(type, column)) for column in every):
+            for at, values in enumerate(zip(*every, strict=True)):
+                rows[at] = next((value for value in values if isinstance(value, Undefined)), rows[at])
+        return rows
+
     def _at(self, point: Point, texts: Sequence[Text]) -> Point | Undefined:
         """The image of a point, or what is undefined there."""
-        values = {name: one.value(*point) for name, one in self.coordinates.names.items()}
-        image: list[Any] = []
-        try:
-            for text in texts:
-                local = dict(values) if text.declared else values
-                for name, declared in text.declared:
-                    local[name] = declared(local)
-                found = text.value(local)
-                if text.output:
-                    image.append(int(found) if isinstance(found, bool) else found)
-                else:
-                    values[text.name] = found
-        except Undefined as error:
-            return error
-        return tuple(image)
+        return self._images([point], texts)[0]
 
     def evaluator(self, language: str = "", type: str = "") -> Callable[[Point], Point | Undefined]:
         """The image of a point in the first way in which the texts can be read; raises ExpressionError."""
@@ -237,6 +249,35 @@ class IndexFunction:
         codes = [parse(self.texts[axis.name], reading.language, comments=True) for axis in self.outputs]
         shown = zip(self.outputs, codes, image, strict=True)
         return ", ".join(f"{axis.name}: {substituted(code, values)} = {value}" for axis, code, value in shown)
+
+
+def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[Any]:
+    """The value of a text at every point, or what is undefined there.
+
+    It is computed once for all points with the same values of its names, where they are whole numbers: 1 and 1.0 are
+    not the same.
+    """
+    taken = [columns[name] for name in text.names]
+
+    def value(key: tuple[Any, ...]) -> Any:
+        local = dict(zip(text.names, key, strict=True))
+        try:
+            for name, declared in text.declared:
+                local[name] = declared(local)
+            return text.value(local)
+        except Undefined as error:
+            return error
+
+    keys = list(zip(*taken, strict=True)) if taken else [()] * points
+    if all({int}.issuperset(map(type, column)) for column in taken):
+        known = {key: value(key) for key in dict.fromkeys(keys)}
+        return list(map(known.__getitem__, keys))
+    return [next((one for one in key if isinstance(one, Undefined)), None) or value(key) for key in keys]
+
+
+def _whole(images: Sequence[Point | Undefined]) -> bool:
+    """Whether every image is one of whole numbers."""
+    return {tuple}.issuperset(map(type, images)) and {int}.issuperset(map(type, chain.from_iterable(images)))  # type: ignore[arg-type]
 
 
 def readings(language: str, type: str) -> list[Reading]:

@@ -276,21 +276,22 @@ class FragmentMap:
     @cached_property
     def functional(self) -> bool:
         """Whether no input has several images."""
-        return self.computed is not None or all(len(found) == 1 for found in self.images.values())
+        return self.computed is not None or {1}.issuperset(map(len, self.images.values()))
 
     @cached_property
     def total(self) -> bool:
         """Whether each input within the extents has one image, and no input is outside them."""
         if self.computed is not None:
             return True
-        inside = all(0 <= c < axis.extent for point in self.images for c, axis in zip(point, self.inputs, strict=True))
-        return inside and self.functional and len(self.images) == prod(axis.extent for axis in self.inputs)
+        as_many = len(self.images) == prod(axis.extent for axis in self.inputs)
+        return as_many and self.functional and all(map(self.images.__contains__, grid(self.inputs)))
 
     @cached_property
     def _owners(self) -> Mapping[Point, tuple[Point, ...]]:
         found: dict[Point, list[Point]] = {}
-        for point, image in self.pairs():
-            found.setdefault(image, []).append(point)
+        for point in self.domain:
+            for image in self.images[point]:
+                found.setdefault(image, []).append(point)
         return {image: tuple(points) for image, points in found.items()}
 
     def owners(self, image: Point) -> tuple[Point, ...]:

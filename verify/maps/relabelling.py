@@ -30,6 +30,6 @@ def is_identity(numbers: Sequence[int]) -> bool:
 
 def written(numbers: Sequence[int]) -> str:
     """A permutation as a layout, behind a swizzle if need be; as the list of its values where it is neither."""
-    from verify.maps.synthesis import layout_of
+    from verify.maps.fitted import layout_of
 
     return layout_of(numbers) or ",".join(map(str, numbers))

@@ -3,7 +3,7 @@
 
 Each text is read again by the reader of its form, and has the map's image at every point.
 
-`forms` writes a map in every form, `layout_of` a table of numbers as a layout.
+`forms` writes a map in every form.
 
 >>> from verify.maps.fragment_map import Axis
 >>> C = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), (Axis("m", 16), Axis("n", 8)))
@@ -19,18 +19,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from layouts import ComposedLayout, Swizzle, fit
-from layouts.arrays import np
 from layouts.fit import modes_of
 from layouts.pasted import read_layout
 from verify.core.digits import digits, modes
 from verify.maps import bases
 from verify.maps.expression import IndexFunction
+from verify.maps.fitted import Rows, fitted, layout_of
 from verify.maps.fragment_map import WARP, FragmentMap, MapError
 from verify.maps.of_layout import of_layout
 from verify.maps.operand import coordinates
 
-Rows = Sequence[Sequence[int]]  # a number for each value of each lane
 FORMS = ("layout", "bases", "c")
 
 
@@ -83,32 +81,6 @@ def as_layout(found: FragmentMap) -> str:
     if text := layout_of(rows):
         return text
     raise MapError(f"no layout, also behind a swizzle of the tile's bits: {_prevented(rows)}")
-
-
-def layout_of(rows: Rows | Sequence[int]) -> str:
-    """The layout with the number rows[t][v] at (t, v), or numbers[i] at i, behind one swizzle if need be.
-
-    Empty where there is none.
-
-    >>> layout_of([[0, 1], [3, 2]])
-    'Sw<1,0,1> o 0 o (2,2):(2,1)'
-    """
-    table = np.array(rows)
-    if (plain := fit(table)) is not None:
-        return str(plain)
-    for swizzle in _swizzles(int(table.max()).bit_length()) if table.min() >= 0 else ():
-        if (inner := fit(swizzle(table))) is not None:
-            return str(ComposedLayout(swizzle, 0, inner))
-    return ""
-
-
-def _swizzles(bits: int) -> Iterator[Swizzle]:
-    """Every swizzle that changes some number of so many bits within them, simplest first."""
-    for width in range(1, bits // 2 + 1):
-        for base in range(bits - 2 * width + 1):
-            for distance in range(width, bits - width - base + 1):
-                yield Swizzle(width, base, distance)
-                yield Swizzle(width, base, -distance)
 
 
 def _prevented(rows: Rows) -> str:
@@ -167,7 +139,7 @@ def as_c(found: FragmentMap) -> str:
 def _sum(rows: Rows, names: tuple[str, str]) -> str:
     """The sum of digits, each times its step, that is the table; empty where there is none."""
     first = rows[0][0]
-    found = fit([[number - first for number in row] for row in rows])
+    found = fitted([[number - first for number in row] for row in rows])
     if found is None:
         return ""
     terms = [] if not first else [str(first)]

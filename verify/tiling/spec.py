@@ -50,7 +50,8 @@ def items(value: object) -> list[Item]:
 
     Raises ValueError for anything else.
     """
-    from layouts.atoms.entry import kind, numbers
+    from layouts.atoms.entry import kind
+    from layouts.text import numbers
 
     if isinstance(value, list) and all(type(item) in (int, str) for item in value):
         return value

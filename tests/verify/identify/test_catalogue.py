@@ -1,21 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped list of maps is what the tables give, and another file is never used."""
 
+import shutil
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import isa_tables
+from isa_tables.tables import SHIPPED
 from lanecheck_console.digests import sealed, unsealed
 from layouts.arrays import np
-from verify.identify import catalogue
+from verify.identify import catalogue, making
 from verify.identify.command import main
+from verify.identify.groups import Catalogue, numbers
 
 EDITS: dict[str, Callable[[bytes], bytes]] = {
     "a mnemonic": lambda found: found.replace(b"mma.sync.aligned.m16n8k16", b"mma.sync.aligned.m99n8k16"),
-    "a size": lambda found: found.replace(b'"size":[32,4]', b'"size":[32,5]', 1),
+    "a size": lambda found: found.replace(b"registers 32x4 ", b"registers 32x5 ", 1),
+    "a step": lambda found: found.replace(b'"x":[[0,[2,2,4,8],[0,8,0,1]]]', b'"x":[[0,[2,2,4,8],[0,8,0,2]]]', 1),
+    "a place": lambda found: found.replace(b'"x":[[0,[256,128],[0,1]]]', b'"x":[[0,[256,128],[0,2]]]', 1),
     "the seal": lambda found: b"0" + found[1:] if found[:1] != b"0" else b"1" + found[1:],
     "torn": lambda found: found[: len(found) // 2],
     "longer": lambda found: found + b" ",
@@ -26,6 +32,8 @@ EDITS: dict[str, Callable[[bytes], bytes]] = {
     "without the seal": lambda found: found.partition(b"\n")[2],
     "sealed by another name": lambda found: sealed("other", found.partition(b"\n")[2]),
 }
+CODE = {"formulas": "isa_tables/formula.py", "maker": "verify/identify/making.py", "reader": "verify/core/digits.py"}
+NOTHING = "\n"  # a list without maps
 
 
 def test_the_file_is_of_the_shipped_tables_and_of_this_code() -> None:
@@ -35,9 +43,7 @@ def test_the_file_is_of_the_shipped_tables_and_of_this_code() -> None:
 
 @pytest.mark.slow
 def test_the_file_is_what_the_tables_give() -> None:
-    made = catalogue.made()
-    assert catalogue.entry(made) == catalogue.FILE.read_bytes()
-    assert list(catalogue.groups()) == made
+    assert sealed(catalogue.name(), making.text().encode()) == catalogue.FILE.read_bytes()
 
 
 @pytest.fixture
@@ -52,18 +58,26 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_file_is_not_used(edit: str, other: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = other.read_bytes()
-    monkeypatch.setattr(catalogue, "made", list)
-    assert len(catalogue.groups()) > 100
+    monkeypatch.setattr(making, "text", lambda: NOTHING)
+    assert len(catalogue.read().groups()) > 100
     other.write_bytes(EDITS[edit](before))
-    assert other.read_bytes() != before and catalogue.groups() == []
+    assert other.read_bytes() != before and catalogue.read().groups() == []
     other.unlink()
-    assert catalogue.groups() == []
+    assert catalogue.read().groups() == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", ["a mnemonic", "a list"])
-def test_the_answer_is_that_without_the_file(edit: str, other: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["((4,8),(2,2)):((32,1),(16,8))", "--format", "json"]
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        ("a mnemonic", ["((4,8),(2,2)):((32,1),(16,8))"]),
+        ("a place", ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x256"]),
+    ],
+)
+def test_the_answer_is_that_without_the_file(
+    edit: str, words: list[str], other: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*words, "--format", "json"]
     answers = [(main(words), capsys.readouterr())]
     other.write_bytes(EDITS[edit](other.read_bytes()))
     answers.append((main(words), capsys.readouterr()))
@@ -72,22 +86,37 @@ def test_the_answer_is_that_without_the_file(edit: str, other: Path, capsys: pyt
     assert answers[0] == answers[1] == answers[2] and answers[0][0] == 0 and not answers[0][1].err
 
 
-@pytest.mark.parametrize("changed", ["table", "code"])
+@pytest.mark.parametrize("changed", ["table", *CODE])
 def test_a_file_of_other_tables_or_code_is_not_used(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "checkout"
-    folder = root / catalogue.SHIPPED.relative_to(catalogue.ROOT)
     for path in catalogue.files():
-        copy = root / path.relative_to(catalogue.ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes((catalogue.ROOT / path).read_bytes())
     before = catalogue.name()
     monkeypatch.setattr(catalogue, "ROOT", root)
-    monkeypatch.setattr(catalogue, "SHIPPED", folder)
     assert catalogue.name() == before
-    edited = next(folder.glob("*.toml")) if changed == "table" else root / "isa_tables" / "formula.py"
+    edited = next((root / "isa_tables" / "ptx").glob("*.toml")) if changed == "table" else root / CODE[changed]
     edited.write_bytes(edited.read_bytes() + b"#\n")
+    assert catalogue.name() != before
+
+
+@pytest.mark.parametrize("change", ["new", "gone"])
+def test_a_file_of_more_or_fewer_tables_is_not_used(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "checkout"
+    shutil.copytree(catalogue.ROOT / "isa_tables", root / "isa_tables")
+    monkeypatch.setattr(catalogue, "INPUTS", ("isa_tables/ptx/*.toml",))
+    before = catalogue.name()
+    monkeypatch.setattr(catalogue, "ROOT", root)
+    assert catalogue.name() == before
+    listed = sorted((root / "isa_tables" / "ptx").glob("*.toml"))
+    if change == "new":
+        shutil.copy(listed[0], listed[0].with_name("mma_m1n1k1.toml"))
+    else:
+        listed[0].unlink()
     assert catalogue.name() != before
 
 
@@ -98,37 +127,77 @@ def test_the_name_covers_all_code_of_ours_that_makes_the_list(monkeypatch: pytes
     run = set()
     sys.setprofile(lambda frame, event, _: run.add(frame.f_code.co_filename) if event == "call" else None)
     try:
-        assert catalogue.made()
+        assert Catalogue(making.text()).groups()
     finally:
         sys.setprofile(None)
-    ours = {path for path in map(Path, run) if catalogue.ROOT in path.parents}
-    ours = {path for path in ours if not {".venv", "tests"} & set(path.relative_to(catalogue.ROOT).parts)}
-    assert len(ours) > 5 and ours <= set(catalogue.files())
+    ours = {path.relative_to(catalogue.ROOT) for path in map(Path, run) if catalogue.ROOT in path.parents}
+    names = {path.as_posix() for path in ours if not {".venv", "tests"} & set(path.parts)}
+    assert len(names) > 5 and names <= set(catalogue.files())
 
 
 def test_the_members_of_a_group_have_its_map() -> None:
-    """Another member than the one that is evaluated: of each group of two sizes."""
-    seen = 0
-    for group in catalogue.groups():
-        if (group.lanes, group.values) not in ((32, 4), (32, 2)):
-            continue
-        points, holds = group.points()
-        member = group.members[-1]
-        operand = isa_tables.instruction(member.mnemonics[-1], **dict(member.select)).operands[member.operand]
-        lane = np.arange(group.lanes)
-        again = np.stack(operand.locate(lane[:, None], np.arange(group.values)[None, :]), axis=-1)
-        again = again[..., ::-1] if group.swapped else again
-        assert (again == points)[holds].all()
-        assert (np.broadcast_to(operand.holds(lane), lane.shape) == holds).all()
-        seen += 1
-    assert seen > 20
+    """The formulas of one member of each group, evaluated in plain integers, and of two sizes those of all choices."""
+    known, seen = catalogue.read(), 0
+    for lanes, values in sorted(size for size in known.sizes() if size[0] * size[1] <= 2048):
+        for group in known.of_size(lanes, values):
+            every = (lanes, values) in ((32, 4), (32, 2))
+            for member in group.members if every else group.members[-1:]:
+                operand = isa_tables.instruction(member.mnemonics[-1], **dict(member.select)).operands[member.operand]
+                assert [lane for lane in range(lanes) if operand.holds(lane)] == list(group.holds)
+                found = [operand.locate(lane, value) for lane in group.holds for value in range(values)]
+                x, y = group.points()[:: -1 if group.swapped else 1]
+                assert found == list(zip(x, y, strict=True))
+                seen += 1
+    assert seen > 120
+
+
+def _placed(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_tables.Operand:
+    """An operand of an instruction in tensor memory, with selections that give it a tile."""
+    select = isa_tables.instruction(mnemonic).signature.select
+    words = [[word for word in several if word in tile] or several for several in select.values()]
+    for chosen in product(*words):
+        named = dict(zip(select, chosen, strict=True))
+        found = isa_tables.instruction(mnemonic, SHIPPED, **named).operands[name]
+        if found.placed and found.extent == tile:
+            return found
+    raise AssertionError(f"{name} of {mnemonic} has no tile {tile}")
+
+
+@pytest.mark.parametrize("tile", [(4, 8), (128, 4), (128, 8), (128, 24)], ids=str)
+def test_a_map_of_tensor_memory_is_that_of_its_formulas(tile: tuple[int, int]) -> None:
+    """Of every instruction that has it, element by element in plain integers."""
+    groups = catalogue.read().of_tile(*tile)
+    assert groups
+    for group in groups:
+        x, y = group.points()
+        lanes = [(lane, column) for lane in group.holds for column in range(group.values)]
+        elements = dict(zip(zip(x, y, strict=True), lanes, strict=True))
+        for member in group.members:
+            for mnemonic in member.mnemonics:
+                operand = _placed(mnemonic, member.operand, tile)
+                assert (operand.axes, operand.copies, len(elements)) == (member.axes, 1, tile[0] * tile[1])
+                for element, place in elements.items():
+                    found = operand.place(*element)
+                    assert (found.pop("lane"), found.pop("column")) == place and not any(found.values())
+
+
+def test_numbers_that_are_no_layout_are_kept_in_pieces() -> None:
+    for line in ([], [7], [0, 1, 5, 4, 4, 4], [3, 1, 4, 1, 5, 9, 2, 6], list(range(30)), [-2, -1, 0, 7]):
+        assert numbers(making.pieces(line)) == line
+    lanes, values = np.indices((4, 4))
+    points = np.stack([lanes * values % 3, lanes ^ values], axis=-1)
+    group = making.group_of(points, np.array([True, False, True, True]), (4, 4), False, ())
+    text = making.line(group, {})
+    (again,) = Catalogue(f"\nregisters 4x4 {text}\n").of_size(4, 4)
+    assert again.holds == (0, 2, 3)
+    assert again.points() == [points[[0, 2, 3], :, axis].ravel().tolist() for axis in (0, 1)]
 
 
 def test_each_metadata_selector_has_its_own_map() -> None:
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     found = {
         member.select: group
-        for group in catalogue.groups()
+        for group in catalogue.read().groups()
         for member in group.members
         if member.operand == "E" and sparse in member.mnemonics
     }

@@ -12,7 +12,10 @@ import pytest
 
 from verify import verify_identify
 from verify.core.errors import UsageError
+from verify.identify.catalogue import read
 from verify.identify.command import main
+from verify.identify.matches import Relation, matches
+from verify.identify.query import of_text
 
 C = "((4,8),(2,2)):((32,1),(16,8))"  # of m16n8k16
 B = "((4,8),(2,2)):((16,1),(8,64))"
@@ -143,6 +146,7 @@ def test_one_permutation_of_an_axis_is_a_relabelling(capsys: pytest.CaptureFixtu
     rows = ["--lang", "c", "--row", "(lane/4*2)%8 + lane/16 + 8*(i/2)", "--col", COL, "--values", "4"]
     (match,) = related(document(capsys, *rows), "relabels", "C")
     assert match["axis"] == 0
+    assert (match["agree"], match["points"]) == (32, 128)  # rows 0, 7, 8 and 15
     assert match["layout"] == "(4,2,2):(2,1,8)"
     assert match["permutation"] == [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]
     code, text = run(capsys, *rows)
@@ -171,6 +175,34 @@ def test_lists_are_groups_and_verbose_has_all(capsys: pytest.CaptureFixture[str]
     assert text.count("\n") < 60
     assert MMA not in text
     assert MMA in run(capsys, C, "-v")[1]
+
+
+def test_lanes_that_do_not_contribute_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """Scales of B: of the four lanes with one column, the one that is chosen contributes."""
+
+    def chosen(col: str) -> list[int]:
+        found = document(capsys, "--lang", "c", "--row", "0", "--col", col, "--values", "1")
+        equal = [match for match in found["matches"] if match["relation"] == "equals" and match["points"] == 8]
+        assert all(match["agree"] == 8 for match in equal)
+        named = [one for match in equal for one in match["operands"] if one["operand"] == "SFB"]
+        return sorted({one["select"]["thread_id_b"] for one in named})
+
+    assert chosen("lane/4") == [0, 1, 2, 3]
+    assert chosen("lane%4 == 1 ? lane/4 : 7") == [1]
+    assert chosen("lane/4 + (lane == 5)") == [0, 2, 3]
+    query = of_text("((4,8),1):((8,1),0)")
+    (scales,) = [one for one in read().of_size(32, 1) if ("thread_id_b", 1) in one.members[0].select]
+    (match,) = matches(query, [scales])
+    assert (match.relation, match.agree, match.points) == (Relation.NEAREST, 0, 8)
+    assert match.first == (1, 0, 0, 1, 0, 0)  # lane 1, value 0 has (0, 1), the ISA (0, 0)
+
+
+def test_the_nearer_orientation_of_a_map_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    col = f"{ROW} + 128*(lane == 5)*(i == 3)"
+    code, text = run(capsys, "--lang", "c", "--row", COL, "--col", col, "--values", "4")
+    assert code == 1
+    line = "127 of 128 points agree read as its transpose; lane 5, value 3: map (m=137, n=3), ISA (m=9, n=3)"
+    assert line in " ".join(text.split())
 
 
 def test_replicas_of_a_quad_pair_are_one_warp(capsys: pytest.CaptureFixture[str]) -> None:

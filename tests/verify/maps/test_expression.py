@@ -124,3 +124,26 @@ def test_a_text_at_many_points_is_limited() -> None:
     wide = Coordinates((Axis("x", 1 << 19),), {"x": Variable(lambda x: x)})
     with pytest.raises(MapError, match="more than 2400000"):
         IndexFunction({"m": "+".join("x" * 50)}, (ROW,), wide).map("c")
+
+
+def test_a_name_that_is_a_float_at_some_points_is_one_there() -> None:
+    """1 and 1.0 are one key of a table: a value that was computed for one is not that of the other."""
+    with pytest.raises(MapError, match=r"lane 1, value 0: \(1\.0, 0\) is not whole"):
+        index("g", "0", g="1 if lane != 1 else lane / 1").map("python")
+    assert index("g", "0", g="lane < 4").map("python")(5, 0) == (0, 0)
+
+
+def test_what_is_undefined_first_is_named() -> None:
+    texts = {"g": "4 / (lane - 3)", "h": "4 / (lane - 3 + g * 0)"}
+    with pytest.raises(MapError, match=r"lane 3, value 0: division by zero in 4 / \(lane - 3\)$"):
+        index("8 / (lane - 3)", "h", **texts).map("c", "int")
+    with pytest.raises(MapError, match=r"lane 0, value 2: division by zero in 1 / \(i - 2\)$"):
+        index("lane + 0 * (1 / (i - 2))", "1 / (i - 3)").map("c", "int")
+
+
+def test_each_text_is_computed_for_the_values_of_its_own_names() -> None:
+    found = index("lane % 16", "i * 2 + 0 * lane").map("c", "int")
+    assert all(found(lane, i) == (lane % 16, 2 * i) for lane in range(32) for i in range(4))
+    assert index("7", "i").map("c")(31, 3) == (7, 3)
+    local = index("int g = i; g + h", "lane % 8", h="lane / 8").map("c", "int")
+    assert all(local(lane, i) == (i + lane // 8, lane % 8) for lane in range(32) for i in range(4))

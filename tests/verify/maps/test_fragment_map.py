@@ -109,3 +109,14 @@ def test_a_map_has_at_most_a_million_points() -> None:
         FragmentMap.from_pairs([LANE, VALUE], [ROW], []).elements()
     with pytest.raises(MapError, match="not from \\(thread\\)"):
         operand(MMA, "C").oriented(["thread"])
+
+
+def test_a_map_with_a_point_outside_is_not_total() -> None:
+    """As many points as inside, each with one image, but not those."""
+    inputs, outputs = [Axis("lane", 2), Axis("value", 2)], [Axis("m", 8)]
+    inside = [((lane, value), (lane,)) for lane in range(2) for value in range(2)]
+    assert FragmentMap.from_pairs(inputs, outputs, inside).total
+    for other in ((2, 0), (-1, 0), (0, 2)):
+        assert not FragmentMap.from_pairs(inputs, outputs, [*inside[:3], (other, (0,))]).total
+    assert not FragmentMap.from_pairs(inputs, outputs, inside[:3]).total
+    assert not FragmentMap.from_pairs(inputs, outputs, [*inside, ((0, 0), (5,))]).total

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layout that has the numbers of a table, behind one swizzle if need be: all are compared, in plain integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from layouts import ComposedLayout, Layout, Swizzle, make_layout
+from layouts.coalesce import from_modes
+from layouts.fit import modes_of
+from verify.core.digits import every
+
+Rows = Sequence[Sequence[int]]  # a number for each value of each lane
+
+
+def layout_of(rows: Rows | Sequence[int]) -> str:
+    """The layout with the number rows[t][v] at (t, v), or numbers[i] at i, behind one swizzle if need be.
+
+    Empty where there is none.
+
+    >>> layout_of([[0, 1], [3, 2]]), layout_of([0, 2, 1, 3]), layout_of([[0, 1], [3, 3]])
+    ('Sw<1,0,1> o 0 o (2,2):(2,1)', '(2,2):(2,1)', '')
+    """
+    table: Any = [rows] if isinstance(rows[0], int) else rows
+
+    def written(layout: Layout) -> Layout:
+        return layout[1] if table[0] is rows else layout
+
+    if (plain := fitted(table)) is not None:
+        return str(written(plain))
+    most = max(map(max, table))
+    for swizzle in _swizzles(most.bit_length()) if min(map(min, table)) >= 0 else ():
+        if (inner := fitted(table, swizzle)) is not None:
+            return str(ComposedLayout(swizzle, 0, written(inner)))
+    return ""
+
+
+def fitted(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
+    """The layout with the number rows[t][v], or what a swizzle makes of it, at (t, v); None where there is none."""
+    first, column = (_swizzled(line, swizzle) for line in (rows[0], [row[0] for row in rows]))
+    parts = []
+    for line in (column, first):
+        shape, stride = modes_of(line)
+        if every(tuple(shape), tuple(stride)) != line:
+            return None
+        parts.append(from_modes(shape, stride))
+    for row, start in zip(rows, column, strict=True):
+        if _swizzled(row, swizzle) != [start + number for number in first]:
+            return None
+    return make_layout(*parts)
+
+
+def _swizzled(line: Sequence[int], swizzle: Swizzle | None) -> list[int]:
+    """The numbers of a line, each behind a swizzle: the field that it reads is moved onto the one that it changes."""
+    if swizzle is None:
+        return list(line)
+    mask, right, left = swizzle.yyy_mask, max(0, swizzle.shift), max(0, -swizzle.shift)
+    return [number ^ ((number & mask) >> right << left) for number in line]
+
+
+def _swizzles(bits: int) -> Iterator[Swizzle]:
+    """Every swizzle that changes some number of so many bits within them, simplest first."""
+    for width in range(1, bits // 2 + 1):
+        for base in range(bits - 2 * width + 1):
+            for distance in range(width, bits - width - base + 1):
+                yield Swizzle(width, base, distance)
+                yield Swizzle(width, base, -distance)
