@@ -114,9 +114,11 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 def _equal_owners(layout: Layout, part: BoundOperand) -> int:
     """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
-    every = numbers(layout, {})
-    counts = search.owners(every, part.extent[0] * part.extent[1])
-    return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == every.points else 0
+    try:
+        counts = search.owners(numbers(layout, {}), part.extent[0] * part.extent[1])
+    except search.Misread:
+        return 0
+    return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == size(layout) else 0
 
 
 def numbers(layout: Layout, kept: dict[Hashable, Any]) -> search.Numbers:
@@ -171,11 +173,12 @@ def _wrong(
     The modules of maps are imported here alone: few points that agree need none of them.
     """
     from verify.maps import findings
-    from verify.maps.fragment_map import Axis
+    from verify.maps.fragment_map import NOWHERE, Axis
     from verify.maps.of_layout import searched
 
     axes = tuple(map(Axis, tile, tile.values()))
-    wrong: Counterexample | None = getattr(findings, find)(*(searched(one, axes, None, by) for one, by in of), *options)
+    maps = (searched(one, axes, NOWHERE, by) for one, by in of)
+    wrong: Counterexample | None = getattr(findings, find)(*maps, *options)
     return wrong
 
 

@@ -73,9 +73,9 @@ def of_layout(
     Raises MapError for another rank, for coordinates that are not those of the tile, for a swizzle of negative numbers
     and for more points than a map keeps.
     """
-    axes, tile = _inputs(layout, inputs), tuple(outputs)
-    kept = _kept(LayoutImages(layout, tile), part or (range(axes[0].extent), range(axes[1].extent)))
-    return FragmentMap(axes, tile, kept, origin or Origin(str(layout)))
+    tile = tuple(outputs)
+    images = LayoutImages(layout, tile)
+    return FragmentMap(images.axes(inputs), tile, images.kept(part), origin or Origin(str(layout)))
 
 
 def searched(
@@ -90,26 +90,10 @@ def searched(
 
     Raises MapError as `of_layout`, but not for many points that are not kept.
     """
-    axes, tile = _inputs(layout, ("thread", "value")), tuple(outputs)
+    tile = tuple(outputs)
     images = LayoutImages(layout, tile, numbers)
-    computed = images if numbers or images.fits else _kept(images, (range(axes[0].extent), range(axes[1].extent)))
-    return LayoutMap(axes, tile, computed, origin or Origin(str(layout)))
-
-
-def _inputs(layout: Layout | ComposedLayout, names: tuple[str, str]) -> tuple[Axis, ...]:
-    """The axes of both modes; raises MapError for another rank."""
-    inner = _innermost(layout)
-    if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
-        raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
-    return tuple(Axis(name, size(mode)) for name, mode in zip(names, inner.shape, strict=True))
-
-
-def _kept(images: LayoutImages, part: tuple[range, range]) -> dict[Point, tuple[Point, ...]]:
-    """The images at some threads and values; raises MapError for too many."""
-    if len(part[0]) * len(part[1]) > LARGEST:
-        unfit = "" if images.fits else ", and numbers that do not fit 64 bits"
-        raise MapError(f"{images.layout}: more than {LARGEST} points{unfit}")
-    return {(thread, value): (images.image(thread, value),) for thread, value in product(*part)}
+    found = images if numbers or images.fits else images.kept()
+    return LayoutMap(images.axes(("thread", "value")), tile, found, origin or Origin(str(layout)))
 
 
 class LayoutImages(Images):
@@ -119,6 +103,8 @@ class LayoutImages(Images):
         self, layout: Layout | ComposedLayout, tile: Sequence[Axis], numbers: Callable[[], Numbers] | None = None
     ) -> None:
         inner = _innermost(layout)
+        if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
+            raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
         super().__init__([size(mode) for mode in inner], [axis.extent for axis in tile])
         self.layout, self.numbers = layout, numbers
         self.coordinates = any(isinstance(step, Coordinates) for step in leaves(inner.stride))
@@ -129,6 +115,18 @@ class LayoutImages(Images):
             swizzle, offset = self.steps[0]
             _natural(offset + sum((extent - 1) * min(0, step) for extent, step in _modes(inner)), swizzle)
         self.few = numbers is None and self.steps is not None and len(self) <= FEW
+
+    def axes(self, names: tuple[str, str]) -> tuple[Axis, ...]:
+        """Both inputs under these names."""
+        return tuple(map(Axis, names, self.extents))
+
+    def kept(self, part: tuple[range, range] | None = None) -> dict[Point, tuple[Point, ...]]:
+        """The images at all or some threads and values; raises MapError for too many."""
+        threads, values = part or map(range, self.extents)
+        if len(threads) * len(values) > LARGEST:
+            unfit = "" if self.fits else ", and numbers that do not fit 64 bits"
+            raise MapError(f"{self.layout}: more than {LARGEST} points{unfit}")
+        return {(thread, value): (self.image(thread, value),) for thread, value in product(threads, values)}
 
     def image(self, thread: int, value: int) -> Point:
         """The image of one (thread, value), digit by digit in plain integers."""
