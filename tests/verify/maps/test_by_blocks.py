@@ -129,6 +129,13 @@ def test_few_points_that_are_right_need_no_arrays() -> None:
     assert of_layout.searched(read_layout("(4,4):(1,4)"), [Axis("m", 4)]).images.few is False
 
 
+def test_an_operand_has_as_many_points_as_a_map_may_keep() -> None:
+    text = "Sw<3,3,3> o (2048,1024):(1024,1)"
+    assert of_layout.of_text(text, "", {"m": 2048, "n": 1024}) == (None, f"{text}: more than 1048576 points")
+    found, fault = of_layout.of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
+    assert found is not None and not fault
+
+
 RIGHT_AND_WRONG = [
     (SWIZZLED, "--onto 128x128"),
     (SWIZZLED, "--onto 128x127"),
