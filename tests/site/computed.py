@@ -11,19 +11,22 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from math import isclose, sqrt
+from math import isclose, prod, sqrt
 from pathlib import Path
 
 from isa_tables import instruction
 from layouts import Layout, LayoutError, complement, composition, cosize, left_inverse, size, upcast
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
+from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.core.search import SAMPLES
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.layout import LARGEST
 from verify.maps.of_layout import FEW
+from verify.movement.spec import POINTS as OF_MOVEMENTS
+from verify.tiling.spec import POINTS as OF_TILINGS
 
 ROOT = Path(__file__).parents[2]
 GPU = ROOT / "gpu_checks" / "recordings"
@@ -135,6 +138,7 @@ def claims() -> list[Row]:
     of = {"VACUOUS": contradiction, "REFUTED": refuted, "RELABELLED": refuted, "UNKNOWN": undecided}
     of |= {"UNCHECKED": undecided, "VERIFIED": 0}
     ends = {name: re.search(rf"^\| {name} \| (.*) \| \d \|$", text("docs/claims.md"), re.M) for name in of}
+    longest = prepare(registry()["SM90::GMMA::SPARSE::GMMA_64x256x64_S32S8S8_SS_TN"])
     return [
         *((f"| {name} | {line[1]} | {{}} |", of[name]) for name, line in ends.items() if line),
         ("file and line are printed | {} |", contradiction),
@@ -144,6 +148,8 @@ def claims() -> list[Row]:
         ("of more than {}^{} points is evaluated", 2, FEW.bit_length() - 1),
         ("Of each block {} points or all", SAMPLES),
         ("layouts and tiles of at most {}^{} points", 2, LARGEST.bit_length() - 1),
+        ("the points of its fragment, at most {}^{},", 2, prod(longest.expected(longest.parts[1])).bit_length() - 1),
+        ("movements take layouts of at most {}^{} points", 2, min(OF_MOVEMENTS, OF_TILINGS).bit_length() - 1),
     ]
 
 
@@ -399,6 +405,8 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "docs/campaign.md": ("478 distinct", "(1 where absent: flat)", "such as n:1 divided", "numbers beyond 64"),
     "docs/claims.md": (
         "have one profile, rank 2 |",
+        "that takes at most 70 MiB.",
+        "a process takes up to 120 MiB for such a tiling, and 310 MiB for such a movement.",
         "1024x1024 points behind a swizzle take 0.2 s of CPU time and 43 MiB, and plain ones, which a solver proves "
         "too, 0.2 s and 68 MiB; 4096x4096 points behind a swizzle take 0.3 s and 58 MiB, "
         "and plain ones 0.3 s and 83 MiB.",
