@@ -91,7 +91,7 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.home
 	@$(PIP) install --editable . --group dev
 	@touch $@ $(VENV)/.run
 
-# pycute, the baseline of some figures, needs none of its wheel's dependencies.
+# pycute, the baseline of some figures, needs none of what its wheel depends on.
 $(VENV)/.bench: $(VENV)/.dev
-	@$(PIP) install --no-deps nvidia-cutlass==4.2.0.0
+	@$(PIP) install --no-deps --group bench
 	@touch $@

@@ -218,7 +218,7 @@ def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
     kept = WORK / f"executed-{_named(digest(), *tests)}.json"
     if not kept.is_file():
         if find_spec("pytest_cov") is None:
-            raise ValueError("pytest-cov is not installed: python -m pip install --group bench")
+            raise ValueError("pytest-cov is not installed: python -m pip install --group mutants")
         which = " ".join(tests) or "the whole gate"
         print(f"measuring which tests execute which lines: {which}, once", file=sys.stderr, flush=True)
         _measure(copy("measured"), jobs, kept, tests)

@@ -7,10 +7,9 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from gpu_checks.model import WorkerError
-from lanecheck_console.command import unread, until_closed, unwritable, width
+from lanecheck_console.command import unread, until_closed, width
 from lanecheck_console.progress import INTERRUPTED
 
 USAGE, INTERNAL = 2, 3
@@ -52,25 +51,6 @@ def parsed(
     if line := unread(parser, options, stops):
         parser.error(line)
     return options
-
-
-def output(path: str) -> Path | None:
-    """The path of a report, None for stdout; OSError at once where it cannot be written."""
-    return None if path == "-" else written(path)
-
-
-def written(path: str) -> Path:
-    """The path of a file that is written in the end; OSError at once where it cannot be."""
-    if line := unwritable(path):
-        raise OSError(line)
-    return Path(path)
-
-
-def filled(path: str) -> Path:
-    """The path of a folder that files are written to in the end; OSError at once where they cannot be."""
-    if line := unwritable(path, folder=True):
-        raise OSError(line)
-    return Path(path)
 
 
 def show(*lines: str) -> None:

@@ -24,6 +24,7 @@ from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.outputs import written
 from lanecheck_console.progress import Progress, each
 
 SCHEMA = 1
@@ -199,9 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
-    parser.add_argument(
-        "-o", "--output", type=command.written, metavar="FILE", help="append one JSON line per law there"
-    )
+    parser.add_argument("-o", "--output", type=written, metavar="FILE", help="append one JSON line per law there")
     return guarded("gpu_checks.laws", lambda: _run(parser.parse_args(argv)))
 
 

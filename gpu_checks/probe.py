@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, filled, guarded, parsed, show
+from gpu_checks.command import Interrupted, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
@@ -26,6 +26,7 @@ from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress
 
 _STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import errno
 import os
-import stat
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -94,38 +93,6 @@ def add_execution(parser: argparse.ArgumentParser) -> None:
 def forbidden(allowed: bool, how: str = "--allow-exec") -> str:
     """Why code of others may not run: in CI (the variable CI is set) it must be allowed, and `how`; empty if it may."""
     return f"this runs code of others: in CI say so with {how}" if os.environ.get("CI") and not allowed else ""
-
-
-def unwritable(path: str, folder: bool = False) -> str:
-    """`cannot write PATH: why`, found without making or emptying anything; empty where a file can be written there.
-
-    With `folder`, the path is a folder that is made with those above it, and files are written there.
-    """
-    try:
-        _check_writable(path, folder)
-    except (OSError, ValueError) as error:  # ValueError: a letter that no name has
-        return f"cannot write {path}: {getattr(error, 'strerror', None) or error}"
-    return ""
-
-
-def _check_writable(path: str, folder: bool) -> None:
-    """Raise the OSError that writing a file there would."""
-    try:
-        found = os.stat(path).st_mode
-    except FileNotFoundError:
-        above = os.path.dirname(os.path.realpath(path))  # of a link that leads nowhere: where its file would be
-        if not path or not (folder or os.path.isdir(above)):
-            raise
-        if folder or not path.endswith(os.sep):
-            _check_writable(above, folder=True)
-            return
-        code = errno.EISDIR
-    else:
-        allowed = os.access(path, os.W_OK | os.X_OK * folder)
-        as_meant = stat.S_ISDIR(found) == folder
-        code = (0 if allowed else errno.EACCES) if as_meant else errno.ENOTDIR if folder else errno.EISDIR
-    if code:
-        raise OSError(code, os.strerror(code))
 
 
 def width(on_terminal: bool) -> int:

@@ -13,12 +13,14 @@ from layouts.reader import Reader
 
 
 def format_int_tuple(t: IntTuple) -> str:
-    """The text of an integer tuple, without blanks.
+    """The text of an integer tuple, without blanks; a stride that is a coordinate is written as a stride.
 
     >>> format_int_tuple(((4, 8), (2,)))
     '((4,8),(2))'
     """
-    return "(" + ",".join(map(format_int_tuple, t)) + ")" if isinstance(t, tuple) else str(t)
+    if isinstance(t, tuple):
+        return "(" + ",".join(map(format_int_tuple, t)) + ")"
+    return str(getattr(t, "as_stride", t))
 
 
 def parse_int_tuple(text: str) -> IntTuple:

@@ -16,7 +16,7 @@ from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from layouts import ComposedLayout, Layout
+    from layouts import ComposedLayout, Layout, LayoutError
     from verify.binding.atom import BoundAtom
     from verify.core.verdict import Check, Counterexample, Evidence, Verdict
     from verify.maps.fragment_map import FragmentMap
@@ -83,10 +83,12 @@ def tile_of(text: str) -> tuple[int, int]:
     return extent
 
 
-def _no_layout(text: str, problem: str) -> str:
+def _no_layout(text: str, error: LayoutError) -> str:
     """Why a text is no layout; for a file, which command reads it."""
+    from layouts import LayoutParseError
+
     if not os.path.isfile(text):
-        return problem if repr(text) in problem else f"{text} is no layout: {problem}"
+        return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} is no layout: {error}"
     from verify.core.files import purpose
 
     return f"{text} is no layout: {purpose(Path(text))}"
@@ -145,11 +147,11 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
 
     read, points, fault = None, None, ""
     try:
-        found = _enumerable(text)
+        found = _enumerable(text, _read(text))
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
-        raise UsageError(_no_layout(text, str(error))) from error
+        raise UsageError(_no_layout(text, error)) from error
     else:
         if isinstance(found, Layout) and plain(found):
             read = found
@@ -280,21 +282,25 @@ def domain_of(layout: Layout | ComposedLayout) -> tuple[int, int]:
     return size(layout[0]), size(layout[1])
 
 
-def parsed(text: str) -> Layout | ComposedLayout:
-    """The layout of an argument, small enough to be enumerated; UsageError for anything else."""
+def read(text: str) -> Layout | ComposedLayout:
+    """The layout of an argument, of any size; UsageError for anything else."""
     from layouts import LayoutError
 
     try:
-        return _enumerable(text)
+        return _read(text)
     except LayoutError as error:
-        raise UsageError(_no_layout(text, str(error))) from error
+        raise UsageError(_no_layout(text, error)) from error
 
 
-def _enumerable(text: str) -> Layout | ComposedLayout:
-    """The layout of a text. Raises LayoutError for no layout, UsageError for one that is too large."""
+def parsed(text: str) -> Layout | ComposedLayout:
+    """The layout of an argument, small enough to be enumerated; UsageError for anything else."""
+    return _enumerable(text, read(text))
+
+
+def _enumerable(text: str, layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """A layout that is small enough to be enumerated; UsageError for any other."""
     from layouts import Layout, cosize, size
 
-    layout = _read(text)
     if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout

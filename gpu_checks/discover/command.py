@@ -26,6 +26,7 @@ from isa_tables.signature import Signature, signature
 from lanecheck_console.columns import fitted
 from lanecheck_console.command import add_execution, forbidden, width
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.outputs import output
 
 OK, UNDECIDED = 0, 4
 SCHEMA = 2
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every point in the text too")
     words = "write the report there instead of stdout"
-    parser.add_argument("-o", "--output", type=command.output, metavar="FILE", help=words)
+    parser.add_argument("-o", "--output", type=output, metavar="FILE", help=words)
     return parser
 
 

@@ -25,6 +25,7 @@ from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress
 
 SCHEMA = 1
@@ -167,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = parser_of("gpu_checks.order", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the probes and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
-    parser.add_argument("--record", type=command.filled, metavar="DIR", help=words)
+    parser.add_argument("--record", type=filled, metavar="DIR", help=words)
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
     return guarded("order", lambda: _command(command.parsed(parser, argv, {"list": ()})))
 

@@ -16,6 +16,7 @@ from gpu_checks.tilings import Tiling, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress, each
 
 OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
@@ -58,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", action="store_true", help="print the tilings and stop")
     parser.add_argument("--kernel", action="store_true", help="print the CUDA text and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
-    parser.add_argument("--record", type=command.filled, metavar="DIR", help=words)
+    parser.add_argument("--record", type=filled, metavar="DIR", help=words)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
     parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     return parser

@@ -9,7 +9,7 @@ E<i> of CUTLASS, include/cute/numeric/arithmetic_tuple.hpp.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast
@@ -69,6 +69,19 @@ class Coordinates:
 
     def __repr__(self) -> str:
         return format_int_tuple(self.value)
+
+    @property
+    def as_stride(self) -> str:
+        """The text of a stride, as CuTe prints a multiple of a basis coordinate, its innermost mode first.
+
+        A sum of several, which CuTe has no notation for, is written with +; `layouts.spelling` does not read it.
+
+        >>> (2 * E(1)).as_stride, E(1, 0).as_stride, (3 * E(0) + E(1)).as_stride
+        ('2@1', '1@0@1', '3@0+1@1')
+        """
+        every = list(_paths(self.value))
+        parts = [part for part in every if part[0] != 0] or every[-1:]
+        return "+".join("@".join(map(str, part)) for part in parts) or "0"
 
 
 def E(*path: int) -> Coordinates:
@@ -137,7 +150,7 @@ def module_layout(shape: IntTuple, stride: Strides) -> Layout:
 
     >>> L = module_layout((4, 8), (E(0), E(1)))
     >>> print(L, L(2, 5), L(9))
-    (4,8):((1),(0,1)) (2,5) (1,2)
+    (4,8):(1@0,1@1) (2,5) (1,2)
 
     Raises ProfileError when the profiles differ, LayoutError for extents below 1, and for strides of two modules.
     """
@@ -209,6 +222,15 @@ def _basis(shape: IntTuple, *path: int) -> Any:
 def map_leaves(change: Callable[[Any], Any], t: Nested) -> Nested:
     """A nested tuple with each of its leaves changed."""
     return tuple(map_leaves(change, x) for x in t) if isinstance(t, tuple) else change(t)
+
+
+def _paths(t: Nested) -> Iterator[tuple[int, ...]]:
+    """Each integer of a nested coordinate, with the numbers of the modes around it, the innermost first."""
+    if not isinstance(t, tuple):
+        yield (t,)
+        return
+    for mode, part in enumerate(t):
+        yield from ((*path, mode) for path in _paths(part))
 
 
 def _add(a: Nested, b: Nested) -> Nested:

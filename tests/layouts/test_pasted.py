@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from layouts import ComposedLayout, Layout, LayoutError, LayoutParseError, Swizzle
+from layouts import ComposedLayout, Layout, LayoutError, LayoutParseError, Swizzle, composition, zipped_divide
 from layouts.pasted import from_object, read_layout
 from layouts.tensor import identity_layout
 from layouts.text import parse_shape_stride
@@ -91,6 +91,24 @@ def test_an_identity_layout_gives_coordinates(text: str) -> None:
 def test_a_basis_in_a_mode_is_printed_from_the_inside() -> None:
     found = read_layout("(4,8):(2@1@0,1@1)")
     assert str(found(1, 3)) == "((0,2),3)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(4,8):(1@0,1@1)", "((4,8),2):((2@1,-3@0),1@1@0)", "(4):(1@12)", "4:0@0", "(4,8):(0@1,1@0)", "(4,8):(1@0,0)"],
+)
+def test_a_layout_of_coordinates_is_printed_as_it_is_read(text: str) -> None:
+    assert str(read_layout(text)) == text
+
+
+def test_a_layout_that_an_operation_makes_of_coordinates_is_printed_as_it_is_read() -> None:
+    tiled = zipped_divide(identity_layout((8, (2, 6))), (4, 2))
+    assert str(tiled) == "((4,2),(2,6)):((1@0,1@0@1),(4@0,1@1@1))"
+    assert read_layout(str(tiled)) == tiled
+    diagonal = composition(identity_layout((4, 8)), Layout(3, 5))
+    assert str(diagonal) == "3:1@0+1@1"
+    with pytest.raises(LayoutParseError, match=r"found '\+' at column 6"):
+        read_layout(str(diagonal))
 
 
 @pytest.mark.parametrize(

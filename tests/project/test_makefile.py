@@ -2,15 +2,18 @@
 """The Makefile sets itself up once and after changes, and reports what is missing. A script replaces Python."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
 
 # Notes its arguments and makes `.venv/bin/python` a copy of itself; $TOO_OLD and $NO_VENV make it fail.
 STUB = """#!/bin/sh
@@ -141,9 +144,18 @@ def test_the_gates_have_the_library_that_they_are_compared_with(checkout: Checko
     """The rest of its wheel, which needs other packages, is not used."""
     notes, _ = checkout.make("bench", "ARGS=algebra")
     assert any("--group dev" in line for line in notes)
-    assert notes[-2].split()[-3:-1] == ["install", "--no-deps"] and notes[-2].split()[-1].startswith("nvidia-cutlass==")
+    assert notes[-2].endswith("install --no-deps --group bench")
+    (pinned,) = GROUPS["bench"]
+    assert pinned.startswith("nvidia-cutlass==")
     assert notes[-1] == "-m benchmarks algebra"
     assert checkout.make("bench")[0] == ["-m benchmarks"]
+
+
+def test_a_group_that_is_installed_by_name_is_there() -> None:
+    """In the Makefile, in messages of our commands and on pages."""
+    files = [ROOT / "Makefile", *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.py")]
+    named = {name for file in files for name in re.findall(r"--group ([a-z]+)", file.read_text(encoding="utf-8"))}
+    assert named == {"bench", "dev", "mutants"} and named <= GROUPS.keys()
 
 
 def test_help_names_every_target(checkout: Checkout) -> None:

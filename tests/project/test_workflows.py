@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from benchmarks.__main__ import SUITES
+from verify.__main__ import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -77,6 +78,7 @@ def test_a_command_of_a_job_exists(job: dict[str, Any]) -> None:
     script = "\n".join(step.get("run", "") for step in job["steps"])
     assert {*re.findall(r"\bmake (\S+)", script)} <= {*TARGETS, ".venv/.dev"}
     assert [name for name in re.findall(r"(?:bash|cp) (\S+)", script) if not (ROOT / name).is_file()] == []
+    assert {*re.findall(r"/lanecheck (\S+)", script)} <= {*COMMANDS, "--version"}
 
 
 def test_what_is_published_is_what_make_docs_writes() -> None:

@@ -15,9 +15,10 @@ from math import isclose, prod, sqrt
 from pathlib import Path
 
 from isa_tables import instruction
-from layouts import Layout, LayoutError, complement, composition, cosize, left_inverse, size, upcast
+from layouts import Layout, complement, composition, cosize, left_inverse, size, upcast
 from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
+from tests.site.sources import asserted, constant, differing, layout, operand, recorded, rejected, text, unowned, widths
 from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.core.search import SAMPLES
@@ -26,10 +27,10 @@ from verify.kernel.claims.claim import claim_of
 from verify.layout import LARGEST
 from verify.maps.of_layout import FEW
 from verify.movement.spec import POINTS as OF_MOVEMENTS
+from verify.pictures import elements
 from verify.tiling.spec import POINTS as OF_TILINGS
 
 ROOT = Path(__file__).parents[2]
-GPU = ROOT / "gpu_checks" / "recordings"
 E2M1 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
 Row = tuple[object, ...]
 NAMES = {  # how the pages call what the exit codes mean, in the order of the codes
@@ -39,66 +40,16 @@ NAMES = {  # how the pages call what the exit codes mean, in the order of the co
 }
 
 
-def layout(text: str) -> Layout:
-    """A layout of a page."""
-    return Layout.parse(text)
-
-
-def operand(atom: str, name: str) -> Layout:
-    """The layout of an operand of one of CUTLASS's atoms."""
-    return layout(registry()[atom].operands[name])
-
-
-def recorded(name: str) -> list[dict[str, object]]:
-    """The lines of a recording of a GPU."""
-    return [json.loads(line) for path in sorted((GPU / name).glob("*.jsonl")) for line in path.open(encoding="utf-8")]
-
-
-def text(name: str) -> str:
-    """The text of a file of the repository."""
-    return (ROOT / name).read_text(encoding="utf-8")
-
-
-def constant(name: str, pattern: str) -> int:
-    """The one number that a file has at a pattern."""
-    (found,) = set(re.findall(pattern, text(name), re.MULTILINE))
-    return int(eval(found))
-
-
-def asserted(report: str) -> int:
-    """How many elements are wrong, as the script of a report asserts, which a test runs."""
-    return constant(f"docs/reports/{report}.md", r"^assert len.*\) == (\d+)$")
-
-
 def exits(name: str) -> list[Row]:
     """Each exit code beside what it means."""
     between = " " if name == "README.md" else " | "
     return [(f"{{}}{between}{means}", int(code)) for code, means in zip(Exit, NAMES[name].split("|"), strict=True)]
 
 
-def rejected(operation: Callable[[], object]) -> bool:
-    """Whether a layout operation rejects its input."""
-    try:
-        operation()
-    except LayoutError:
-        return True
-    return False
-
-
 def int4() -> tuple[Layout, Layout]:
     """B of the int4 m16n8k32, wrong and right: n + 8 k."""
     wrong = tomllib.loads(text("tests/museum/wrong.toml"))["1: SM80_16x8x32_S32S4S4S32_TN"]["B"]
     return layout(wrong), operand("SM80_16x8x32_S32S4S4S32_TN", "B")
-
-
-def differing(one: Layout, other: Layout) -> int:
-    """At how many indices two layouts differ."""
-    return sum(one(i) != other(i) for i in range(size(one)))
-
-
-def unowned(one: Layout) -> list[int]:
-    """The elements that no thread and value holds."""
-    return sorted(set(range(size(one))) - {one(i) for i in range(size(one))})
 
 
 def readme() -> list[Row]:
@@ -129,6 +80,7 @@ def show() -> list[Row]:
         ("the first {} rows and columns of a tile of {}x{}", 20, 128, 128),  # the command of the picture
         ("C of {}x{} in row-major memory", 32, 32),
         ("up to {} cells as elements", f"{constant('verify/pictures/svg.py', r'STATIC = (.+?) *#'):,}"),
+        ("a window with more than {}^{} of them", 2, elements.LARGEST.bit_length() - 1),
         ("more than {} cells a window", f"{constant('verify/pictures/picture.py', r'MOST = (.+?) *#'):,}"),
     ]  # fmt: skip
 
@@ -341,6 +293,18 @@ def tiled() -> list[Row]:
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
     "README.md": readme,
+    "CHANGELOG.md": lambda: [
+        ("is exit {} unless", int(Exit.UNDECIDED)),
+        ("without a GPU is exit {}.", int(Exit.UNDECIDED)),
+        ("is exit {}, counted", int(Exit.OK)),
+        ("is a contradiction ({}) with", int(Exit.CONTRADICTION)),
+        ("exits {}.", int(Exit.INTERRUPTED)),
+        ("From {} atoms on, two", constant("verify/atom/selection.py", r"^MANY = (\d+)")),
+        ("An atlas of {} atoms or more", constant("verify/atom/selection.py", r"^MANY = (\d+)")),
+        ("a report of {} subjects or more", constant("verify/report/as_text.py", r"^MANY = (\d+)")),
+        ("takes {}^{} points of any layout", 2, LARGEST.bit_length() - 1),
+        ("Reports fit {} columns on a terminal and {} elsewhere", *widths()),
+    ],
     "CONTRIBUTING.md": lambda: [
         ("at most {} lines", constant("tests/project/test_house.py", r"splitlines\(\)\) <= (4\d+)")),
         ("a function {};", constant("tests/project/test_house.py", r"length\(f\) > (\d+)")),
@@ -381,10 +345,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
         ("| `schema` | {} |", constant("verify/report/as_json.py", r'"schema": (\d)`')),
     ],
     "docs/tiling.md": lambda: [("more than {} threads", constant("verify/tiling/suggest.py", r"THREADS = (\d+)"))],
-    "docs/troubleshooting.md": lambda: [
-        ("{} on a terminal,", constant("lanecheck_console/command.py", r"(\d+) if on_terminal")),
-        ("{} elsewhere", constant("lanecheck_console/command.py", r"on_terminal else (\d+)")),
-    ],
+    "docs/troubleshooting.md": lambda: [("{} on a terminal, {} elsewhere", *widths())],
     "docs/tutorial/algebra.md": lambda: [
         ("a {}×{} block of {}×{} copies is a {}×{} matrix", 2, 2, 3, 4, 2 * 3, 2 * 4),
         ("the second step of {} through six rows", 4),
@@ -407,9 +368,6 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "have one profile, rank 2 |",
         "that takes at most 70 MiB.",
         "a process takes up to 120 MiB for such a tiling, and 310 MiB for such a movement.",
-        "1024x1024 points behind a swizzle take 0.2 s of CPU time and 43 MiB, and plain ones, which a solver proves "
-        "too, 0.2 s and 68 MiB; 4096x4096 points behind a swizzle take 0.3 s and 58 MiB, "
-        "and plain ones 0.3 s and 83 MiB.",
     ),
     "docs/discover.md": ("-1 where it is not known",),
     "docs/glossary.md": ("four warps, 128 threads",),

@@ -20,7 +20,7 @@ MADE = {
 }
 PAGES = [
     name
-    for path in sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+    for path in sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
     if (name := path.relative_to(ROOT).as_posix()) not in MADE
 ]
 

@@ -90,6 +90,24 @@ def test_what_cannot_be_written_is_found_before_anything_else(
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
+NO_REPORT = ("gpu_checks.laws", "gpu_checks.probe")  # their -o is a file that is added to, and a folder
+
+
+@pytest.mark.parametrize(
+    ("module", "option"), [write[:2] for write in WRITES if write[1] != "-o" or write[0] in NO_REPORT]
+)
+def test_stdout_is_no_name_where_no_report_is_written(
+    module: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere -o - is stdout; nowhere is it the name of a file that is made."""
+    monkeypatch.chdir(tmp_path)
+    after = ["mine.toml"] if option == "--lock" else ["--there-is-no-such-option"]
+    assert importlib.import_module(module).main([option, "-", *after]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and ": cannot write -: expected a f" in err and len(err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["atom", "layout", "movement", "tiling", "laws"])
 def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = COMMANDS[name][0]

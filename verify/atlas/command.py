@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanecheck_console.outputs import filled
 from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -40,7 +41,7 @@ def _main(argv: Sequence[str] | None) -> int:
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
     words = "also write it to this folder, as Markdown, JSON and HTML"
-    parser.add_argument("--write", metavar="DIR", type=arguments.filled, help=words)
+    parser.add_argument("--write", metavar="DIR", type=filled, help=words)
     parser.add_argument("--from", dest="document", metavar="FILE", help="the page of a report that --format json wrote")
     options = arguments.parsed(parser, argv, {"document": ("format", "output")})
     if options.document:

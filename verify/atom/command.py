@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from lanecheck_console.outputs import filled
 from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import AbsentError, UsageError
@@ -85,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
     parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
     words = "write the SMT-LIB problem of each proof there"
-    parser.add_argument("--emit-smt", metavar="DIR", type=arguments.filled, help=words)
+    parser.add_argument("--emit-smt", metavar="DIR", type=filled, help=words)
     arguments.add_budget(parser)
     return parser
 

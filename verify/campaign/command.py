@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck_console.command import add_execution
+from lanecheck_console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 
@@ -74,6 +75,8 @@ def _check(options: argparse.Namespace) -> None:
     ):
         if given and not needed:
             raise UsageError(message)
+    if options.results:
+        written(options.results)
     if options.module and not options.count:
         arguments.check_execution(options.allow_exec)
 

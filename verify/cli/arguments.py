@@ -8,7 +8,8 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lanecheck_console.command import Help, Version, forbidden, unread, unwritable
+from lanecheck_console.command import Help, Version, forbidden, unread
+from lanecheck_console.outputs import output as writable
 from verify.cli.output import ONLY_ASCII
 from verify.core.errors import UsageError
 
@@ -75,25 +76,7 @@ def parser(prog: str, description: str, example: str, formats: Sequence[str] = F
 
 def add_output(parser: argparse.ArgumentParser, words: str) -> None:
     """The option for the file that a command writes, None for stdout; `words` is its help."""
-    parser.add_argument("-o", "--output", metavar="FILE", type=_output, help=words)
-
-
-def _output(path: str) -> str | None:
-    return None if path == "-" else written(path)
-
-
-def written(path: str) -> str:
-    """The path of a file that is written in the end; UsageError at once where it cannot be."""
-    if line := unwritable(path):
-        raise UsageError(line)
-    return path
-
-
-def filled(path: str) -> str:
-    """The path of a folder that files are written to in the end; UsageError at once where they cannot be."""
-    if line := unwritable(path, folder=True):
-        raise UsageError(line)
-    return path
+    parser.add_argument("-o", "--output", metavar="FILE", type=writable, help=words)
 
 
 def add_statements(parser: argparse.ArgumentParser, what: str) -> None:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from lanecheck_console import installation
+from lanecheck_console.outputs import Unwritable
 from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
@@ -55,6 +56,8 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
             return int(body(argv))
         except SpecError as error:
             raise UsageError(option(error)) from error
+        except Unwritable as error:
+            raise UsageError(str(error)) from error
         finally:
             flush()  # also after argparse has printed its help and raised SystemExit
     except UsageError as error:
@@ -113,7 +116,7 @@ def _as_failures(argv: Sequence[str] | None, message: str, code: Exit, errors: S
     add_output(peek, "")
     peek.add_argument("--allow-unchecked", action="store_true")
     # The message may be that this file cannot be written, or that --format is wrong.
-    with suppress(UsageError, Rejected), redirect_stderr(io.StringIO()):
+    with suppress(UsageError, Unwritable, Rejected), redirect_stderr(io.StringIO()):
         options, _ = peek.parse_known_args(argv)
         if options.format in LISTING:
             plain = (Failure("lanecheck", line, code) for line in message.splitlines())

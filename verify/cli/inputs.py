@@ -28,6 +28,8 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
     found: list[S] = []
     errors: list[AtomFileError] = []
     for file in dict.fromkeys(options.files):
+        if not file:
+            raise UsageError("'' is the name of no file")
         try:
             entries = read(Path(file))
         except AtomFileError as error:

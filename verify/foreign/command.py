@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lanecheck_console.command import RUNS_CODE, add_execution
+from lanecheck_console.outputs import written
 from lanecheck_console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
     add_execution(parser)
     words = "write the results there too, as a page of Markdown"
-    parser.add_argument("--agreement", metavar="FILE", type=arguments.written, help=words)
+    parser.add_argument("--agreement", metavar="FILE", type=written, help=words)
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")
     return parser
 

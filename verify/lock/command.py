@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck_console.command import add_execution
+from lanecheck_console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 
@@ -73,7 +74,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
         raise UsageError("which maps? Give FILEs of atoms, tilings or maps; or --check, to compare with the lock")
     if options.format != "text" or options.output:
         raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
-    arguments.written(options.lock)
+    written(options.lock)
     subjects = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
     if getattr(options, "malformed", ()):
         return Exit.USAGE  # each error is on stderr: in a lock without those entries they would count as missing

@@ -92,7 +92,9 @@ def _of_atom(atom: AnyAtom, file: str) -> Subject:
         lanes = [lane_of(subject.thr, thread) for thread in range(subject.threads)]
         maps["thr"] = _of_rows([[lane] for lane in lanes], (1 + max(lanes), 1), ("lane",))
     for part in subject.parts:
-        if part.well_formed:
+        if part.map is not None:
+            maps[part.name] = part.map  # outside the tile coordinates are those of no element
+        elif part.well_formed:
             maps[part.name] = _of_rows(part.rows(), part.extent, part.axes)
         else:
             says[part.name] = part.text

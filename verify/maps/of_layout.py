@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, product
+from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +115,7 @@ class LayoutImages(Images):
         if self.steps:
             swizzle, offset = self.steps[0]
             _natural(offset + sum((extent - 1) * min(0, step) for extent, step in _modes(inner)), swizzle)
-        self.few = numbers is None and self.steps is not None and len(self) <= FEW
+        self.few = numbers is None and self.steps is not None and prod(self.extents) <= FEW
 
     def axes(self, names: tuple[str, str]) -> tuple[Axis, ...]:
         """Both inputs under these names."""

@@ -11,7 +11,6 @@ from verify.pictures.operands import Drawn, grain, panel
 from verify.pictures.picture import WHOLE, Picture, Window
 
 PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
-LARGEST = 1 << 20  # points of an operand: each is kept with its element
 COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 
 
@@ -36,15 +35,12 @@ def of_atom(
         if operands and part.name not in operands:
             continue
         mine = [verdict for verdict in found if verdict.claim.part == part.name]
-        drawn = Drawn(subject, part, mine, together)
-        points = part.domain[0] * part.domain[1] // together if not drawn.alike else part.domain[1]
-        if part.well_formed and points > LARGEST:
-            notes.append(drawn.named(" ", f"too large to draw: {points} points, more than {LARGEST}"))
-        elif part.well_formed:
-            panels.append(panel(drawn, {**PLACES, **COPIED}[part.name], window))
-            notes += drawn.beyond()
+        drawn = Drawn(subject, part, mine, together, window)
+        if drawn.unfit:
+            notes.append(drawn.named(" " if part.well_formed else " = ", drawn.unfit))
         else:
-            notes.append(drawn.named(" = ", f"{part.text} is not well formed: {part.fault}"))
+            panels.append(panel(drawn, {**PLACES, **COPIED}[part.name]))
+            notes += drawn.beyond()
         notes += drawn.notes()
     if subject.no_instruction:
         notes.append(f"compared with no instruction: {subject.no_instruction}")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 
 from layouts import ComposedLayout, Layout, Swizzle, leaves, size
 from layouts.bank_conflicts import BANKS, WORD
@@ -62,8 +61,7 @@ def offsets(
     height = size(inner[0]) if isinstance(inner.shape, tuple) and len(inner.shape) > 1 else 1
     whole = height, size(inner) // height
     rows, columns = shown(whole, window)
-    places = list(product(rows, columns))
-    found = dict(zip(places, points.values(layout, [row + height * column for row, column in places]), strict=True))
+    found = points.within(layout, height, rows, columns)
     return grid(
         name, heading, ("row", "column"), whole,
         lambda row, column: cell(found[row, column], f"({row},{column})"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 from layouts import Layout
 from verify.binding.atom import BoundAtom, BoundOperand
@@ -18,8 +17,9 @@ from verify.binding.copy import BYTE, Carried
 from verify.core.digits import halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
-from verify.pictures import owners, points
-from verify.pictures.picture import WHOLE, Cell, Panel, Window, grid
+from verify.pictures import elements, owners
+from verify.pictures.elements import Elements
+from verify.pictures.picture import WHOLE, Cell, Panel, Window, grid, shown
 
 Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
 BRIEF = 4096  # elements of an operand: beyond, cells are not described one by one
@@ -46,6 +46,7 @@ class Drawn:
     part: BoundOperand
     verdicts: Sequence[Verdict] = ()  # on this operand
     grain: int = 1  # values that stay together, in one cell; only the first of them is evaluated
+    window: Window = WHOLE  # of its panel; of a large operand the points in it alone are kept
 
     @cached_property
     def alike(self) -> bool:
@@ -66,16 +67,40 @@ class Drawn:
         return all(stride == 0 for extent, stride in modes(*halves(self.part.layout)[0]) if extent > 1)
 
     @cached_property
+    def points(self) -> int:
+        """How many (thread, value) it has, those together counted once."""
+        return self.part.domain[1] if self.alike else self.part.domain[0] * self.part.domain[1] // self.grain
+
+    @cached_property
+    def large(self) -> bool:
+        """Whether it has too many points to keep all of them."""
+        return self.points > elements.LARGEST
+
+    @cached_property
+    def placed(self) -> Elements:
+        """Which (thread, value) has which element by the layout."""
+        if not self.large:
+            return elements.every(self.part, 1 if self.alike else self.part.domain[0], self.grain)
+        turned = self.part.axes[0] == "n"
+        ranges = shown(self.part.extent[::-1] if turned else self.part.extent, self.window)
+        return elements.within(self.part, *(ranges[::-1] if turned else ranges))
+
+    @property
     def at(self) -> Mapping[Point, int]:
-        """The element of every (thread, value) by the layout."""
-        if self.part.layout is None:
-            rows = self.part.rows() if self.part.well_formed else []
-            rows = rows[:1] if self.alike else rows
-            return {(thread, value): element for thread, row in enumerate(rows) for value, element in enumerate(row)}
-        threads, values = self.part.domain
-        shown = list(product(range(1 if self.alike else threads), range(0, values, self.grain)))
-        found = points.values(self.part.layout, [thread + threads * value for thread, value in shown])
-        return dict(zip(shown, found, strict=True))
+        """The element of every (thread, value) by the layout; -1 outside the tile."""
+        return self.placed.at
+
+    @cached_property
+    def unfit(self) -> str:
+        """Why it is not drawn; empty where it is."""
+        if not self.part.well_formed:
+            return f"{self.part.text} is not well formed: {self.part.fault}"
+        compared = self.part.formulas or len(self.part.axes) == 1
+        if not self.large or (not compared and self.placed.count <= elements.LARGEST):
+            return ""
+        count = f"{self.points} points" if compared else f"{self.placed.count} points in this window"
+        instead = "--table with --rows A:B shows the elements of some threads"
+        return f"too large to draw: {count}, more than {elements.LARGEST}; {instead}"
 
     @cached_property
     def owners(self) -> Owners:
@@ -113,10 +138,10 @@ class Drawn:
 
     @cached_property
     def marked(self) -> frozenset[int]:
-        """The elements of the first counterexample: those that its points have, and should have."""
+        """The elements of the first counterexample that has any: those that its points have, and should have."""
         for verdict in self.verdicts:
             if verdict.counterexample is not None:
-                found = frozenset(self._named(verdict.counterexample.inputs))
+                found = frozenset(one for one in self._named(verdict.counterexample.inputs) if one >= 0)
                 if found:
                     return found
         return frozenset()
@@ -131,6 +156,8 @@ class Drawn:
             point = inputs.get(f"{prefix}thread", -1), inputs.get(f"{prefix}value", -1) // self.grain * self.grain
             if point in self.at:
                 yield self.at[point]
+            elif self.large and all(0 <= c < extent for c, extent in zip(point, self.part.domain, strict=True)):
+                yield elements.one(self.part, point)
             if self.reference is not None and "other thread" not in inputs and self.reference.at.get(point, -1) >= 0:
                 yield self.reference.at[point]
 
@@ -166,11 +193,6 @@ class Drawn:
             listed = "; ".join(owners.listed(theirs)) or "no owner"
             yield f"ISA: {listed}: {formula}" if len(theirs) <= owners.SHOWN else f"ISA: {listed}"
 
-    def outside(self) -> list[Point]:
-        """The points whose element is outside the tile: they have no cell."""
-        end = self.part.extent[0] * self.part.extent[1]
-        return [point for point, element in self.at.items() if not 0 <= element < end]
-
     def named(self, mark: str, words: str) -> str:
         """Words after the operand's name and a mark; a layout that is no operand has no name."""
         return f"{self.part.name}{mark}{words}" if self.part.name else words
@@ -186,10 +208,8 @@ class Drawn:
 
     def beyond(self) -> Iterator[str]:
         """Which points are in no cell."""
-        if outside := self.outside():
-            shown = ", ".join(f"T{t} V{v} at {self.part.show(self.at[t, v])}" for t, v in outside[:3])
-            more = f" and {len(outside) - 3} more" if len(outside) > 3 else ""
-            yield self.named(": ", f"outside the tile, in no cell: {shown}{more}")
+        if words := self.placed.beyond():
+            yield self.named(": ", words)
 
     def notes(self) -> Iterator[str]:
         """What the verdicts found wrong."""
@@ -200,9 +220,9 @@ class Drawn:
                 yield self.named(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
 
 
-def panel(drawn: Drawn, place: tuple[int, int] = (0, 0), window: Window = WHOLE) -> Panel:
+def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
     """The panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
-    part = drawn.part
+    part, window = drawn.part, drawn.window
     if len(part.axes) == 1:
         return _bits(drawn, place, window)
     (rows, columns), axes = part.extent, (part.axes[0], part.axes[1])

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from sys import maxsize
 from typing import NamedTuple
 
 Window = tuple[range | None, range | None]  # rows and columns of a map; None for all
@@ -214,7 +215,7 @@ def shown(whole: tuple[int, int], window: Window = WHOLE) -> tuple[range, range]
     ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)), (range(7, 9), range(0, 3)))
     """
     parts = zip(map(range, whole), window, strict=True)
-    rows, columns = (every if part is None else every[part.start : part.stop] for every, part in parts)
+    rows, columns = (every[:maxsize] if part is None else every[part.start : part.stop] for every, part in parts)
     if len(rows) * len(columns) > MOST:
         columns = columns[:MOST]
         rows = rows[: max(1, MOST // len(columns))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import product
 
 from layouts import ComposedLayout, Layout, LayoutError, batched, size
 from layouts.arrays import few, np
@@ -16,13 +17,27 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
     >>> values(Layout.parse("(2,4):(4,1)"), [0, 3, 5])
     [0, 5, 6]
 
-    Raises LayoutError where there is no value.
+    Raises LayoutError for the first index without a value.
     """
-    if few(len(indices)):
-        with suppress(LayoutError):  # the error is that of all of them, also where numpy is loaded already
-            return [layout(index) for index in indices]
-    found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
-    return found
+    if not few(len(indices)):
+        with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
+            found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
+            return found
+    return [layout(index) for index in indices]
+
+
+def within(
+    layout: Layout | ComposedLayout, height: int, rows: Sequence[int], columns: Sequence[int]
+) -> dict[tuple[int, int], int]:
+    """The value at each (row, column) of some rows and columns, whose index is row + height * column.
+
+    >>> within(Layout.parse("(2,4):(4,1)"), 2, range(1, 2), range(2, 4))
+    {(1, 2): 6, (1, 3): 7}
+
+    Raises LayoutError where there is no value; elsewhere there may be none.
+    """
+    places = list(product(rows, columns))
+    return dict(zip(places, values(layout, [row + height * column for row, column in places]), strict=True))
 
 
 def rows(layout: Layout) -> list[list[int]]:

@@ -25,7 +25,7 @@ EPILOG = """example:
 exit codes: those of the check `isa`: 0 drawn, nothing wrong was seen; 1 something REFUTED; 2 usage, unknown name or
 malformed file; 3 contradiction; 4 an atom that could not be compared; 5 nothing to draw"""
 FORMATS = ("text", "svg", "html", "latex")
-RANGE = re.compile(r"(\d{1,9}):(\d{1,9})")
+RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,16 +72,20 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _natural(text: str) -> int:
-    if not text.isdecimal() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"expected the number of a thread, found {text!r}")
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"expected the number of a thread, found {text[:50]!r}")
     return int(text)
 
 
 def _range(text: str) -> range:
     found = RANGE.fullmatch(text)
-    if found is None or int(found[1]) >= int(found[2]):
-        raise argparse.ArgumentTypeError(f"expected two numbers such as 0:64, found {text!r}")
-    return range(int(found[1]), int(found[2]))
+    if found is None:
+        wanted = "expected two numbers of at most nine digits, such as 0:64"
+        raise argparse.ArgumentTypeError(f"{wanted}, found {text[:50]!r}")
+    chosen = range(int(found[1]), int(found[2]))
+    if not chosen:
+        raise argparse.ArgumentTypeError(f"{text!r} chooses none: A:B is A to B-1, so B should be larger than A")
+    return chosen
 
 
 def _written(shown: Shown, options: argparse.Namespace) -> str:

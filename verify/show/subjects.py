@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from layouts.atoms import AnyAtom
     from verify.binding.atom import BoundAtom
+    from verify.maps.fragment_map import FragmentMap
     from verify.report import Case
     from verify.tiling.spec import TilingSpec
 
@@ -53,13 +54,18 @@ def shown(options: Namespace) -> Shown:
     found = Shown()
     for what, sort in zip(options.what, sorts, strict=True):
         found += DRAWN[sort](what, options)
-    pictures = [_chosen(picture, options) for picture in found.pictures]
+    chosen = [_of_operands(picture, options.operand) for picture in found.pictures]
+    pictures = [_met(picture) for picture in chosen]
+    if not any(picture.panels for picture in pictures):
+        _check_window([panel for picture in chosen for panel in picture.panels])
     return Shown(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
 
 
 def _sort(what: str) -> str:
     """Which of `options.SORTS` an argument is. Raises UsageError for a file of which there are no pictures."""
     path = Path(what)
+    if os.path.isdir(what):
+        raise UsageError(f"{what} is a folder: name a FILE in it")
     if what.endswith(".json") or _begins(path, b"{"):
         return "report"
     if os.path.isfile(what) or what.endswith(".toml"):
@@ -202,7 +208,7 @@ def of_case(case: Case, part: Window = WHOLE) -> Shown:
 
 def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
     """The element of each (thread, value) of each operand."""
-    from verify.maps.fragment_map import Axis, FragmentMap
+    from verify.maps.fragment_map import Axis
     from verify.maps.of_layout import of_layout
     from verify.pictures import maps
 
@@ -227,7 +233,7 @@ def _of_layout(text: str, options: Namespace) -> Shown:
         if options.onto is not None:
             (case,) = command.onto_tile(text, command.tile_of(options.onto), {Check.ISA}).cases
             return of_case(case, window(options))
-        return Shown((_layout(text, command.parsed(text), options),))
+        return Shown((_layout(text, command.read(text), options),))
     except (LayoutError, MapError, command.PointsError) as error:
         raise UsageError(f"{text} is not drawn: {error}") from error
 
@@ -241,10 +247,24 @@ def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> P
         raise SpecError("banks", f"the values of {text} are coordinates, which have no bank")
     if not options.table and not layouts.has_coordinates(layout):
         return layouts.of_layout(text, layout, options.banks or 0, window(options))
-    axes, pairs = command.axes_of(layout), command.as_pairs(layout)
-    outputs = {f"@{mode}": command.LARGEST for mode in range(axes)} or {"element": command.LARGEST}
-    found = command.points_of(pairs, ranges(command.domain_of(pairs), window(options)), **outputs)
+    pairs = command.as_pairs(layout)
+    found = _points(pairs, *ranges(command.domain_of(pairs), window(options)))
     return Picture(text, (maps.table("", found, text, window=window(options)),), shades="thread")
+
+
+def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> FragmentMap:
+    """The map of some threads and values of a layout, which may have no values elsewhere."""
+    import verify.layout as command
+    from verify.maps.fragment_map import Axis, FragmentMap, Origin, Point
+    from verify.pictures import points
+
+    if axes := command.axes_of(pairs):
+        return command.points_of(pairs, (threads, values), **{f"@{mode}": command.LARGEST for mode in range(axes)})
+    domain = command.domain_of(pairs)
+    found = points.within(pairs, domain[0], threads, values)
+    inputs = Axis("thread", domain[0]), Axis("value", domain[1])
+    images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in found.items()}
+    return FragmentMap(inputs, (Axis("element", command.LARGEST),), images, Origin(str(pairs)))
 
 
 DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
@@ -259,14 +279,34 @@ DRAWN: Mapping[str, Callable[[str, Namespace], Shown]] = {
 }
 
 
-def _chosen(picture: Picture, options: Namespace) -> Picture:
-    """The picture with the panels that the options choose, of which each has rows and columns in the window."""
+def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
+    """The picture with the panels of these names, with all where none is given."""
     names = [panel.name for panel in picture.panels if panel.name]
-    if unknown := [name for name in options.operand if name not in names]:
-        raise SpecError("operand", f"{picture.title} has {', '.join(names) or 'none'}, not {unknown[0]}")
-    kept = picture.only(options.operand) if options.operand else picture
-    for panel in kept.panels:
-        for option, count in zip(("rows", "columns"), panel.extent, strict=True):
-            if not count:
-                raise SpecError(option, f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns")
-    return kept
+    if operands and not names:
+        raise SpecError("operand", f"{picture.title} has no panels with names: leave the option out")
+    if unknown := [name for name in operands if name not in names]:
+        raise SpecError("operand", f"{picture.title} has {', '.join(names)}, not {unknown[0] or repr('')}")
+    return picture.only(operands) if operands else picture
+
+
+def _met(picture: Picture) -> Picture:
+    """The picture with the panels that the window meets; the others are named in a note."""
+    left = [panel for panel in picture.panels if not all(panel.extent)]
+    if not left:
+        return picture
+    met = tuple(panel for panel in picture.panels if all(panel.extent))
+    notes = (f"outside the window: {'; '.join(map(_extents, left))}",)
+    return replace(picture, panels=met, notes=(*picture.notes, *notes))
+
+
+def _check_window(panels: Sequence[Panel]) -> None:
+    """Raise SpecError for the panels that are outside the window; it names the one that has most."""
+    for number, option in enumerate(("rows", "columns")):
+        if outside := [panel for panel in panels if not panel.extent[number]]:
+            largest = max(outside, key=lambda panel: panel.whole[number])
+            others = f"; none of {len(outside)} panels has more" if len(outside) > 1 else ""
+            raise SpecError(option, _extents(largest) + others)
+
+
+def _extents(panel: Panel) -> str:
+    return f"{panel.heading} has {panel.whole[0]} rows and {panel.whole[1]} columns"

@@ -75,9 +75,14 @@ def place_in_words(vmnk: Layout, index: int) -> str:
 
 def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout is the atom's, tiled, at every thread and value."""
-    layout = tiled.layout
-    wanted = reference.elements(tiling, tiled)
-    table = isa.evaluate(layout)
+    table = isa.evaluate(tiled.layout)
+    wrong = _unequal(tiling, tiled, table)
+    return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
+
+
+def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
+    """The first thread and value whose element differs from that of the atom, tiled."""
+    layout, wanted = tiled.layout, reference.elements(tiling, tiled)
 
     def repair(agree: int) -> str:
         return f"the tiled MMA's own: {tiled.layout_tv}      {wanted.size} of {wanted.size} agree (now {agree})"
@@ -86,20 +91,19 @@ def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         threads, values = table.shape
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         again = tuple(map(size, layout)) == table.shape
-        wrong = Counterexample({"threads": threads}, statement, repair=repair(0), reproduced=again)
-        return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
+        return Counterexample({"threads": threads}, statement, repair=repair(0), reproduced=again)
     if (ours := isa.called(layout, table.item)) is not None:
-        return [finding(Check.ISA, ours, "enumeration", table.size, "numpy")]
+        return ours
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
-        return [finding(Check.ISA, None, "enumeration", table.size, "numpy")]
+        return None
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
     part = tiled.part._replace(extent=tiled.extent(tiling.covered))
     place = reference.place_of(tiling, thread)
     within = digits((tiled.part.values, *tiled.repeats(tiling.covered)), value)
     defined = place is not None and reference.element(tiling, tiled, tiling.covered, (*place, *within)) == right
-    wrong = Counterexample(
+    return Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
         f"{written_out(layout, thread, value)} = {got}, not {right}",
@@ -109,7 +113,6 @@ def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         unique=len(bad) == 1,
         reproduced=defined and walk(layout, thread, value) == got != right,
     )
-    return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
 
 
 def partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:

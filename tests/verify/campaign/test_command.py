@@ -169,6 +169,7 @@ def test_what_is_wrong_with_a_spec_is_a_line(launch: Run, text: str, problem: st
         (["--only", "large pairs"], "no campaign is named 'large pairs'; nearest: small pairs"),
         (["--only", "zzz"], "no campaign is named 'zzz'; --count shows all"),
         (["--results", "DIR/none/x"], "cannot write DIR/none/x: No such file or directory"),
+        (["--results", "-"], "cannot write -: expected a file, and - is stdout; ./- is a file of that name"),
         (["--module", "pycute.py"], "--module pycute.py"),
     ],
 )

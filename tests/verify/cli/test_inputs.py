@@ -84,3 +84,8 @@ def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys
         captured = capsys.readouterr()
         assert code == 2 and captured.out.endswith("; exit 2\n") and captured.err.count("lanecheck: ") == 2
         assert captured.err.count(f"{path}:") == 2 and captured.err.count("^") == 2
+
+
+def test_an_empty_name_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tiling.main([""]) == movement.main([""]) == 2
+    assert capsys.readouterr().err == "lanecheck: '' is the name of no file\n" * 2

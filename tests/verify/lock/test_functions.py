@@ -55,3 +55,17 @@ def test_every_atom_of_an_architecture_is_locked_and_unchanged(
     assert lanecheck(["lock", "--check", "--lock", str(tmp_path / "a.lock")]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert int(last.split()[0]) > 50 and last.endswith(" 0 not; exit 0")
+
+
+def test_coordinates_outside_the_tile_are_no_other_element(tmp_path: Path) -> None:
+    """Element 32 of 8x16 is (n=0, k=4), and (n=32, k=0) is outside."""
+    texts = ("((4,8),(2,2)):((2@1,1@0),(1@1,8@1))", "((4,8),(2,2)):((16@0,1@0),(8@0,64@0))")
+    inside, outside = (
+        of_file(Path(user_file(tmp_path, text=ENTRY.format(number=0, B=text))), "f", registry()).items[0].maps["B"]
+        for text in texts
+    )
+    assert (inside(1, 0), outside(1, 0)) == ((0, 2), (16, 0))
+    assert [inside.element(inside(t, v)) for t in range(32) for v in range(4)] == [
+        outside.element(outside(t, v)) for t in range(32) for v in range(4)
+    ]
+    assert inside != outside

@@ -37,10 +37,16 @@ C   = "((4,8),(2,2)):((32,1),(16,8))"
         (["((4,8),(2,2)):((32,1),(16,8))", "--onto", "16x8"], 0, "9    T4 V2   T4 V3   T5 V2   T5 V3 "),
         (["((4,8),8):((32,1),8)", "--onto", "8x32"], 1, "96 of 256 elements have no owner"),
         ([ATOM, "--table", "--operand", "C", "--rows", "5:6"], 0, "5             1,2  1,3  9,2  9,3\n"),
-        (["(4096,512):(1,4096)", "--onto", "4096x512"], 0, "too large to draw: 2097152 points, more than 1048576"),
+        (["(4096,512):(1,4096)", "--onto", "4096x512", "--rows", "4094:4095"], 0, "\n4094  T4094 V0    T4094 V1 "),
+        (["(2048,512):(0,0)", "--onto", "2048x512"], 1, "×T0-2047 V511\n"),
+        (["(2048,513):(0,0)", "--onto", "2048x513"], 1, "too large to draw: 1050624 points in this window, more than"),
+        (["(4,2):(1@0,-1@1)", "--onto", "4x2"], 1, "in no cell: T0 V1 at (m=0, n=-1), T1 V1 at (m=1, n=-1), T2 V1 "),
         (["(4,2):(2,1)"], 0, "3           6  7\n"),
         (["(4,2):(2,1)", "--table"], 0, "3             6  7\n"),
         (["(2,2):(1@0,1@1)"], 0, "1             1,0  1,1\n"),
+        (["Sw<2,0,2> o (4,4):(4,-1)", "--columns", "0:1"], 0, "\n3           15\n"),
+        (["Sw<2,0,2> o (4,4):(4,-1)", "--columns", "0:1", "--table"], 0, "\n3             15\n"),
+        (["Sw<2,0,2> o (64,64):(64,-1)", "--columns", "0:32", "--rows", "1:64"], 0, "after"),
         (["Sw<1,0,1> o (2,2):(2,1)"], 0, "1           3  2\n"),
         (["(2,64):(64,1)", "--banks", "16", "--rows", "1:2", "--columns", "62:64"], 0, "126 b31"),
         (["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "D"], 0, "T5 V3"),
@@ -153,6 +159,9 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
     ("words", "problem"),
     [
         (["nonsense"], "no atom is named 'nonsense'"),
+        (["docs"], "docs is a folder: name a FILE in it"),
+        (["(4,2):(2,1)", "--operand", "A"], "--operand: (4,2):(2,1) has no panels with names: leave the option out"),
+        ([ATOM, "--operand", ""], f"--operand: {ATOM} has A, B, C, not ''"),
         (["(2,2:1"], "cannot read '(2,2:1': expected ',' or ')', found ':' at column 5"),
         ([ATOM, "--operand", "D"], f"--operand: {ATOM} has A, B, C, not D"),
         ([ATOM, "--rows", "16:18"], "--rows: A 16x16 (m,k) has 16 rows and 16 columns"),
@@ -161,13 +170,14 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
         (["(4,2):(2,1)", "--onto", "0x2"], "it should be two positive extents"),
         (["none.toml"], "none.toml"),
         (["(4,4):(4,1)", "--rows", "6:8", "--columns", "0:9"], "--rows: (4,4):(4,1) has 4 rows and 4 columns"),
-        (["Sw<2,0,2> o (4,4):(4,-1)"], "is not drawn: Sw<2,0,2> needs natural numbers, got -"),
-        (["Sw<2,0,2> o (4,4):(4,-1)", "--table"], "is not drawn: Sw<2,0,2> needs natural numbers, got -3"),
+        (["Sw<2,0,2> o (4,4):(4,-1)"], "is not drawn: Sw<2,0,2> needs natural numbers, got -1"),
+        (["Sw<2,0,2> o (4,4):(4,-1)", "--columns", "2:3"], "is not drawn: Sw<2,0,2> needs natural numbers, got -2"),
+        (["Sw<2,0,2> o (4,4):(4,-1)", "--table"], "is not drawn: Sw<2,0,2> needs natural numbers, got -1"),
         (
             ["Sw<2,0,2> o (4,4):(4,-1)", "--onto", "4x4"],
             "Sw<2,0,2> o (4,4):(4,-1) is not drawn: Sw<2,0,2> needs natural numbers, got -3",
         ),
-        (["(2,2):(1@0,1@2)", "--onto", "2x2"], "(2,2):(1@0,1@2) is not drawn: 2:(0,0,1): the coordinate (0,0,1) is"),
+        (["(2,2):(1@0,1@2)", "--onto", "2x2"], "(2,2):(1@0,1@2) is not drawn: 2:1@2: the coordinate (0,0,1) is"),
         (
             ["(5000,5000):(1@0,1@1)", "--onto", "4x4"],
             "'(5000,5000):(1@0,1@1)': more than 2^24 points or values, too many",
@@ -249,6 +259,40 @@ def test_a_changed_report_is_an_error(change: str, tmp_path: Path, capsys: pytes
     path.write_text(json.dumps(document))
     assert main([str(path)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("3:1", "'3:1' chooses none: A:B is A to B-1, so B should be larger than A"),
+        ("3:3", "'3:3' chooses none"),
+        ("0:9999999999", "expected two numbers of at most nine digits, such as 0:64, found '0:9999999999'"),
+        ("\u0663:\u0665", "expected two numbers"),
+        ("", "expected two numbers of at most nine digits, such as 0:64, found ''"),
+    ],
+)
+def test_what_is_no_window(text: str, problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["(8,8):(8,1)", "--rows", text])
+    assert end.value.code == 2 and f"error: argument --rows: {problem}" in capsys.readouterr().err
+
+
+HUGE = 10**20
+
+
+@pytest.mark.parametrize("options", [[], ["--table"], ["--svg"], ["--html"], ["--latex"]], ids=" ".join)
+@pytest.mark.parametrize("text", [f"({HUGE},9):(1,{HUGE})", f"(9,{HUGE}):(1,{HUGE})", f"(9,{HUGE}):(1@0,1@1)"])
+def test_a_layout_of_any_size_is_drawn_in_a_window(
+    text: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([text, *options, "--rows", "7:9", "--columns", "4:6"]) == 0
+    assert ("8,5" if "@" in text else str(8 + 5 * HUGE)) in capsys.readouterr().out
+
+
+def test_of_a_huge_layout_the_first_cells_are_drawn() -> None:
+    (picture,) = subjects.shown(parser().parse_args([f"(9,{HUGE}):(1,9)"])).pictures
+    assert picture.panels[0].window == f"shown: row 0..0 of 0..8, column 0..65535 of 0..{HUGE - 1}"
+    assert picture.panels[0].cells[0][-1].text == str(65535 * 9)
 
 
 FORMATS = [(["--svg"], "<svg"), (["--html"], "<!DOCTYPE html>"), (["--latex"], r"\documentclass")]

@@ -202,6 +202,23 @@ def test_a_window_outside_is_one_line_with_the_extents(option: str, what: str, o
     assert (code, out, err) == (2, "", f"lanecheck: {option}: {panel.heading} has {extents}\n")
 
 
+def test_panels_that_a_window_does_not_meet_are_left_out_and_named(others: Path, shown: Shown) -> None:
+    """B of m16n8k16 has 8 columns, A has 16; of several pictures one may have no panel left."""
+    (picture,) = pictures([ATOM, "--columns", "9:16"], others)
+    assert [panel.name for panel in picture.panels] == ["A"]
+    left = "outside the window: B 8x16 (n,k) has 16 rows and 8 columns; C 16x8 (m,n) has 16 rows and 8 columns"
+    assert picture.notes == (left,)
+    code, out, _ = shown(["examples/movement.toml", "--columns", "30:32"])
+    assert code == 0 and "T7  T7\n" in out
+    assert "outside the window: descriptor 0x4000004000000000 at address 0 has 5 rows and 2 columns" in out
+
+
+@pytest.mark.parametrize("option", ["--rows", "--columns"])
+def test_a_window_that_no_panel_meets_names_the_largest(option: str, shown: Shown) -> None:
+    line = f"lanecheck: {option}: A 16x16 (m,k) has 16 rows and 16 columns; none of 3 panels has more\n"
+    assert shown([ATOM, option, "16:18"]) == (2, "", line)
+
+
 FAR = {
     "layout": ["(100000,100):(100,1)", "--rows", "90000:90002", "--columns", "97:99"],
     "swizzle": ["Sw<1,0,7> o (100000,100):(100,1)", "--rows", "90000:90002", "--columns", "97:99"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console.command import unwritable
+from lanecheck_console.outputs import Unwritable, output, unwritable
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,9 @@ from lanecheck_console.command import unwritable
         (os.devnull, False, ""),
         ("there", True, ""),
         ("there/new/newer", True, ""),
+        ("-", False, "expected a file, and - is stdout; ./- is a file of that name"),
+        ("-", True, "expected a folder, and - is stdout; ./- is a folder of that name"),
+        ("./-", False, ""),
         ("", False, "No such file or directory"),
         ("", True, "No such file or directory"),
         ("none/x.txt", False, "No such file or directory"),
@@ -46,6 +49,13 @@ def test_what_can_be_written(
     before = sorted(tmp_path.rglob("*"))
     assert unwritable(path, folder) == (f"cannot write {path}: {why}" if why else "")
     assert sorted(tmp_path.rglob("*")) == before and Path("old.txt").read_text() == "kept"
+
+
+def test_a_report_goes_to_stdout_or_to_a_file_that_can_be_written(tmp_path: Path) -> None:
+    assert output("-") is None
+    assert output(f"{tmp_path}/new.txt") == tmp_path / "new.txt"
+    with pytest.raises(Unwritable, match=r"^cannot write .*: Is a directory$"):
+        output(str(tmp_path))
 
 
 @pytest.mark.parametrize(("path", "denied", "folder"), [("old", "old", 0), ("x", ".", 0), ("d/e", ".", 1)])

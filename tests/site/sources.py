@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What numbers of the pages are computed from: layouts, recordings, constants of our files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from layouts import Layout, LayoutError, size
+from layouts.atoms import registry
+
+ROOT = Path(__file__).parents[2]
+GPU = ROOT / "gpu_checks" / "recordings"
+
+
+def layout(text: str) -> Layout:
+    """A layout of a page."""
+    return Layout.parse(text)
+
+
+def operand(atom: str, name: str) -> Layout:
+    """The layout of an operand of one of CUTLASS's atoms."""
+    return layout(registry()[atom].operands[name])
+
+
+def recorded(name: str) -> list[dict[str, object]]:
+    """The lines of a recording of a GPU."""
+    return [json.loads(line) for path in sorted((GPU / name).glob("*.jsonl")) for line in path.open(encoding="utf-8")]
+
+
+def text(name: str) -> str:
+    """The text of a file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def constant(name: str, pattern: str) -> int:
+    """The one number that a file has at a pattern."""
+    (found,) = set(re.findall(pattern, text(name), re.MULTILINE))
+    return int(eval(found))
+
+
+def asserted(report: str) -> int:
+    """How many elements are wrong, as the script of a report asserts, which a test runs."""
+    return constant(f"docs/reports/{report}.md", r"^assert len.*\) == (\d+)$")
+
+
+def widths() -> list[int]:
+    """The columns of a report on a terminal, and elsewhere."""
+    file = "lanecheck_console/command.py"
+    return [constant(file, r"(\d+) if on_terminal"), constant(file, r"on_terminal else (\d+)")]
+
+
+def rejected(operation: Callable[[], object]) -> bool:
+    """Whether a layout operation rejects its input."""
+    try:
+        operation()
+    except LayoutError:
+        return True
+    return False
+
+
+def differing(one: Layout, other: Layout) -> int:
+    """At how many indices two layouts differ."""
+    return sum(one(i) != other(i) for i in range(size(one)))
+
+
+def unowned(one: Layout) -> list[int]:
+    """The elements that no thread and value holds."""
+    return sorted(set(range(size(one))) - {one(i) for i in range(size(one))})

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which (thread, value) are in the cells of a picture: of an operand that is kept whole, and of a window alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify import layout
+from verify.core.search import Misread, Numbers
+from verify.pictures import elements
+from verify.pictures.picture import WHOLE, Picture, Window
+
+LAYOUTS = {
+    "plain": "(128,128):(128,1)",
+    "swizzled": "Sw<3,0,4> o (128,128):(128,1)",
+    "coordinates": "(128,128):(1@1,1@0)",
+    "several owners": "(128,128):(1,64)",
+    "before the tile": "(128,128):(-1,128)",
+    "beyond the tile": "(128,128):(2@0,1@1)",
+    "coordinates before the tile": "(128,(2,64)):(1@0,(-3@0,2@1))",
+}
+
+
+def drawn(text: str, window: Window) -> Picture:
+    (case,) = layout.onto_tile(text, (128, 128)).cases
+    assert case.picture is not None
+    return case.picture(window)
+
+
+@pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("rows", [range(3, 5), range(120, 128)])
+def test_a_window_of_a_large_operand_is_that_of_one_that_is_kept_whole(
+    text: str, rows: range, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = drawn(text, WHOLE)
+    monkeypatch.setattr(elements, "LARGEST", 1 << 13)
+    found = drawn(text, (rows, range(60, 70)))
+    assert found.panels[0].cells == whole.panels[0].cut(rows, range(60, 70)).cells
+    assert found.notes == whole.notes
+
+
+@pytest.mark.parametrize("text", ["(4,4):(-1@0,1@1)", "(4,4):(1@0,4@0)", "(4,4):(1@0,-1@1)"])
+def test_coordinates_outside_the_tile_have_no_cell(text: str) -> None:
+    """(m=4, n=0) of a 4x4 tile is not the element 4, which is (m=0, n=1)."""
+    (case,) = layout.onto_tile(text, (4, 4)).cases
+    assert case.picture is not None
+    picture = case.picture(WHOLE)
+    (panel,) = picture.panels
+    assert sum(bool(cell.lines) for cell in panel.every()) == 4
+    assert picture.notes[0].endswith("and 9 more")
+
+
+def test_a_block_that_plain_integers_do_not_give_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    (case,) = layout.onto_tile("(128,128):(128,1)", (128, 128)).cases
+    assert case.picture is not None
+    monkeypatch.setattr(elements, "LARGEST", 1 << 13)
+    right = Numbers.read
+
+    def wrong(self: Numbers, start: int, stop: int) -> object:
+        found = right(self, start, stop).copy()
+        found[513] = 7  # T4 V1, not one of the points that are evaluated again
+        return found
+
+    monkeypatch.setattr(Numbers, "read", wrong)
+    with pytest.raises(Misread, match="T4 V1: 513 by itself, 7 among all points"):
+        case.picture((range(8), None))
