@@ -18,7 +18,7 @@ from verify.core.errors import UsageError
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout, LayoutError
     from verify.binding.atom import BoundAtom
-    from verify.core.verdict import Check, Counterexample, Verdict
+    from verify.core.verdict import Check, Counterexample, Evidence, Verdict
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
     from verify.report import Report
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
 Or, with --equals: is it the same function as another layout, however both are written?"""
-LARGEST = 1 << 24
+LARGEST = 1 << 24  # points of a layout, its values and elements of a tile: of each element the owners are counted
 
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
@@ -141,14 +141,13 @@ def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Pi
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
     """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
-    from layouts import Layout, LayoutError, ProfileError, cosize, parse_layout, size
+    from layouts import Layout, LayoutError, ProfileError, parse_layout
     from layouts.atoms import Atom
     from verify.binding.atom import BoundAtom, BoundOperand
 
-    read: Layout | None = None
-    points, fault = None, ""
+    read, points, fault = None, None, ""
     try:
-        found = _read(text)
+        found = _enumerable(text, _read(text))
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
@@ -156,16 +155,12 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
     else:
         if isinstance(found, Layout) and plain(found):
             read = found
-        elif size(found) > LARGEST:
-            raise too_many(text)
         else:
             try:
                 points = points_of(as_pairs(found), m=extent[0], n=extent[1])
             except ValueError as error:
                 raise PointsError(str(error)) from error
     layout = None if read is None else as_thread_value(read)
-    if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
-        raise too_many(text)
     part = BoundOperand("", text, layout, fault, extent, (), map=points)
     threads = max(1, part.domain[0])
     atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"": text})
@@ -176,30 +171,41 @@ def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
     from layouts import Layout
     from verify.atom.properties import EQUALS
-    from verify.core.verdict import Check, Claim, finding, join
+    from verify.core.verdict import Check, Claim, Counterexample, finding, join
     from verify.evidence.isa import same_function
     from verify.report import Case, Report
 
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
     first, second = (parsed(each) for each in (text, other))
-    if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
+    domains = [domain_of(as_pairs(each)) for each in (first, second)]
+    if domains[0] != domains[1]:
+        sizes = [f"{threads} x {values}" for threads, values in domains]
+        wrong = Counterexample({}, f"{text} has {sizes[0]} points, {other} has {sizes[1]}")
+        evidence = finding(Check.ISA, wrong, "counted")
+    elif isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
         evidence = same_function(as_thread_value(first), as_thread_value(second))
     else:
-        from verify.evidence import enumeration
-        from verify.maps import findings
-
-        axes, others = axes_of(first), axes_of(second)
-        if (axes == 0) != (others == 0):
-            raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
-        try:
-            mine, theirs = maps_of(first, second)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-        wrong = findings.equals(mine, theirs, other)
-        evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), enumeration.engine(mine))
+        evidence = _same_map(text, first, other, second)
     drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
     picture = partial(compared, text, other, evidence.counterexample)
     return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
+
+
+def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:
+    """The evidence that two layouts, not both plain, have the same values."""
+    from verify.core.verdict import Check, finding
+    from verify.evidence import enumeration
+    from verify.maps import findings
+
+    axes, others = axes_of(first), axes_of(second)
+    if (axes == 0) != (others == 0):
+        raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
+    try:
+        mine, theirs = maps_of(first, second)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    wrong = findings.equals(mine, theirs, "the other")
+    return finding(Check.ISA, wrong, findings.METHOD, len(mine), enumeration.engine(mine))
 
 
 def compared(text: str, other: str, wrong: Counterexample | None, window: Window) -> Picture:
@@ -242,33 +248,24 @@ def axes_of(layout: Layout | ComposedLayout) -> int:
 
 
 def maps_of(first: Layout | ComposedLayout, second: Layout | ComposedLayout) -> tuple[FragmentMap, FragmentMap]:
-    """The maps of two layouts onto the same outputs; neither keeps its points where one has many. Raises MapError."""
-    from layouts import size
-    from verify.maps.of_layout import FEW
-
+    """The maps of two layouts onto the same outputs. Raises MapError."""
     outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
-    few = FEW if max(size(first), size(second)) <= FEW else 0
-    mine, theirs = (points_of(as_pairs(each), few=few, **outputs) for each in (first, second))
+    mine, theirs = (points_of(as_pairs(each), **outputs) for each in (first, second))
     return mine, theirs
 
 
 def points_of(
-    layout: Layout | ComposedLayout,
-    part: tuple[range, range] | None = None,
-    /,
-    few: int | None = None,
-    **outputs: int,
+    layout: Layout | ComposedLayout, part: tuple[range, range] | None = None, /, **outputs: int
 ) -> FragmentMap:
-    """The map of a (thread, value) layout, or of some threads and values, onto outputs of these extents.
+    """The map of a (thread, value) layout onto outputs of these extents, or that of some threads and values.
 
-    One of more than a `few` points keeps none of them. Raises MapError.
+    Raises MapError.
     """
     from verify.maps.fragment_map import Axis
-    from verify.maps.of_layout import FEW, of_layout
+    from verify.maps.of_layout import of_layout, searched
 
     tile = tuple(map(Axis, outputs, outputs.values()))
-    few = FEW if few is None else few
-    return of_layout(layout, tile, ("thread", "value"), part=part, few=few, largest=LARGEST)
+    return searched(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
 
 
 def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
@@ -297,17 +294,16 @@ def read(text: str) -> Layout | ComposedLayout:
 
 def parsed(text: str) -> Layout | ComposedLayout:
     """The layout of an argument, small enough to be enumerated; UsageError for anything else."""
+    return _enumerable(text, read(text))
+
+
+def _enumerable(text: str, layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
+    """A layout that is small enough to be enumerated; UsageError for any other."""
     from layouts import Layout, cosize, size
 
-    layout = read(text)
     if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
-        raise too_many(text)
+        raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout
-
-
-def too_many(text: str) -> UsageError:
-    """Why a layout is too large."""
-    return UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
 
 
 def as_thread_value(layout: Layout) -> Layout:

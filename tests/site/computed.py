@@ -11,20 +11,24 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from math import isclose, sqrt
+from math import isclose, prod, sqrt
 from pathlib import Path
 
 from isa_tables import instruction
 from layouts import Layout, complement, composition, cosize, left_inverse, size, upcast
+from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
 from tests.site.sources import asserted, constant, differing, layout, operand, recorded, rejected, text, unowned, widths
+from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.core.search import SAMPLES
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.layout import LARGEST
 from verify.maps.of_layout import FEW
+from verify.movement.spec import POINTS as OF_MOVEMENTS
 from verify.pictures import elements
+from verify.tiling.spec import POINTS as OF_TILINGS
 
 ROOT = Path(__file__).parents[2]
 E2M1 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
@@ -86,6 +90,7 @@ def claims() -> list[Row]:
     of = {"VACUOUS": contradiction, "REFUTED": refuted, "RELABELLED": refuted, "UNKNOWN": undecided}
     of |= {"UNCHECKED": undecided, "VERIFIED": 0}
     ends = {name: re.search(rf"^\| {name} \| (.*) \| \d \|$", text("docs/claims.md"), re.M) for name in of}
+    longest = prepare(registry()["SM90::GMMA::SPARSE::GMMA_64x256x64_S32S8S8_SS_TN"])
     return [
         *((f"| {name} | {line[1]} | {{}} |", of[name]) for name, line in ends.items() if line),
         ("file and line are printed | {} |", contradiction),
@@ -95,6 +100,8 @@ def claims() -> list[Row]:
         ("of more than {}^{} points is evaluated", 2, FEW.bit_length() - 1),
         ("Of each block {} points or all", SAMPLES),
         ("layouts and tiles of at most {}^{} points", 2, LARGEST.bit_length() - 1),
+        ("the points of its fragment, at most {}^{},", 2, prod(longest.expected(longest.parts[1])).bit_length() - 1),
+        ("movements take layouts of at most {}^{} points", 2, min(OF_MOVEMENTS, OF_TILINGS).bit_length() - 1),
     ]
 
 
@@ -357,7 +364,11 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
 # Of a day and a program that the page names, of the code of others, or a bound by definition: nothing computes it here.
 RECORDED: dict[str, tuple[str, ...]] = {
     "docs/campaign.md": ("478 distinct", "(1 where absent: flat)", "such as n:1 divided", "numbers beyond 64"),
-    "docs/claims.md": ("have one profile, rank 2 |",),
+    "docs/claims.md": (
+        "have one profile, rank 2 |",
+        "that takes at most 70 MiB.",
+        "a process takes up to 120 MiB for such a tiling, and 310 MiB for such a movement.",
+    ),
     "docs/discover.md": ("-1 where it is not known",),
     "docs/glossary.md": ("four warps, 128 threads",),
     "docs/kernel.md": ("at least 2 x 2 CTAs", "no element of 74 kernels differed"),

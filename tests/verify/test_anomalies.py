@@ -71,7 +71,7 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
     assert "exhaustive, 512 points, Python: written differently, equal at every point" in out
     assert verdict_on(replace(atom, operands={**atom.operands, "C": other}), "C", EQUALS).status is Status.PROVED
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),(2,2)):((128,1,16),(8,64))"]) == 1
-    assert "T0 V1: 64 and 8" in capsys.readouterr().out
+    assert "T0 V1: layout element 64, the other element 8" in capsys.readouterr().out
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),2):((128,1,16),64)"]) == 1
     assert "128 x 4 points" in capsys.readouterr().out
 
@@ -148,7 +148,7 @@ def test_b3_row_addresses_are_given_several_times(
 
 def test_b5_copies_into_tensor_memory_with_gaps_and_broadcast(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "SM100_UTCCP_4dp256bit_1cta", code=1)
-    assert "bit 1 has no owner, 1 wanted" in out and "T0 V32 holds element 1024" in out
+    assert "bit 1 has no owner, 1 wanted" in out and "T0 V32 holds bit 1024, outside 1024" in out
     out = printed(capsys, "SM100_UTCCP_4x32dp128bit_1cta", code=1)
     assert "Dst names bit 4096, Src does not" in out and "12288 of the 16384 bits of Dst are not named by Src" in out
     out = printed(capsys, "SM100_UTCCP_2x64dp128bitlw0213_1cta", code=1)

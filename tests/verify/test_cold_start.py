@@ -33,6 +33,7 @@ TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--equals", "((4,8),(2,2)):((32,1),(16,8))"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [SWIZZLED, "--onto", "16x8"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [SWIZZLED, "--equals", SWIZZLED]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", ["Sw<2,1,3> o (128,128):(128,1)", "--onto", "128x128"]),
         ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", ["(16,8):(1@0,1@1)", "--onto", "16x8"]),
         (f"numpy,z3,heapq,random,{RARE}", "verify.atom.command", ["SM80_16x8x16_F32F16F16F32_TN", "-q"]),
         ("z3,random,gpu_checks.recording,layouts.tiled.tiled_copy", "verify.tiling.command", TILING),

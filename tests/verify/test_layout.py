@@ -42,6 +42,38 @@ def test_collisions_are_owners_too_many_within_the_tile_however_a_layout_is_writ
         assert f"smallest of {copies} collisions" in capsys.readouterr().out, written
 
 
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("((4,8),8):((32,1),8)", "--onto 8x32"),
+        ("(3,5):(1,3)", "--onto 4x4"),
+        ("(32,4):(1,33)", "--onto 16x8"),
+        ("(32,4):(1,33)", "--onto 128"),
+        ("(4,2):(1,4)", "--equals (4,2):(2,1)"),
+        ("(4,2):(1,4)", "--equals (2,4):(2,1)"),
+    ],
+)
+def test_one_finding_has_one_wording_however_a_layout_is_written(text: str, option: str) -> None:
+    """And an element is named by its coordinates."""
+    found = []
+    for written in (text, f"Sw<0,0,0> o {text}"):
+        key, other = option.split()
+        report = layout.compare(written, other) if "equals" in key else layout.onto_tile(written, layout.tile_of(other))
+        of_isa = [one.evidence[0].counterexample for one in report.cases[0].verdicts]
+        found.append(
+            [one and one._replace(arithmetic="", statement=one.statement.replace(written, "L")) for one in of_isa]
+        )
+    assert found[0] == found[1] and any(found[0])
+    assert not {"element", "map"} & {word for one in found[0] if one for word in one.inputs}
+
+
+def test_an_element_without_an_owner_is_named_alike_by_every_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main(["(3,5):(1,3)", "--onto", "4x4"]) == 1
+    out = capsys.readouterr().out
+    assert "  (m=3, n=3) has no owner, 1 wanted" in out
+    assert "  also proof REFUTED (counting): (m=3, n=3) has no owner" in out
+
+
 def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """The layout takes each element 64 times or never; a table that says otherwise is an error of ours."""
     wrong = np.arange(1 << 12).reshape(64, 64)
@@ -68,6 +100,8 @@ def test_the_picture_of_a_large_comparison_has_the_counterexample(other: str) ->
 def test_numbers_beyond_64_bits_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert layout.main(["Sw<3,3,3> o (4096,4096):(4611686018427387904,1)", "--onto", "128x128"]) == 2
     assert "numbers that do not fit 64 bits" in capsys.readouterr().err
+    assert layout.main(["Sw<3,3,3> o (4,4):(4611686018427387904,1)", "--onto", "4x4"]) == 1
+    assert "T1 V0 holds (m=0, n=1152921504606846976), outside 4x4" in capsys.readouterr().out
 
 
 def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,13 +152,13 @@ def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.
         (["make_layout(make_shape(32, 4), LayoutLeft{})", "--onto", "16x8"], 0, "3 proved"),
         (["Sw<1,0,4> o (32,4):(1,32)", "--onto", "16x8"], 0, "3 proved"),
         (["Sw<1,0,4> o 128:1", "--onto", "128"], 0, "3 proved"),
-        (["Sw<1,0,4> o (32,4):(1,33)", "--onto", "16x8"], 1, "thread 29, value 3 has (m=0, n=8), outside 16x8"),
+        (["Sw<1,0,4> o (32,4):(1,33)", "--onto", "16x8"], 1, "T29 V3 holds (m=0, n=8), outside 16x8"),
         (["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", "--onto", "16x8"], 0, "3 proved"),
-        (["Sw<1,0,4> o (32,4):(1,32)", "--equals", "(32,4):(1,32)"], 1, "thread 16, value 0: map (element=17)"),
+        (["Sw<1,0,4> o (32,4):(1,32)", "--equals", "(32,4):(1,32)"], 1, "T16 V0: layout element 17"),
         (["Sw<0,0,0> o (32,4):(1,32)", "--equals", "Layout((32,4),(1,32))"], 0, "1 proved"),
         (["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", "--equals", "(32,4):(1,32)"], 2, "its values are coordinates"),
         (["make_identity_layout((16,8))", "--equals", "(16,(2,4)):(1@0,(1@1,2@1))"], 0, "1 proved"),
-        (["make_identity_layout((16,8))", "--equals", "(16,8):(1@0,2@1)"], 1, "thread 0, value 1: map (@0=0, @1=1)"),
+        (["make_identity_layout((16,8))", "--equals", "(16,8):(1@0,2@1)"], 1, "T0 V1: layout (@0=0, @1=1)"),
         (["Sw<1,0,3> o 0 o Sw<1,1,3> o 16 o (4,2,2):(2,1,8)", "--onto", "32"], 1, "16 of 32 elements have no owner"),
         (["Sw<1,0,3> o 0 o Sw<1,0,3> o 16:1", "--equals", "16:1"], 0, "1 proved"),
         (["Sw<2,0,2> o -3 o 16:1", "--onto", "16"], 2, "the offset of a swizzle must be a natural number, found -3"),

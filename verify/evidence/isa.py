@@ -14,22 +14,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula
-from verify.core.digits import halves, image, lane_of, modes, often, read, walk, written_out
+from verify.core import search
+from verify.core.digits import halves, image, lane_of, modes, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
-from verify.core.wording import owners
 from verify.evidence import plain, repair
 from verify.evidence.plain import few
-
-if TYPE_CHECKING:
-    from verify.core.search import Numbers
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"  # with numpy or without
@@ -117,20 +114,18 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 def _equal_owners(layout: Layout, part: BoundOperand) -> int:
     """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
-    table, elements = evaluate(layout), part.extent[0] * part.extent[1]
-    if not table.size or table.min() < 0 or table.max() >= elements:
+    try:
+        counts = search.owners(numbers(layout, {}), part.extent[0] * part.extent[1])
+    except search.Misread:
         return 0
-    counts = np.bincount(table.ravel(), minlength=elements)
-    return int(counts[0]) if (counts == counts[0]).all() else 0
+    return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == size(layout) else 0
 
 
-def numbers(layout: Layout, kept: dict[Hashable, Any]) -> Numbers:
+def numbers(layout: Layout, kept: dict[Hashable, Any]) -> search.Numbers:
     """The elements of a layout by blocks: from its table where that is one block, else each block evaluated alone.
 
     Raises Misread for a table that is wrong.
     """
-    from verify.core import search
-
     threads, values = (size(mode) for mode in layout)
     alike = threads if all(stride == 0 for extent, stride in modes(*halves(layout)[0]) if extent > 1) else 1
     if threads // alike * values > search.BLOCK:
@@ -146,30 +141,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
         return "exhaustive", len(found), None
-    from verify.core import search
-
-    return "exhaustive", size(layout), search.or_misread(_outside)(part, subject.tables)
-
-
-def _outside(part: BoundOperand, kept: dict[Hashable, Any]) -> Counterexample | None:
-    """The smallest point whose element is outside the tile."""
-    from verify.core import search
-
-    layout, elements = part.parsed, part.extent[0] * part.extent[1]
-    every = numbers(layout, kept)
-    count, first, number = search.outside(every, elements)
-    if not count:
-        return None
-    thread, value = every.at(first)
-    got = walk(layout, thread, value)
-    return Counterexample(
-        {"thread": thread, "value": value},
-        f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}",
-        f"{written_out(layout, thread, value)} = {got}",
-        damage=(f"{count} of {every.points} points fall outside",),
-        unique=count == 1,
-        reproduced=got == number,
-    )
+    return "exhaustive", size(layout), _of_operand("in_bounds", subject, part)
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -178,55 +150,36 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     copies = subject.multiplicity(part)
     if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
         return "exhaustive", len(found), None
-    from verify.core import search
-
-    return "exhaustive", size(layout), search.or_misread(_wrong_owners)(part, subject.tables, copies)
+    return "exhaustive", size(layout), _of_operand("ownership", subject, part, copies)
 
 
-def _wrong_owners(part: BoundOperand, kept: dict[Hashable, Any], copies: int) -> Counterexample | None:
-    """The smallest point at an element with too many owners, or else the first element with too few."""
-    from verify.core import search
-
-    layout, elements = part.parsed, part.extent[0] * part.extent[1]
-    every = numbers(layout, kept)
-    if copies == 1 and search.once(every, elements):
-        return None
-    counts = search.owners(every, elements)
-    lacking = counts < copies
-    damage: tuple[str, ...] = ()
-    if lacking.any():
-        words = "no owner" if copies == 1 else f"fewer than {copies} owners"
-        where = search.described(lacking.reshape(part.extent[::-1]).T, part.axes)
-        damage = (f"{np.count_nonzero(lacking)} of {elements} elements have {words}: {where}",)
-    if (counts > copies).any():
-        extra = int((counts[counts > copies] - copies).sum())
-        point, element = search.crowded(every, counts, copies)
-        wrong = _collision(part, every, point, element, extra)
-        many = often(modes(layout.shape, layout.stride), element) > copies
-        return wrong._replace(damage=damage, reproduced=wrong.reproduced and many)
-    if not damage:
-        return _outside(part, kept)
-    first = int(lacking.argmax())
-    has = int(counts[first])
-    statement = f"{part.show(first)} has {owners(has)}, {copies} wanted"
-    again = often(modes(layout.shape, layout.stride), first)
-    return Counterexample({"element": first}, statement, damage=damage, reproduced=again == has)
+def _of_operand(find: str, subject: BoundAtom, part: BoundOperand, *of: int) -> Counterexample | None:
+    """What is wrong with an operand's layout, its sums written out."""
+    layout, tile = part.parsed, dict(zip(part.axes, part.extent, strict=False))  # bits have one axis
+    wrong = _wrong(find, tile, [(layout, partial(numbers, layout, subject.tables))], *of)
+    if wrong is None or "thread" not in wrong.inputs:
+        return wrong
+    at = list(wrong.inputs.values())
+    point, *other = zip(at[::2], at[1::2], strict=True)
+    sums = [written_out(layout, *point), str(walk(layout, *point)), *(written_out(layout, *one) for one in other)]
+    return wrong._replace(arithmetic=" = ".join(sums))
 
 
-def _collision(part: BoundOperand, every: Numbers, point: int, element: int, extra: int) -> Counterexample:
-    """The smallest two points at the same element, which was found at the first."""
-    from verify.core import search
+def _wrong(
+    find: str, tile: Mapping[str, int], of: Sequence[tuple[Layout, Callable[[], search.Numbers]]], *options: Any
+) -> Counterexample | None:
+    """A finding of `verify.maps.findings` on layouts, each with its numbers by blocks.
 
-    layout, (thread, value) = part.parsed, every.at(point)
-    other, slot = every.at(search.places([every], [element], 2)[-1])
-    return Counterexample(
-        {"thread": thread, "value": value, "other thread": other, "other value": slot},
-        f"T{thread} V{value} and T{other} V{slot} both hold {part.show(element)}",
-        f"{written_out(layout, thread, value)} = {element} = {written_out(layout, other, slot)}",
-        extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
-        unique=extra == 1,
-        reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
-    )
+    The modules of maps are imported here alone: few points that agree need none of them.
+    """
+    from verify.maps import findings
+    from verify.maps.fragment_map import NOWHERE, Axis
+    from verify.maps.of_layout import searched
+
+    axes = tuple(map(Axis, tile, tile.values()))
+    maps = (searched(one, axes, NOWHERE, by) for one, by in of)
+    wrong: Counterexample | None = getattr(findings, find)(*maps, *options)
+    return wrong
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -244,14 +197,12 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     """
     if points := plain.equals(subject, part):
         return "exhaustive", points, None
+    (threads, values), wanted = part.domain, subject.expected(part)
+    if (threads, values) != wanted:  # no table is made: a layout may have more points than an instruction
+        statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
+        sizes = Counterexample({"threads": threads}, statement, repair=repair.find(subject, part))
+        return "exhaustive", threads * values, sizes
     table = evaluate(part.parsed, subject.tables)
-    wanted = subject.expected(part)
-    if table.shape != wanted:
-        statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
-        again = tuple(map(size, part.parsed)) == table.shape
-        fits = repair.find(subject, part)
-        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=fits, reproduced=again)
-        return "exhaustive", table.size, sizes
     if (ours := misread(part.parsed, subject.tables)) is not None:
         return "exhaustive", table.size, ours
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
@@ -275,8 +226,6 @@ def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample |
     last = size(layout[0]) - 1, size(layout[1]) - 1
     for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
         if (alone := layout(thread, value)) != (got := among(thread, value)):
-            from verify.core import search
-
             return search.misread(thread, value, alone, got)
     return None
 
@@ -326,44 +275,20 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
 
     >>> first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(2,1)")
     >>> same_function(first, second).counterexample.statement
-    'T0 V1: 4 and 1'
+    'T0 V1: layout element 4, the other element 1; element 4 belongs to T2 V0'
     """
-    if layout.shape == other.shape and (found := few(layout)) is not None and found == few(other):
-        return Evidence(Check.ISA, Status.PROVED, "exhaustive", len(found), ENGINE, _written(layout, other))
-    from verify.core import search
+    points, differently = size(layout), "" if layout == other else "written differently, equal at every point"
+    if layout.shape != other.shape or (found := few(layout)) is None or found != few(other):
+        both = [(one, partial(search.of_layout, one, partial(walk, one))) for one in (layout, other)]
 
-    sizes = [[size(mode) for mode in one] for one in (layout, other)]
-    if sizes[0] != sizes[1]:
-        each = [f"{threads} x {values}" for threads, values in sizes]
-        wrong = Counterexample({}, f"{layout} has {each[0]} points, {other} has {each[1]}")
-        return finding(Check.ISA, wrong, "counted")
-    unequal = search.or_misread(_unequal)(layout, other)
-    if unequal is None:
-        return Evidence(Check.ISA, Status.PROVED, "exhaustive", size(layout), ENGINE, _written(layout, other))
-    return finding(Check.ISA, unequal, "exhaustive", size(layout), ENGINE)
+        def sums(point: tuple[int, ...]) -> str:
+            return " and ".join(written_out(one, *point) for one in (layout, other))
 
-
-def _unequal(layout: Layout, other: Layout) -> Counterexample | None:
-    """The smallest point at which two layouts of as many threads and values differ."""
-    from verify.core import search
-
-    both = [search.of_layout(one, partial(walk, one)) for one in (layout, other)]
-    count, points, thread, value = search.unequal(both[:1], both[1:])
-    if not count:
-        return called(layout, both[0].item) or called(other, both[1].item)
-    first, second = (walk(one, thread, value) for one in (layout, other))
-    return Counterexample(
-        {"thread": thread, "value": value},
-        f"T{thread} V{value}: {first} and {second}",
-        f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
-        extent="unique" if count == 1 else "smallest",
-        damage=(f"{count} of {points} points disagree",),
-        reproduced=[one.item(thread, value) for one in both] == [first, second] and first != second,
-    )
-
-
-def _written(layout: Layout, other: Layout) -> str:
-    return "" if layout == other else "written differently, equal at every point"
+        wrong = _wrong("equals", {"element": points}, both, "the other", sums)
+        wrong = wrong or next(filter(None, (called(one, by().item) for one, by in both)), None)
+        if wrong is not None:
+            return finding(Check.ISA, wrong, "exhaustive", points, ENGINE)
+    return Evidence(Check.ISA, Status.PROVED, "exhaustive", points, ENGINE, differently)
 
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:

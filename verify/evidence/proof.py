@@ -15,6 +15,7 @@ from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import halves, modes, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.core.wording import owners
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
@@ -125,7 +126,9 @@ def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
 
 
 def _in_words(model: Mapping[str, int], part: BoundOperand) -> str:
-    """A model in words: the (thread, value), with its element by the layout and by the formula."""
+    """A model in words: an element's owners, or the (thread, value), with its element by the layout and the formula."""
+    if model.keys() == {"element", "owners"}:
+        return f"{part.show(model['element'])} has {owners(model['owners'])}"
     if not {"thread", "value", "element"} <= set(model):
         return ", ".join(f"{name} = {number}" for name, number in model.items())
     where, element = f"T{model['thread']} V{model['value']}", model["element"]

@@ -25,9 +25,9 @@ def find(subject: BoundAtom, part: BoundOperand) -> str:
     if layout is None or not part.formulas:
         return ""
     wanted = wanted_table(subject, part)
-    table = batched.table(layout)
-    if wanted is None or wanted.shape != table.shape:
+    if wanted is None or wanted.shape != part.domain:
         return _isa_layout(wanted)
+    table = batched.table(layout)
     now = int(np.count_nonzero(table == wanted))
     for how, candidate in _candidates(layout, wanted):
         if np.array_equal(batched.table(candidate), wanted):

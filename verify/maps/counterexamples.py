@@ -21,7 +21,7 @@ def leaves_the_tile(found: FragmentMap, count: int, point: Point, image: Point) 
     tile = "x".join(str(axis.extent) for axis in found.outputs)
     return Counterexample(
         inputs_of(found, point),
-        f"{found.show_input(point)} has {found.show(image)}, outside {tile}",
+        f"{found.show_input(point)} {found.has} {found.show(image)}, outside {tile}",
         extent="unique" if count == 1 else "smallest",
         damage=(f"{count} of {len(found)} points fall outside",),
         unique=count == 1,
@@ -50,7 +50,8 @@ def wrong_owners(found: FragmentMap, copies: int, counted: OwnerCounts) -> Count
     if counted.extra:
         first, second = counted.both
         inputs = {**inputs_of(found, first), **{f"other {name}": c for name, c in inputs_of(found, second).items()}}
-        both = f"{found.show_input(first)} and {found.show_input(second)} both have {found.show(counted.crowded)}"
+        owners_of = f"{found.show_input(first)} and {found.show_input(second)}"
+        both = f"{owners_of} both {found.have} {found.show(counted.crowded)}"
         extent = "the only collision" if counted.extra == 1 else f"smallest of {counted.extra} collisions"
         return Counterexample(inputs, both, extent=extent, damage=damage, unique=counted.extra == 1)
     if counted.few:
@@ -81,7 +82,7 @@ def unequal(
     count, points = counts
     return Counterexample(
         inputs_of(found, point),
-        f"{found.show_input(point)}: map {got}, {name} {right}{owner}",
+        f"{found.show_input(point)}: {found.noun} {got}, {name} {right}{owner}",
         extent="unique" if count == 1 else "smallest",
         damage=(f"{count} of {points} points disagree",),
         unique=count == 1,

@@ -152,7 +152,7 @@ def _inside(point: Point, axes: Sequence[Axis]) -> bool:
 
 
 def _described(elements: Sequence[Point], found: FragmentMap) -> str:
-    if len(found.outputs) != 2:
+    if len(found.outputs) > 2:
         return ""
-    x, y = found.outputs
-    return f": {describe([(a, b) for a, b in elements], (x.extent, y.extent), (x.name, y.name))}"
+    (x, y), names = (*(axis.extent for axis in found.outputs), 1)[:2], [axis.name for axis in found.outputs]
+    return f": {describe([(a, b) for a, b, *_ in ((*element, 0) for element in elements)], (x, y), names)}"

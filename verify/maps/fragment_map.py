@@ -38,7 +38,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from verify.maps.images import Images
 
@@ -122,6 +122,9 @@ class FragmentMap:
     origin: Origin = NOWHERE  # the text and file that it comes from
     lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
     packing: Packing | None = None  # of the values in registers, where it is known
+    noun: ClassVar[str] = "map"  # what messages call it
+    has: ClassVar[str] = "has"  # what messages say of an input and its image
+    have: ClassVar[str] = "have"  # of two inputs
 
     @classmethod
     def tabulate(

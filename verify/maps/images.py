@@ -21,7 +21,10 @@ class Images(Mapping[Point, tuple[Point, ...]]):
     """The only image of each (thread, value), none of them kept.
 
     A subclass computes `image` in plain integers and `columns` otherwise, so that each can be compared with the other.
+    Where it has `few` points, it has all of them as plain integers too, in `listed`, and `columns` are these.
     """
+
+    few = False
 
     def __init__(self, extents: Sequence[int], tile: Sequence[int]) -> None:
         self.extents = tuple(extents)  # of the inputs
@@ -36,13 +39,23 @@ class Images(Mapping[Point, tuple[Point, ...]]):
         """Each coordinate of the images, by blocks."""
         raise NotImplementedError
 
+    @property
+    def listed(self) -> list[list[int]]:
+        """Numbers that are equal where images are, at every point of few, in plain integers: one list or several."""
+        raise NotImplementedError
+
+    @property
+    def listed_elements(self) -> list[int]:
+        """The images of few points as elements of the tile, in plain integers: -1, or too large, for those outside."""
+        raise NotImplementedError
+
     def same(self, other: object) -> bool:
         """Whether other images are known to be these without computing them."""
         return self is other
 
     def count(self, image: Point) -> int:
         """How many points have an image, in plain integers."""
-        return sum(self.image(*point) == image for point in self)
+        raise NotImplementedError
 
     def coordinate(self, axis: int) -> Callable[[int, int], int]:
         """One coordinate of the image of one (thread, value), in plain integers."""
@@ -91,7 +104,10 @@ class Images(Mapping[Point, tuple[Point, ...]]):
 
 
 class FunctionImages(Images):
-    """The images of a function of (lane, value), integers or arrays, at the lanes of the threads."""
+    """The images of a function of (lane, value), integers or arrays, at the lanes of the threads.
+
+    A layout is compared with it. Owners are counted in layouts alone: a function could only be called at every point.
+    """
 
     def __init__(
         self, function: Callable[..., Sequence[Any]], lanes: Sequence[int], values: int, tile: Sequence[int]

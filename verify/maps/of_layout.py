@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A (thread, value) layout as a map: plain, behind swizzles, or with coordinates as its strides.
 
-Every image is computed digit by digit in plain integers, without `Layout.__call__`; of many, blocks are computed by
-`layouts.batched`, and searched in `verify.core.search`.
+Every image is computed digit by digit in plain integers, without `Layout.__call__`; of many points, blocks are computed
+by `layouts.batched`, and searched in `verify.core.search`.
+
+`of_layout`   the map, which keeps its points
+`searched`    the map of a layout that is verified: it keeps none, and is worded as a layout
+`of_text`     such a map of an atom's operand
 
 >>> tile = Axis("m", 16), Axis("n", 8)
 >>> plain = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), tile)
@@ -16,70 +20,94 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import accumulate, product
+from math import prod
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
 from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, leaves, size
+from layouts.arrays import np
 from layouts.coords import natural
 from layouts.int_tuple import nest
 from layouts.layout import trusted
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
-from verify.core.digits import every, image, modes, often
+from verify.core.digits import every, image, modes, often, walks
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
 from verify.maps.images import Images
 
 if TYPE_CHECKING:
     from verify.core.search import Numbers
 
-Inputs = tuple[str, str]
-FEW = 1 << 13  # points of a map to be verified that are kept: they are computed sooner than numpy is loaded
-LISTED = 1 << 16  # threads, and values of each: their parts of a number are kept
+FEW = 1 << 14  # points, or indices of a mode, that are listed in plain integers: sooner than numpy is loaded
+FITTING = 1 << 62  # numbers below it fit 64 bits, with room for one sum
+
+
+class LayoutMap(FragmentMap):
+    """The map of a (thread, value) layout that is verified, in the field's words: in the layout T5 V3 holds (m=9, n=3).
+
+    Reports on atoms, tilings and layouts have these words. Other maps name their coordinates, which may be lanes, bytes
+    or columns, and have images: lane 5, value 3 has (m=9, n=3).
+    """
+
+    noun, has, have = "layout", "holds", "hold"
+
+    def show_input(self, point: Point) -> str:
+        """An input in words: T5 V3."""
+        return "T{} V{}".format(*point)
+
+    def show(self, image: Point) -> str:
+        """An image in words: (m=9, n=3), bit 3."""
+        return f"{self.outputs[0].name} {image[0]}" if len(image) == 1 else super().show(image)
 
 
 def of_layout(
     layout: Layout | ComposedLayout,
     outputs: Sequence[Axis],
-    inputs: Inputs = ("lane", "value"),
+    inputs: tuple[str, str] = ("lane", "value"),
     origin: Origin | None = None,
     part: tuple[range, range] | None = None,
-    *,
-    few: int = LARGEST,
-    largest: int = LARGEST,
 ) -> FragmentMap:
     """The map of a layout of rank 2; an integer e is the element (e % X, e // X) of a tile of X rows.
 
-    With `part`, only of these indices of both modes. A whole map of more than a `few` points keeps none of them: it is
-    searched by blocks.
+    With `part`, only of these indices of both modes.
 
     Raises MapError for another rank, for coordinates that are not those of the tile, for a swizzle of negative numbers
-    and for more points than the `largest` map has.
+    and for more points than a map keeps.
     """
-    inner = _innermost(layout)
-    if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
-        raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
-    axes = tuple(Axis(name, size(mode)) for name, mode in zip(inputs, inner.shape, strict=True))
-    shown = part or (range(axes[0].extent), range(axes[1].extent))
-    points, tile = len(shown[0]) * len(shown[1]), tuple(outputs)
+    tile = tuple(outputs)
     images = LayoutImages(layout, tile)
-    if few < points <= largest and part is None and images.by_blocks:
-        return FragmentMap(axes, tile, images, origin or Origin(str(layout)))
-    if points > LARGEST:
-        unfit = ", and numbers that do not fit 64 bits" * (points <= largest and part is None)
-        raise MapError(f"{layout}: more than {LARGEST} points{unfit}")
-    kept: dict[Point, tuple[Point, ...]] = {
-        (thread, value): (images.image(thread, value),) for thread, value in product(*shown)
-    }
-    return FragmentMap(axes, tile, kept, origin or Origin(str(layout)))
+    return FragmentMap(images.axes(inputs), tile, images.kept(part), origin or Origin(str(layout)))
+
+
+def searched(
+    layout: Layout | ComposedLayout,
+    outputs: Sequence[Axis],
+    origin: Origin | None = None,
+    numbers: Callable[[], Numbers] | None = None,
+) -> LayoutMap:
+    """The map of a (thread, value) layout that is verified. It keeps no points, unless its numbers do not fit 64 bits.
+
+    `numbers` are those of a plain layout where they are computed otherwise than here.
+
+    Raises MapError as `of_layout`, but not for many points that are not kept.
+    """
+    tile = tuple(outputs)
+    images = LayoutImages(layout, tile, numbers)
+    found = images if numbers or images.fits else images.kept()
+    return LayoutMap(images.axes(("thread", "value")), tile, found, origin or Origin(str(layout)))
 
 
 class LayoutImages(Images):
     """The images of a layout of rank 2, behind swizzles, or with coordinates as its strides."""
 
-    def __init__(self, layout: Layout | ComposedLayout, tile: Sequence[Axis]) -> None:
+    def __init__(
+        self, layout: Layout | ComposedLayout, tile: Sequence[Axis], numbers: Callable[[], Numbers] | None = None
+    ) -> None:
         inner = _innermost(layout)
+        if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
+            raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
         super().__init__([size(mode) for mode in inner], [axis.extent for axis in tile])
-        self.layout = layout
+        self.layout, self.numbers = layout, numbers
         self.coordinates = any(isinstance(step, Coordinates) for step in leaves(inner.stride))
         # one for each coordinate, or one whose integers are elements
         self.parts = _of_axes(inner, len(tile)) if self.coordinates else (inner,)
@@ -87,6 +115,19 @@ class LayoutImages(Images):
         if self.steps:
             swizzle, offset = self.steps[0]
             _natural(offset + sum((extent - 1) * min(0, step) for extent, step in _modes(inner)), swizzle)
+        self.few = numbers is None and self.steps is not None and prod(self.extents) <= FEW
+
+    def axes(self, names: tuple[str, str]) -> tuple[Axis, ...]:
+        """Both inputs under these names."""
+        return tuple(map(Axis, names, self.extents))
+
+    def kept(self, part: tuple[range, range] | None = None) -> dict[Point, tuple[Point, ...]]:
+        """The images at all or some threads and values; raises MapError for too many."""
+        threads, values = part or map(range, self.extents)
+        if len(threads) * len(values) > LARGEST:
+            unfit = "" if self.fits else ", and numbers that do not fit 64 bits"
+            raise MapError(f"{self.layout}: more than {LARGEST} points{unfit}")
+        return {(thread, value): (self.image(thread, value),) for thread, value in product(threads, values)}
 
     def image(self, thread: int, value: int) -> Point:
         """The image of one (thread, value), digit by digit in plain integers."""
@@ -99,20 +140,32 @@ class LayoutImages(Images):
         return [(_added(thread), _added(value)) for thread, value in self.parts]
 
     @cached_property
-    def by_blocks(self) -> bool:
-        """Whether `layouts.batched` evaluates it: not other layouts outside it, nor numbers beyond 64 bits."""
+    def fits(self) -> bool:
+        """Whether it is searched in 64 bits: no other layouts are outside it, nor numbers beyond."""
+        if self.few:
+            return all(-FITTING < min(numbers) and max(numbers) < FITTING for numbers in self.listed)
         try:
             return self.steps is not None and all(column.points for column in self.columns)
         except LayoutError:
             return False
 
     @cached_property
+    def listed(self) -> list[list[int]]:
+        """Each coordinate at every point of few, or the elements, in plain integers."""
+        return [[outside(self.layout, number) for row in walks(part) for number in row] for part in self.parts]
+
+    @cached_property
+    def listed_elements(self) -> list[int]:
+        """The elements at every point of few, in plain integers."""
+        return (
+            [self._inside(*image) for image in zip(*self.listed, strict=True)] if self.coordinates else self.listed[0]
+        )
+
+    @cached_property
     def columns(self) -> tuple[Numbers, ...]:
         """Each coordinate of the images, by blocks."""
-        from verify.core.search import of_layout as by_blocks
-
         if self.coordinates:
-            return tuple(by_blocks(part, self.coordinate(axis)) for axis, part in enumerate(self.parts))
+            return tuple(self._numbers(axis, part, self.coordinate(axis)) for axis, part in enumerate(self.parts))
         units = accumulate(self.tile[:-1], mul, initial=1)
         return tuple(
             self.elements.then(partial(_digit, unit=unit, extent=extent), self.coordinate(axis))
@@ -122,11 +175,19 @@ class LayoutImages(Images):
     @cached_property
     def elements(self) -> Numbers:
         """The images as elements of the tile, by blocks."""
-        if self.coordinates:
-            return super().elements
-        from verify.core.search import of_layout as by_blocks
+        if self.numbers is not None:
+            return self.numbers()
+        return super().elements if self.coordinates else self._numbers(0, self.layout, self.element)
 
-        return by_blocks(self.layout, self.element)
+    def _numbers(self, part: int, layout: Layout | ComposedLayout, alone: Callable[[int, int], int]) -> Numbers:
+        """One part's numbers by blocks: of few points those that are listed."""
+        from verify.core import search
+
+        if not self.few:
+            return search.of_layout(layout, alone)
+        flat = np.array(self.listed[part], dtype=np.int64)
+        threads, values = self.extents
+        return search.Numbers(threads, values, lambda start, stop: flat[start:stop], alone, compared=True)
 
     def same(self, other: object) -> bool:
         """Whether other images are known to be these: those of the same layout on the same tile."""
@@ -158,8 +219,10 @@ def _digit(number: Any, unit: int, extent: int) -> Any:
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[FragmentMap | None, str]:
     """The map of a layout with a swizzle or with coordinates as strides; None and why, for a plain one its `fault`."""
     try:
-        tile = tuple(map(Axis, extents, extents.values()))
-        return of_layout(read_layout(text), tile, ("thread", "value"), Origin(text), few=FEW), ""
+        layout = read_layout(text)
+        if size(layout) > LARGEST:
+            raise MapError(f"{text}: more than {LARGEST} points")
+        return searched(layout, tuple(map(Axis, extents, extents.values())), Origin(text)), ""
     except ProfileError:
         return None, fault
     except (LayoutError, MapError) as error:
@@ -218,7 +281,7 @@ def _modes(layout: Layout) -> list[tuple[int, int]]:
 
 def _added(half: Layout) -> Callable[[int], int]:
     """The value of one mode of a layout at an index, from a list where that is short."""
-    if size(half) <= LISTED:
+    if size(half) <= FEW:
         return every(half.shape, half.stride).__getitem__
     return partial(image, half)
 

@@ -125,10 +125,10 @@ def partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence
     wrong = None
     if len(outside):
         row, value = (int(c) for c in outside[0])
-        thread, got = gemm.threads(tiling)[row], int(table[row, value])
+        thread, got, part = gemm.threads(tiling)[row], int(table[row, value]), tiled.part._replace(extent=(x, y))
         wrong = Counterexample(
             {"thread": thread, "value": value},
-            f"T{thread} V{value} holds element {got}, the tile has 0..{x * y - 1}",
+            f"T{thread} V{value} holds {part.show(got)}, outside {x}x{y}",
             damage=(f"{len(outside)} of {table.size} points fall outside",),
             reproduced=gemm.elements_of(tiling, tiled, thread)[value : value + 1] == [got],
         )

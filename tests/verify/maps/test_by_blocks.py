@@ -7,6 +7,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ from hypothesis import strategies as st
 from layouts import ComposedLayout, Layout, Swizzle, leaves
 from layouts.atoms import registry
 from layouts.batched.evaluate import Batch, Linear
+from layouts.pasted import read_layout
 from layouts.tensor import E, module_layout
 from verify import layout as command
 from verify.atom.checker import AtomChecker
 from verify.core import search
 from verify.core.verdict import Check
 from verify.maps import by_blocks, findings, of_layout
-from verify.maps.fragment_map import Axis, FragmentMap
-from verify.maps.of_layout import LayoutImages
+from verify.maps.fragment_map import Axis
+from verify.maps.of_layout import LayoutImages, LayoutMap
 
 SWIZZLED, IDENTITY = "Sw<2,1,3> o (128,128):(128,1)", "(128,128):(1@0,1@1)"  # more points than are kept
 EXTENTS = st.integers(1, 5)
@@ -64,46 +66,74 @@ def coordinated(draw: st.DrawFn) -> Layout:
 
 
 LAYOUTS = st.one_of(swizzled(), coordinated())
-TILES = st.tuples(st.integers(1, 12), st.integers(1, 12))
+TILES, LINES = st.tuples(st.integers(1, 12), st.integers(1, 12)), st.tuples(st.integers(1, 60))
 
 
-def both(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[FragmentMap]:
-    """The map that keeps its points, and the one that does not."""
+def ways(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[LayoutMap]:
+    """The map that keeps its points, the one that is searched by blocks, and the one that lists few."""
     axes = tuple(map(Axis, "mn", tile))
-    kept, computed = (of_layout.of_layout(layout, axes, ("thread", "value"), few=few) for few in (1 << 20, 0))
-    assert kept.computed is None and computed.computed is not None
-    return [kept, computed]
+    kept = of_layout.of_layout(layout, axes, ("thread", "value"))
+    computed = of_layout.searched(layout, axes)
+    with patch.object(of_layout, "FEW", 1 << 20):
+        listed = of_layout.searched(layout, axes)
+    assert kept.computed is None and [one.computed and one.computed.few for one in (computed, listed)] == [False, True]
+    return [LayoutMap(kept.inputs, kept.outputs, kept.images, kept.origin), computed, listed]
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "BLOCK", 7)
+    monkeypatch.setattr(of_layout, "FEW", 0)
 
 
-@given(LAYOUTS, TILES, st.sampled_from([1, 1, 2, 3]))
+@given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
 @settings(max_examples=400)
-def test_findings_on_a_tile_are_alike(layout: Layout | ComposedLayout, tile: tuple[int, int], copies: int) -> None:
-    kept, computed = both(layout, tile)
-    assert findings.in_bounds(kept) == findings.in_bounds(computed)
-    assert findings.ownership(kept, copies) == findings.ownership(computed, copies)
-    assert list(kept.pairs()) == list(computed.pairs()) and len(kept) == len(computed) and computed.total
+def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copies: int) -> None:
+    kept, *others = ways(*on_tile)
+    for other in others:
+        assert findings.in_bounds(kept) == findings.in_bounds(other)
+        assert findings.ownership(kept, copies) == findings.ownership(other, copies)
+        assert findings.right_inverse(kept) == findings.right_inverse(other)
+        assert list(kept.pairs()) == list(other.pairs()) and len(kept) == len(other) and other.total
 
 
 @given(st.one_of(st.tuples(swizzled(), swizzled()), st.tuples(coordinated(), coordinated())), st.sampled_from([1, 2]))
 @settings(max_examples=400)
 def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
     axes = 2 if isinstance(pair[0], Layout) else axes
-    (kept, computed), (other, others) = (both(one, (5,) * axes) for one in pair)
-    assert findings.equals(kept, other, "other") == findings.equals(computed, others, "other")
-    assert findings.equals(computed, both(pair[0], (5,) * axes)[1]) is None
+    (kept, *computed), (other, *others) = (ways(one, (5,) * axes) for one in pair)
+    for one, two in zip(computed, others, strict=True):
+        assert findings.equals(kept, other, "other") == findings.equals(one, two, "other")
+        assert findings.equals(one, ways(pair[0], (5,) * axes)[1]) is None
 
 
 @given(swizzled(), coordinated(), st.integers(-4, 40), st.integers(-4, 40))
 def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None:
     for layout in (one, two):
-        kept, computed = both(layout, (6, 6))
+        kept, computed, _ = ways(layout, (6, 6))
         assert isinstance(computed.images, LayoutImages)
         assert computed.images.count((x, y)) == len(kept.owners((x, y)))
+
+
+def test_few_points_that_are_right_need_no_arrays() -> None:
+    """And of those that are wrong arrays find the smallest."""
+    with patch.object(of_layout, "FEW", 16), patch.object(search, "of_layout", side_effect=AssertionError):
+        found = of_layout.searched(read_layout("Sw<1,0,2> o (4,4):(1,4)"), [Axis("m", 4), Axis("n", 4)])
+        with patch.object(search, "Numbers", side_effect=AssertionError):
+            assert findings.in_bounds(found) is findings.ownership(found, 1) is findings.right_inverse(found) is None
+            assert findings.equals(found, found) is None
+            with pytest.raises(AssertionError):
+                findings.ownership(found, 2)
+        wrong = findings.ownership(found, 2)
+    assert wrong is not None and wrong.statement == "(m=0, n=0) has one owner, 2 wanted" and wrong.reproduced
+    assert of_layout.searched(read_layout("(4,4):(1,4)"), [Axis("m", 4)]).images.few is False
+
+
+def test_an_operand_has_as_many_points_as_a_map_may_keep() -> None:
+    text = "Sw<3,3,3> o (2048,1024):(1024,1)"
+    assert of_layout.of_text(text, "", {"m": 2048, "n": 1024}) == (None, f"{text}: more than 1048576 points")
+    found, fault = of_layout.of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
+    assert found is not None and not fault
 
 
 RIGHT_AND_WRONG = [
@@ -123,6 +153,7 @@ RIGHT_AND_WRONG = [
     (IDENTITY, "--equals (128,128):(1@0,2@1)"),
     (IDENTITY, "--equals make_identity_layout((128,128))"),
 ]
+OTHER_SIZES = ("--equals (128,129):(128,1)", "--equals (4,4):(4,1)")  # which is seen without an evaluation
 
 
 @pytest.mark.parametrize("block", [1000, 1 << 18])
@@ -133,7 +164,7 @@ def test_reports_are_alike(
     monkeypatch.setattr(search, "BLOCK", block)
     name, other = option.split(" ", 1)
     said = []
-    for few in (of_layout.FEW, 1 << 20):
+    for few in (0, 1 << 20):
         monkeypatch.setattr(of_layout, "FEW", few)
         said.append((command.main([text, name, other]), capsys.readouterr().out))
     assert said[0] == said[1] and said[0][0] in (0, 1)
@@ -214,7 +245,7 @@ def image_of_the_next(self: LayoutImages, thread: int, value: int) -> Any:
     return TRUE_IMAGE(self, thread ^ 1, value ^ 1 if self.extents[1] > 1 else value)
 
 
-@pytest.mark.parametrize(("text", "option"), [case for case in RIGHT_AND_WRONG if "(4,4)" not in case[1]])
+@pytest.mark.parametrize(("text", "option"), [case for case in RIGHT_AND_WRONG if case[1] not in OTHER_SIZES])
 @pytest.mark.parametrize(
     ("owner", "name", "wrong"),
     [
@@ -279,7 +310,6 @@ def test_what_a_block_has_wrong_is_not_reproduced(
     written: str, text: str, change: Any, inside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the comparison of blocks, too, every counterexample is computed again."""
-    monkeypatch.setattr(of_layout, "FEW", 0)
     monkeypatch.setattr(search, "BLOCK", 8)
     monkeypatch.setattr(search.Numbers, "read", changed(change))
     verdicts = command.onto_tile(written.format(text), (4, 4), {Check.ISA}).cases[0].verdicts
@@ -289,7 +319,7 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 
 
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, found = both(Layout((4, 4), (1, 4)), (4, 4))
+    _, found, _ = ways(Layout((4, 4), (1, 4)), (4, 4))
     assert found.computed is not None and by_blocks.right_inverse(found, found.computed) is None
     monkeypatch.setattr(search.Numbers, "read", changed(lambda block: np.where(block == 5, 6, block)))
     wrong = by_blocks.right_inverse(found, found.computed)

@@ -71,7 +71,7 @@ def test_an_atom_that_leaves_its_tile_is_refuted(
     code, out, err = run(capsys, "--atoms", atoms, "--atom", "mine", *words)
     assert (code, err) == (1, "")
     assert "mine  C  REFUTED   the atom's layout stays inside 16x8 (m,n)      exhaustive, 128 points\n" in out
-    assert f"  T{thread} V{value} holds element {element} = {shown}, the tile has 0..127      " in out
+    assert f"  T{thread} V{value} holds {shown}, outside 16x8      " in out
     assert f"  {count} of 128 points fall outside\n" in out and "also proof REFUTED" in out
     code, out, err = run(capsys, "--atoms", atoms, "--atom", "mine", *words, "--explain")
     assert (code, out, err.count("\n"), "leaves 16x8 (m,n)" in err) == (2, "", 1, True)
