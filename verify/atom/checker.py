@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import layouts.atoms
 from layouts import Layout, size
@@ -70,17 +70,18 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         atom = completed(entry)
-        found = Case(
+        verdicts = tuple(self.verify(atom))
+        return Case(
             atom.name,
-            tuple(self.verify(atom)),
+            verdicts,
             known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             drawn_by=command(atom, "", "show"),
+            **shown(lambda: entry, verdicts),
         )
-        return shown(found, lambda: entry)
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
@@ -107,13 +108,19 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def shown(case: Case, entry: Callable[[], ReadAtom]) -> Case:
-    """A case with the formulas and the picture of its atom, which are made where they are shown."""
-    return replace(
-        case,
-        formulas=lambda: cited(prepared(entry())),
-        picture=lambda window: drawn(prepared(entry()), case.verdicts, window),
-    )
+class Shown(TypedDict):
+    """The fields of a case that are made where they are shown."""
+
+    formulas: Callable[[], Iterable[tuple[str, str, str]]]
+    picture: Callable[[Window], Picture]
+
+
+def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> Shown:
+    """The formulas and the picture of an atom."""
+    return {
+        "formulas": lambda: cited(prepared(entry())),
+        "picture": lambda window: drawn(prepared(entry()), verdicts, window),
+    }
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
