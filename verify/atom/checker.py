@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import layouts.atoms
@@ -49,10 +50,12 @@ class AtomChecker(Run):
         A claim that follows from one that is not wanted is not checked.
         """
         subject = prepared(atom)
-        table = [row for row in self.table if (COPY if is_copy(subject) else MMA) in row.says]
+        sort = COPY if is_copy(subject) else MMA
+        table = [row for row in self.table if sort in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
-        return [replayed(verdict, lambda: command(subject.atom, self.options)) for verdict in verdicts]
+        again = partial(command, subject.atom, self.options)
+        return [replayed(verdict, again) for verdict in verdicts]
 
     def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
         """The verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
