@@ -155,15 +155,12 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     ]
     replica, label, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
     claim, observed = _pair(replica, label), _pair(product, found)
-    if int(product.min(initial=0)) < 0:
-        read = np.flatnonzero(product >= 0)
+    read = np.flatnonzero(product >= 0)
+    if len(read) < len(product):
         claim, observed = claim[read], observed[read]
-    else:
-        read = None
-    broken = np.flatnonzero((_first(claim, observed) != observed) | (_first(observed, claim) != claim))
+    broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
     if not len(broken):
         return None
-    broken = broken if read is None else read[broken]
     place, operand = int(broken[0]), operands[0]
     if place >= pairs[0][0].size:
         place, operand = place - pairs[0][0].size, operands[1]

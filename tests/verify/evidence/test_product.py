@@ -29,6 +29,14 @@ def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_pos
     assert set(random_matrices([found], 1, Random(1))[found.name].ravel().tolist()) == set(map(float, drawn))
 
 
+def test_every_operand_and_every_trial_has_numbers_of_its_own() -> None:
+    parts = [one for one in prepared(ATOM).parts if one.name in ("A", "B")]
+    given = random_matrices(parts, 2, Random(1))
+    assert [given[one.name].shape for one in parts] == [(2, *one.extent) for one in parts]
+    drawn = {tuple(trial.ravel()[:32].tolist()) for matrices in given.values() for trial in matrices}
+    assert len(drawn) == 4
+
+
 def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 102.5])
     monkeypatch.setattr(module.time, "perf_counter", lambda: next(times))
