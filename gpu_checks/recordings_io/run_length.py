@@ -130,9 +130,10 @@ def _primes(number: int) -> Iterator[int]:
 def _repeated(given: dict[str, Any], size: int) -> Entries:
     times, count = _times(given, size)
     column = entries(given["first"], size // count)
+    named = column.min(initial=0) >= 0 and all(step >= 0 for _, step in times)  # every entry, however often
     for often, step in times:
         rows = column + step * np.arange(often)[:, None]
-        column = np.where(column < 0, -1, rows).reshape(-1)
+        column = (rows if named else np.where(column < 0, -1, rows)).reshape(-1)
     return _small(column)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 Word: TypeAlias = "int | str"
@@ -57,9 +58,10 @@ def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
     return value
 
 
-def tokens(expression: str) -> list[str]:
+@lru_cache(maxsize=1024)  # the members of a family have the same expressions
+def tokens(expression: str) -> tuple[str, ...]:
     """The names, numbers and operators of an expression; raises TemplateError."""
-    found, at = [], 0
+    found, at = list[str](), 0
     while at < len(expression):
         token = TOKEN.match(expression, at)
         if token is None:
@@ -68,7 +70,7 @@ def tokens(expression: str) -> list[str]:
         at = token.end()
     if not found:
         raise TemplateError("{} is empty")
-    return found
+    return tuple(found)
 
 
 def _operand(expression: str, token: str, params: Mapping[str, Word]) -> Word:

@@ -26,7 +26,7 @@ from verify.atom.checker import AtomChecker
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
-from verify.core.verdict import Check, Origin, Status, Verdict, origin
+from verify.core.verdict import Check, Origin, Status, origin
 from verify.report import Case, Failure, Report
 
 Verify: TypeAlias = "Callable[[AnyAtom | str], Case]"
@@ -83,13 +83,16 @@ class Row:
         """Count in an atom that issues these instructions."""
         self.atoms += 1
         self.verdicts[case.headline] += 1
-        self.adapters.update(filter(None, [case.adapter]))
-        self.claims.update(verdict.status for verdict in case.verdicts)
+        if case.adapter:
+            self.adapters[case.adapter] += 1
         if how := case.surprise(expect_known=True):
             self.surprises[case.name] = how
         self._count(case, mnemonics, checks)
         for verdict in case.verdicts:
-            self._note(verdict, case)
+            if verdict.status.refuted or (case.contradiction and case.contradicts(verdict)):
+                statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
+                wrong = Refuted(case.name, verdict.claim.part, verdict.claim.text, statement, case.as_known)
+                self.refuted.append(wrong)
 
     def leave_open(self, none: NoAtom, checks: Iterable[Check], observed: bool) -> None:
         """Count in an instruction that nothing can be compared with; `observed` says whether a GPU was recorded."""
@@ -123,37 +126,32 @@ class Row:
         return {operand: origin(" | ".join(texts)) for operand, texts in self.provenance.items()}
 
     def _count(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
-        """Count in the outcome of each check, with the reasons of what it has no evidence on."""
-        found = {check: (Counter[Status](), dict[str, list[str]]()) for check in checks}
-        for verdict in case.verdicts:
-            required = verdict.claim.prop.required
-            for evidence in verdict.evidence:
-                check = evidence.check
-                if check not in found:
-                    continue
-                given, missing = found[check]
-                if check in required and evidence.status is Status.UNCHECKED:
-                    missing.setdefault(evidence.reason, []).append(verdict.claim.part)
-                elif check in required or evidence.status is Status.REFUTED:
-                    given[evidence.status] += 1
-                if check is Check.GPU and evidence.method:
-                    self.sources[evidence.method] = None
-        for check, (given, missing) in found.items():
-            self.outcomes.setdefault(check, Counter())[_outcome(given, bool(missing))] += 1
-            if missing:
-                self.reasons.setdefault(check, Counter())[_why(missing, mnemonics)] += 1
-
-    def _note(self, verdict: Verdict, case: Case) -> None:
-        claim = verdict.claim
-        if claim.part and claim.provenance and (claim.part, claim.provenance) not in self._noted:
-            self._noted.add((claim.part, claim.provenance))
-            self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
-        self.evidence += len(verdict.evidence)
-        for evidence in verdict.evidence:
-            self.shared += bool(evidence.shared)
-        if verdict.status.refuted or (case.contradiction and case.contradicts(verdict)):
-            statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
-            self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
+        """Count in the claims and their evidence: the outcome of each check, the reasons of what it has none on."""
+        given = {check: set[Status]() for check in Check}  # by a check that is required, or refutes
+        missing = {check: dict[str, list[str]]() for check in Check}  # reason -> operands
+        unchecked, gpu, noted, shared = Status.UNCHECKED, Check.GPU, self._noted, 0
+        for claim, status, evidence, *_ in case.verdicts:
+            self.claims[status] += 1
+            if claim.part and claim.provenance and (claim.part, claim.provenance) not in noted:
+                noted.add((claim.part, claim.provenance))
+                self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
+            required = claim.prop.required
+            self.evidence += len(evidence)
+            for one in evidence:
+                check, found = one.check, one.status
+                if one.shared:
+                    shared += 1
+                if check in required and found is unchecked:
+                    missing[check].setdefault(one.reason, []).append(claim.part)
+                elif check in required or found.refuted:
+                    given[check].add(found)
+                if check is gpu and one.method:
+                    self.sources[one.method] = None
+        self.shared += shared
+        for check in checks:
+            self.outcomes.setdefault(check, Counter())[_outcome(given[check], bool(missing[check]))] += 1
+            if missing[check]:
+                self.reasons.setdefault(check, Counter())[_why(missing[check], mnemonics)] += 1
 
 
 def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
@@ -169,10 +167,10 @@ def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
     return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in grouped.items())
 
 
-def _outcome(given: Counter[Status], missing: bool) -> Outcome:
-    if given[Status.REFUTED] or given[Status.VACUOUS]:
+def _outcome(given: set[Status], missing: bool) -> Outcome:
+    if given & {Status.REFUTED, Status.VACUOUS}:
         return Outcome.REFUTED
-    if given[Status.UNKNOWN]:
+    if Status.UNKNOWN in given:
         return Outcome.UNKNOWN
     if not given:
         return Outcome.UNCHECKED

@@ -7,7 +7,8 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import layouts.atoms
 from layouts import Layout, size
@@ -49,10 +50,12 @@ class AtomChecker(Run):
         A claim that follows from one that is not wanted is not checked.
         """
         subject = prepared(atom)
-        table = [row for row in self.table if (COPY if is_copy(subject) else MMA) in row.says]
+        sort = COPY if is_copy(subject) else MMA
+        table = [row for row in self.table if sort in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
-        return [replayed(verdict, lambda: command(subject.atom, self.options)) for verdict in verdicts]
+        again = partial(command, subject.atom, self.options)
+        return [replayed(verdict, again) for verdict in verdicts]
 
     def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
         """The verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
@@ -70,17 +73,18 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         atom = completed(entry)
-        found = Case(
+        verdicts = tuple(self.verify(atom))
+        return Case(
             atom.name,
-            tuple(self.verify(atom)),
+            verdicts,
             known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
             expect=atom.expect or "",
             issues_nothing=atom.ptx == (),
             drawn_by=command(atom, "", "show"),
+            **shown(lambda: entry, verdicts),
         )
-        return shown(found, lambda: entry)
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
@@ -107,13 +111,19 @@ class AtomChecker(Run):
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
-def shown(case: Case, entry: Callable[[], ReadAtom]) -> Case:
-    """A case with the formulas and the picture of its atom, which are made where they are shown."""
-    return replace(
-        case,
-        formulas=lambda: cited(prepared(entry())),
-        picture=lambda window: drawn(prepared(entry()), case.verdicts, window),
-    )
+class Shown(TypedDict):
+    """The fields of a case that are made where they are shown."""
+
+    formulas: Callable[[], Iterable[tuple[str, str, str]]]
+    picture: Callable[[Window], Picture]
+
+
+def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> Shown:
+    """The formulas and the picture of an atom."""
+    return {
+        "formulas": lambda: cited(prepared(entry())),
+        "picture": lambda window: drawn(prepared(entry()), verdicts, window),
+    }
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:

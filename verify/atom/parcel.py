@@ -31,17 +31,9 @@ if TYPE_CHECKING:
 Reference: TypeAlias = "tuple[int, int] | Evidence"  # number of a key and which of its evidence; else itself
 
 
-class PackedVerdict(NamedTuple):
-    """A verdict without its subject's name."""
-
-    property: str  # its key
-    part: str  # as of a `Claim`, and the next two
-    text: str  # in words
-    provenance: str  # where its formulas come from
-    evidence: tuple[Reference, ...]  # in its order
-    rest: tuple[Any, ...]  # status, counterexample, reason and place of the verdict
-
-
+# A verdict without its subject's name, as a plain tuple, which travels fastest: its evidence, in order; the key of its
+# property; the part, text and provenance of its claim; its status, counterexample, reason and place.
+PackedVerdict: TypeAlias = "tuple[Any, ...]"
 Packed: TypeAlias = "tuple[Case, list[PackedVerdict]]"  # a case without verdicts, and those
 
 
@@ -80,15 +72,8 @@ class Packer:
 
     def _case(self, case: Case) -> Packed:
         verdicts = [
-            PackedVerdict(
-                claim.prop.key,
-                claim.part,
-                claim.text,
-                claim.provenance,
-                tuple(map(self._reference, evidence)),
-                (status, *rest),
-            )
-            for claim, status, evidence, *rest in case.verdicts
+            (tuple(map(self._reference, evidence)), prop.key, part, text, provenance, status, *rest)
+            for (_, part, prop, text, provenance), status, evidence, *rest in case.verdicts
         ]
         return replace(case, verdicts=(), formulas=tuple, picture=None), verdicts
 
@@ -112,13 +97,14 @@ class Unpacker:
     def case(self, packed: Packed, entry: Callable[[], AnyAtom]) -> Case:
         """The case of an atom; raises Differs where it rests on other evidence than was found here."""
         case, verdicts = packed
-        return shown(replace(case, verdicts=tuple(self._verdict(case.name, one) for one in verdicts)), entry)
+        found = tuple(self._verdict(case.name, one) for one in verdicts)
+        return replace(case, verdicts=found, **shown(entry, found))
 
     def _verdict(self, name: str, packed: PackedVerdict) -> Verdict:
-        prop, part, text, provenance, references, (status, *rest) = packed
+        references, prop, part, text, provenance, status, *rest = packed
         row = self._rows[prop]
-        evidence = tuple(self._evidence(references, shared_name(name, part, row.scope)))
-        return Verdict(Claim(name, part, row, text, provenance), status, evidence, *rest)
+        evidence = self._evidence(references, shared_name(name, part, row.scope))
+        return Verdict(Claim(name, part, row, text, provenance), status, tuple(evidence), *rest)
 
     def _known(self, references: Sequence[Reference], subject: str) -> list[Evidence] | None:
         """The evidence of references; None where some of it is not what was found here."""
@@ -128,19 +114,24 @@ class Unpacker:
             return None
 
     def _evidence(self, references: Sequence[Reference], subject: str) -> list[Evidence]:
-        return [one if isinstance(one, Evidence) else self._under(one[0], subject)[one[1]] for one in references]
+        found = []
+        for one in references:
+            if isinstance(one, Evidence):
+                found.append(one)
+            else:
+                given = self._given.get(one[0]) or self._under(one[0], subject)
+                found.append(given.to(subject)[one[1]])
+        return found
 
-    def _under(self, number: int, subject: str) -> tuple[Evidence, ...]:
-        """The evidence under a key, as a subject gets it; raises Differs where it is not what was found here."""
-        given = self._given.get(number)
-        if given is None:
-            key, references = self._keys[number]
-            found = self._evidence(references, subject)
-            given = self._cache.given(key, subject, lambda: found)
-            if [*map(_unnamed, given.first)] != [*map(_unnamed, found)]:
-                raise Differs
-            self._given[number] = given
-        return given.to(subject)
+    def _under(self, number: int, subject: str) -> Given:
+        """The evidence under a key that is needed first; raises Differs where it is not what was found here."""
+        key, references = self._keys[number]
+        found = self._evidence(references, subject)
+        given = self._cache.given(key, subject, lambda: found)
+        if [*map(_unnamed, given.first)] != [*map(_unnamed, found)]:
+            raise Differs
+        self._given[number] = given
+        return given
 
 
 class Differs(Exception):

@@ -27,15 +27,9 @@ class Status(StrEnum):
 
     __hash__ = str.__hash__  # a fifth of the time of an Enum's own, and statuses are counted everywhere
 
-    @property
-    def confirmed(self) -> bool:
-        """Whether this status confirms the claim."""
-        return self is Status.PROVED or self is Status.AGREES
-
-    @property
-    def refuted(self) -> bool:
-        """Whether the claim as it is written is false."""
-        return self in (Status.REFUTED, Status.RELABELLED)
+    def __init__(self, word: str) -> None:
+        self.confirmed = word in ("PROVED", "AGREES")  # whether this status confirms the claim
+        self.refuted = word in ("REFUTED", "RELABELLED")  # whether the claim as it is written is false
 
 
 class Check(StrEnum):
@@ -117,7 +111,7 @@ class Property:
 
     def by(self, check: Check) -> CheckFunction | None:
         """The function of one of the three checks; None if the property has none."""
-        found: CheckFunction | None = getattr(self, check.value)
+        found: CheckFunction | None = getattr(self, check)
         return found
 
     @property
@@ -291,10 +285,11 @@ class Verdict(NamedTuple):
         """Whether two checks disagree, or plain arithmetic does not reproduce a counterexample."""
         refuted = confirmed = False
         for e in self.evidence:
-            if e.counterexample is not None and not e.counterexample.reproduced:
+            wrong, status = e.counterexample, e.status
+            if wrong is not None and not wrong.reproduced:
                 return True
-            refuted = refuted or e.status is Status.REFUTED
-            confirmed = confirmed or e.status.confirmed
+            refuted = refuted or status.refuted
+            confirmed = confirmed or status.confirmed
         return refuted and confirmed
 
 
@@ -315,6 +310,9 @@ CheckFunction: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run,
 Need: TypeAlias = Callable[[Any, Any, Sequence[Verdict]], str]  # of (subject, operand, the verdicts before)
 
 
+RANKED = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.PROVED, Status.AGREES)  # of evidence, the worst first
+
+
 def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
     """The verdict on a claim by all its evidence: REFUTED if any is, else VACUOUS, UNKNOWN, PROVED, AGREES.
 
@@ -330,9 +328,8 @@ def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
     if not made:
         why = "; ".join(dict.fromkeys(e.reason for e in found if e.reason)) or "no check was requested"
         return Verdict(claim, Status.UNCHECKED, found, reason=why)
-    statuses = {e.status for e in made}
-    for status in (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.PROVED, Status.AGREES):
-        if status in statuses:
-            first = next(e for e in made if e.status is status)
-            return Verdict(claim, status, found, first.counterexample, first.reason)
-    raise AssertionError(f"no status in {statuses}")
+    for status in RANKED:
+        for e in made:
+            if e.status is status:
+                return Verdict(claim, status, found, e.counterexample, e.reason)
+    raise AssertionError(f"no status in {made}")

@@ -160,7 +160,8 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     replica, label, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
     claim, observed = _pair(replica, label), _pair(product, found)
     read = np.flatnonzero(product >= 0)
-    claim, observed = claim[read], observed[read]
+    if len(read) < len(product):
+        claim, observed = claim[read], observed[read]
     broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
     if not len(broken):
         return None

@@ -172,10 +172,11 @@ def _slots(operand: isa_tables.Operand, image: Image) -> Table:
     of = operand.name, operand.axes, operand.extent, operand.bits, operand.layouts, operand.majors
     key = type(operand).address, of, at
     if key not in _SLOTS:
-        row, col = (grid.ravel() for grid in np.indices(operand.extent))
+        rows, columns = operand.extent
+        row, col = np.arange(rows)[:, None], np.arange(columns)  # what depends on one of them is computed once for it
         inner = codomain(operand.name, row, col)[1] * operand.bits % 8  # elements of a byte follow one another along k
         address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
-        slots = (address * 8 + inner) // operand.bits
+        slots = ((address * 8 + inner) // operand.bits).ravel()
         if len(_SLOTS) == KEPT:
             _SLOTS.clear()
         shared = np.bincount(slots).max() > 1

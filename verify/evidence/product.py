@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts.arrays import np
@@ -49,7 +50,6 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     from random import Random  # numpy.random takes 10 ms to load
 
     m, n, _ = subject.mma.shape
-    rng = Random(seed)
     maps = {part.name: by_lane(subject, part, _table) for part in subject.parts}
     places = {}
     for part in subject.parts:
@@ -59,8 +59,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
             return unchecked(Check.ISA, f"the instruction's {part.name} has places beyond {part.tile}")
         x, y = (np.broadcast_to(c, (threads, values)) for c in at)
         places[part.name] = x, y
-    drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
-    given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    given = random_matrices([part for part in subject.parts if part.name != "C"], trials, Random(seed))
     a, b = effective(given)
     right = (b @ a.swapaxes(1, 2)).reshape(trials, 1, -1)  # element m + M n of each trial
     bad = (_through_fragments(subject, maps, places, given) != right).any(axis=1).reshape(trials, n, m).swapaxes(1, 2)
@@ -80,18 +79,28 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     return finding(Check.ISA, wrong, "random integers", trials, ENGINE, Status.AGREES, seconds)
 
 
-def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
-    """A matrix of small integers; positions that share one element of the instruction are equal.
+def random_matrices(parts: Sequence[BoundOperand], trials: int, rng: Random) -> dict[str, Matrix]:
+    """[trial][x][y] of small integers for each operand; places that share one element of the instruction are equal.
 
     In single precision, which multiplies fastest: a sum is at most 24 * 24 K, below 2^24, so it is exact.
     """
+    coarse = [_coarse(part) for part in parts]
+    shapes = [(part.extent[0], part.extent[1] // one) for part, one in zip(parts, coarse, strict=True)]
+    ends = [*accumulate(map(math.prod, shapes))]
+    numbers = np.frombuffer(rng.randbytes(trials * ends[-1]), dtype=np.uint8).reshape(trials, -1)
+    given = {}
+    for part, one, shape, end in zip(parts, coarse, shapes, ends, strict=True):
+        low, high = RANGES[part.name]
+        drawn = numbers[:, end - math.prod(shape) : end] % (high - low)
+        blocks = (drawn.astype(np.float32) + low).reshape(trials, *shape)
+        given[part.name] = np.repeat(blocks, one, axis=2) if one > 1 else blocks
+    return given
+
+
+def _coarse(part: BoundOperand) -> int:
+    """How many places along the second axis share one element of the instruction."""
     formula = part.formulas[0]
-    coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
-    low, high = RANGES[part.name]
-    rows, columns = part.extent[0], part.extent[1] // coarse
-    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8)
-    blocks = ((drawn % (high - low)).astype(np.float32) + low).reshape(rows, columns)
-    return np.repeat(blocks, coarse, axis=1) if coarse > 1 else blocks
+    return formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
 
 
 def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:

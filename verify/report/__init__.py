@@ -48,7 +48,7 @@ class Case:
 
     def contradicts(self, verdict: Verdict) -> bool:
         """Whether checks disagree on a claim, or a GPU alone refutes it of an atom that equals the ISA tables."""
-        of_gpu = verdict.claim.prop.gpu_alone and verdict.status is Status.REFUTED
+        of_gpu = verdict.status is Status.REFUTED and verdict.claim.prop.gpu_alone
         return verdict.contradiction or (of_gpu and self._equals_isa)
 
     @cached_property

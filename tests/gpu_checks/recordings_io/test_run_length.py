@@ -42,6 +42,10 @@ def test_what_is_written_as_repeated_is_read_as_such(first, modes):
     assert entries(given_, len(column)).tolist() == column
 
 
+def test_an_entry_that_a_negative_step_takes_below_zero_has_no_label() -> None:
+    assert entries({"first": [0], "times": [[2, -1], [2, 5]]}, 4).tolist() == [0, -1, 5, -1]
+
+
 @pytest.mark.parametrize(
     ("column", "form"),
     [

@@ -83,7 +83,7 @@ def test_evidence_under_a_key_travels_once() -> None:
     def by_value(parcel: Parcel) -> list[Evidence]:
         (packed,) = parcel.cases
         assert packed is not None
-        return [one for verdict in packed[1] for one in verdict.evidence if isinstance(one, Evidence)]
+        return [one for evidence, *_ in packed[1] for one in evidence if isinstance(one, Evidence)]
 
     assert len(by_value(second)) < len(packed_evidence(second)) / 4
 
@@ -91,7 +91,7 @@ def test_evidence_under_a_key_travels_once() -> None:
 def packed_evidence(parcel: Parcel) -> list[object]:
     (packed,) = parcel.cases
     assert packed is not None
-    return [one for verdict in packed[1] for one in verdict.evidence]
+    return [one for evidence, *_ in packed[1] for one in evidence]
 
 
 def bent() -> Parcel:

@@ -13,7 +13,7 @@ from verify.atom.checker import prepared
 from verify.binding.atom import prepare
 from verify.core.verdict import Status
 from verify.evidence import product as module
-from verify.evidence.product import WRONG, product, random_matrix
+from verify.evidence.product import WRONG, product, random_matrices
 
 ATOM = registry()["SM80_16x8x16_F32F16F16F32_TN"]
 SCALED = next(atom for name, atom in registry().items() if {"SFA", "SFB", "E"} <= atom.operands.keys())
@@ -26,7 +26,15 @@ SCALED = next(atom for name, atom in registry().items() if {"SFA", "SFB", "E"} <
 def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
     subject = prepared(SCALED)
     (found,) = (one for one in subject.parts if one.name == part)
-    assert set(random_matrix(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
+    assert set(random_matrices([found], 1, Random(1))[found.name].ravel().tolist()) == set(map(float, drawn))
+
+
+def test_every_operand_and_every_trial_has_numbers_of_its_own() -> None:
+    parts = [one for one in prepared(ATOM).parts if one.name in ("A", "B")]
+    given = random_matrices(parts, 2, Random(1))
+    assert [given[one.name].shape for one in parts] == [(2, *one.extent) for one in parts]
+    drawn = {tuple(trial.ravel()[:32].tolist()) for matrices in given.values() for trial in matrices}
+    assert len(drawn) == 4
 
 
 def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
