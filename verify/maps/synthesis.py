@@ -119,10 +119,14 @@ def _prevented(rows: Rows) -> str:
 def as_c(found: FragmentMap) -> str:
     """An expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
 
-    Of an inverse map they are digits of row and col. Raises MapError with the points that prevent both.
+    Of an inverse map they are digits of row and col. Raises MapError with the points that prevent both, and for numbers
+    that C's int and unsigned do not have in common: their values would depend on the type.
     """
     if not found.total or len(found.inputs) != 2:
         raise MapError("no sum of digits: the map is not one of two coordinates with an image for each")
+    for point, image in found.pairs():
+        if not all(0 <= c < 1 << 31 for c in image):
+            raise MapError(f"no text of C: {found.show_input(point)} has {found.show(image)}, not in 0..2^31 - 1")
     lanes, values = found.inputs
     names = ("row", "col") if lanes.name != "lane" else ("lane" if lanes.extent <= WARP else "tid", "i")
     lines = []

@@ -88,3 +88,19 @@ def test_a_text_that_reads_otherwise_is_never_shown(monkeypatch: pytest.MonkeyPa
             patch.setattr(synthesis, name, lambda _, wrong=wrong: wrong)
             with pytest.raises(AssertionError, match="read again, differs at lane 0, value 1"):
                 synthesis.forms(made, [name.removeprefix("as_")])
+
+
+@pytest.mark.parametrize(
+    ("far", "c"),
+    [
+        (-1, "no text of C: lane 0, value 1 has (e=-1), not in 0..2^31 - 1"),
+        (2**31 - 1, "e = i*2147483647"),
+        (2**31, "no text of C: lane 0, value 1 has (e=2147483648), not in 0..2^31 - 1"),
+        (2**62, "no text of C: lane 0, value 1 has (e=4611686018427387904), not in 0..2^31 - 1"),
+    ],
+)
+def test_numbers_that_int_and_unsigned_have_not_in_common_have_no_text_of_c(far: int, c: str) -> None:
+    made = of(lambda _, value: value * far, 1, 2, (Axis("e", 1 << 63),))
+    assert text(made, "c") == c
+    linear = f"{{register = [[{far}]], lane = [], warp = []}}"
+    assert text(made, "bases") == (linear if far > 0 else "not linear over F2: an image is negative")
