@@ -96,6 +96,18 @@ def test_an_unrecorded_instruction_is_no_gap_unless_only_the_gpu_is_requested(ch
         assert Report((found,), require=frozenset({Check.GPU}), allow_unchecked=True).exit() == 4
 
 
+@pytest.mark.parametrize("operands", ["A", "AB", "ABC"])
+def test_a_required_check_must_be_made_of_every_operand(operands: str) -> None:
+    """Behind a swizzle, here one that moves nothing, every point is compared and no solver proves anything."""
+    right = registry()["SM80_16x8x16_F32F16F16F32_TN"]
+    texts = {name: f"Sw<1,12,4> o {right.operands[name]}" for name in operands}
+    found = AtomChecker().case(replace(right, operands={**right.operands, **texts}))
+    assert found.status == "VERIFIED"
+    report = Report((found,), require=frozenset({Check.PROOF}), allow_unchecked=True)
+    assert report.exit() == 4 and report.unmet() == [(found.name, "proof: none was made of A equals isa")]
+    assert Report((found,), require=frozenset({Check.ISA, Check.GPU})).exit() == 0
+
+
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Check]) -> None:
     found = replace(case(NO_BOOK, chosen), expect="")

@@ -86,16 +86,23 @@ def found(subject: BoundAtom) -> Numbers | None:
     return moved if moved and None not in numbers.values() else None
 
 
-def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
     """The atom's (x, y) and the instruction's, of every (thread, value) of every replica, in plain integers."""
     thr, rep = subject.numbering
-    width = part.extent[0]
-    for thread, row in enumerate(part.rows()):
+    for thread, row in enumerate(_labels(part)):
         for replica in range(subject.rep_size):
             lane = lane_of(thr, thread) + lane_of(rep, replica)
-            for value, element in enumerate(row):
+            for value, labels in enumerate(row):
                 x, y = part.formulas[0].locate(lane, value)
-                yield (element % width, element // width), (int(x), int(y))
+                yield labels, (int(x), int(y))
+
+
+def _labels(part: BoundOperand) -> Sequence[Sequence[tuple[int, ...]]]:
+    """The atom's (x, y) of every (thread, value); of a map those outside the tile too, which are no element's."""
+    if part.map is not None:
+        return part.map.rows()
+    width = part.extent[0]
+    return [[(element % width, element // width) for element in row] for row in part.rows()]
 
 
 def reported(
@@ -216,12 +223,11 @@ def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> Bou
         return part
     from verify.maps.fragment_map import Axis, FragmentMap
 
-    rows, width = part.rows(), part.extent[0]
+    rows = _labels(part)
     maps = [inverse.get(axis, {}) for axis in part.axes]
 
     def image(thread: int, value: int) -> tuple[int, ...]:
-        labels = divmod(rows[thread][value], width)[::-1]
-        return tuple(one.get(label, label) for one, label in zip(maps, labels, strict=True))
+        return tuple(one.get(label, label) for one, label in zip(maps, rows[thread][value], strict=True))
 
     threads, values = part.domain
     inputs = Axis("thread", threads), Axis("value", values)

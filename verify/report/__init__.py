@@ -192,7 +192,8 @@ class Report:
     def unmet(self) -> list[tuple[str, str]]:
         """Subjects on which a required check confirmed and refuted nothing, with the reason.
 
-        An instruction that could not be compared counts as a missing check of every kind.
+        An instruction that could not be compared counts as a missing check of every kind, and so does an operand that
+        the check says nothing about, as no solver of a map that is given point by point.
         """
         missing = []
         for case, check in product(self.cases, sorted(self.require)):
@@ -204,6 +205,8 @@ class Report:
                 if v.claim.prop.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
             ]
             reasons = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
+            if any(e.check is check for v in case.verdicts for e in v.evidence):  # it was requested
+                reasons += [f"none was made of {v.claim.part} {v.claim.prop.words}" for v in about if _lacks(v, check)]
             if not mine or reasons:
                 missing.append((case.name, f"{check}: {next(iter(reasons), 'it was not requested')}"))
         return missing
@@ -241,6 +244,11 @@ class Report:
         if counts[Status.UNKNOWN] or self.unmet() or self.gaps:
             return Exit.UNDECIDED
         return Exit.OK if self.cases else Exit.EMPTY
+
+
+def _lacks(verdict: Verdict, check: Check) -> bool:
+    """Whether a check that a claim requires found nothing on it, not even why: a map's points have no proof."""
+    return check in verdict.claim.prop.required and all(evidence.check is not check for evidence in verdict.evidence)
 
 
 def cut_short(missing: int, what: str = "subject") -> str:

@@ -219,3 +219,13 @@ def test_a_file_declares_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_copies_are_left_as_they_are(checker: AtomChecker) -> None:
     copy: AnyAtom = registry()["SM75_U32x1_LDSM_N"]
     assert Status.RELABELLED not in statuses(checker.verify(copy))
+
+
+@pytest.mark.parametrize("relabel", [{}, {"m": "(8,2):(2,1)"}])
+@pytest.mark.parametrize("checks", [frozenset(Check), frozenset({Check.PROOF}), frozenset({Check.GPU})])
+def test_a_map_that_leaves_its_tile_has_labels(relabel: dict[str, str], checks: frozenset[Check]) -> None:
+    right = atom(MMA)
+    operands = {"A": "((4,8),(2,2,2)):((32,2),(16,1,128))", "C": "((4,8),(2,2)):((2@1,2@0),(1@1,-1@0))"}
+    wrong = replace(right, relabel=relabel, operands={**right.operands, **operands})
+    unread = checks == {Check.PROOF} and bool(relabel)  # then only C is wrong, and no solver proves anything of a map
+    assert AtomChecker(checks).case(wrong).status == ("UNCHECKED" if unread else "REFUTED")
