@@ -183,8 +183,8 @@ class EntryFile(pytest.File):
         if line:
             raise self.CollectError(line)
         entries, problem = checker(self.config).read(self.path)
-        if problem:
-            raise self.CollectError(problem)
+        if problem or not entries:
+            raise self.CollectError(problem or f"{self.path}: no atom, tiling, movement or map is in it")
         for entry in entries:
             yield EntryItem.from_parent(self, name=entry.name, entry=entry)
 

@@ -77,10 +77,7 @@ def tile_of(text: str) -> tuple[int, int]:
     found = numbers(text) or [0]
     if 0 in found or len(found) > 2:
         raise UsageError(f"--onto {text!r}: it should be two positive extents such as 16x8, or one size")
-    extent = found[0], found[1] if len(found) == 2 else 1
-    if extent[0] * extent[1] > LARGEST:
-        raise UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
-    return extent
+    return found[0], found[1] if len(found) == 2 else 1
 
 
 def _no_layout(text: str, error: LayoutError) -> str:
@@ -146,6 +143,9 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
     from verify.binding.atom import BoundAtom, BoundOperand
 
     read, points, fault = None, None, ""
+    if extent[0] * extent[1] > LARGEST:
+        shown = "x".join(map(str, extent))
+        raise UsageError(f"--onto {shown}: the tile has more than 2^24 elements, too many to enumerate")
     try:
         found = _enumerable(text, _read(text))
     except ProfileError as error:

@@ -85,6 +85,11 @@ def test_importing_the_package_loads_none_of_it() -> None:
         verify.verify_nothing  # noqa: B018
 
 
+def test_a_tile_of_which_no_owners_can_be_counted_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="--onto 1048576x1048576: the tile has more than 2\\^24 elements"):
+        verify.verify_layout("8:1", onto=(1 << 20, 1 << 20))
+
+
 @pytest.mark.parametrize("onto", ["16x8", (16, 8, 1), (16, "8"), (16, 0), (True, 8), 0, 1.5])
 def test_a_tile_that_is_none_is_a_spec_error(onto):
     with pytest.raises(SpecError, match="expected a tile such as"):
