@@ -399,6 +399,7 @@ SAME_BITS = Property(
     isa=lambda run, atom, _: [same_bits(atom)],
     how=(EVERY_POINT, "", ""),
     reads=lambda check, atom, _: tuple(part.text for part in atom.parts),
+    form=True,  # nothing else is claimed of Ref
 )
 RELATION = Property(
     "relation",

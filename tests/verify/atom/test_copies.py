@@ -7,7 +7,9 @@ import pytest
 
 from layouts.atoms import CopyAtom
 from tests.verify.test_families import refuted, shelf, verdict_on
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import OWNERSHIP
+from verify.core.verdict import Check
 
 COPIES = shelf("copy*.toml")
 
@@ -42,3 +44,13 @@ def test_addresses_have_as_many_owners_as_in_the_isa_tables() -> None:
 def test_every_lane_has_tensor_memory() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
     assert "32 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text
+
+
+@pytest.mark.parametrize("check", list(Check))
+def test_ref_is_compared_whichever_checks_are_requested(check: Check) -> None:
+    """Tiles are divided by it, and nothing else is claimed of it."""
+    right = COPIES["SM75_U32x4_LDSM_N"]
+    assert isinstance(right, CopyAtom)
+    wrong = replace(right, operands={**right.operands, "Ref": "(32,(32,4)):(32,(1024,1))"})
+    checker = AtomChecker(frozenset({check}))
+    assert [checker.case(one).status for one in (right, wrong)] == ["VERIFIED", "REFUTED"]
