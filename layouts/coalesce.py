@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves
-from layouts.layout import Layout, make_layout, trusted
+from layouts.int_tuple import IntTuple
+from layouts.layout import Layout, leaves_of, make_layout, trusted
 
 
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
@@ -70,16 +70,16 @@ def merge(shapes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], lis
     out_strides: list[int] = []
     extent = stride = 0
     follow = None
-    for s, d in zip(shapes, strides, strict=True):
+    for i, s in enumerate(shapes):
         if s == 1:
             continue
-        if d == follow:
+        if strides[i] == follow:
             extent *= s
             out_shapes[-1] = extent
         else:
-            extent, stride = s, d
-            out_shapes.append(s)
-            out_strides.append(d)
+            extent, stride = s, strides[i]
+            out_shapes.append(extent)
+            out_strides.append(stride)
         follow = extent * stride
     return out_shapes, out_strides
 
@@ -94,7 +94,7 @@ def from_modes(shapes: list[int], strides: list[int]) -> Layout:
 
 
 def _coalesce(layout: Layout) -> Layout:
-    return from_modes(*merge(leaves(layout.shape), leaves(layout.stride)))
+    return from_modes(*merge(*leaves_of(layout)))
 
 
 def _by_profile(simplify: Callable[[Layout], Layout], layout: Layout, profile: IntTuple | None) -> Layout:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from layouts.coalesce import from_modes, merge
 from layouts.errors import LayoutError
-from layouts.int_tuple import Shaped, leaves, size
+from layouts.int_tuple import Shaped, size
 from layouts.interleaved import below_interleaved
-from layouts.layout import Layout, cosize
+from layouts.layout import Layout, cosize, leaves_of
 
 
 def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
@@ -42,7 +42,8 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     strides: list[int] = []
     reach = 1
     hole: tuple[int, int, int] | None = None
-    modes = list(zip(leaves(layout.stride), leaves(layout.shape), strict=True))
+    extents, steps = leaves_of(layout)
+    modes = list(zip(steps, extents, strict=True))
     if len(modes) > 1:
         modes.sort()
     for d, s in modes:

@@ -15,14 +15,18 @@ from typing import TypeAlias
 
 from layouts.coalesce import merge
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves, nest, unwrap
-from layouts.layout import Layout, make_layout, trusted
+from layouts.int_tuple import IntTuple
+from layouts.layout import Layout, leaves_of, make_layout, trusted
 
 Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
 
 
 class _NotAdmissible(LayoutError):
-    """The no-carry condition fails."""
+    """The no-carry condition fails: A, B, the reason, and its numbers. The text is made when it is asked for."""
+
+    def __str__(self) -> str:
+        a, b, why, *numbers = self.args
+        return f"composition of A = {a} with B = {b}: {why.format(*numbers)}"
 
 
 def composition(a: Layout, b: Tiler) -> Layout:
@@ -48,11 +52,7 @@ def composition(a: Layout, b: Tiler) -> Layout:
             return make_layout(*map(composition, a, b))
         b = Layout(b)
     radices, weights = merged_modes(a)
-    carry = Carry(a, b, radices[:-1], weights)
-    if isinstance(b.shape, int) and isinstance(b.stride, int):
-        return trusted(*carry.mode(b.shape, b.stride))
-    modes = [carry.mode(n, r) for n, r in zip(leaves(b.shape), leaves(b.stride), strict=True)]
-    return trusted(nest((s for s, _ in modes), b.shape), nest((d for _, d in modes), b.shape))
+    return trusted(*Carry(a, b, radices[:-1], weights).mode(b.shape, b.stride))
 
 
 def admissible(a: Layout, b: Tiler) -> bool:
@@ -84,9 +84,10 @@ def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
     >>> merged_modes(Layout.parse("(2,3,1):(1,2,7)"))
     ([6, 2], [1, 7])
     """
-    shapes, strides = leaves(a.shape) or (1,), leaves(a.stride) or (0,)
-    # The last stride counts beyond the domain even where its extent is 1.
-    return merge(shapes if shapes[-1] > 1 else (*shapes[:-1], 2), strides)
+    extents, strides = leaves_of(a)
+    if not extents or extents[-1] == 1:  # the last stride counts beyond the domain even so
+        extents, strides = (*extents[:-1], 2), strides or (0,)
+    return merge(extents, strides)
 
 
 class Carry:
@@ -102,62 +103,70 @@ class Carry:
         self.radices, self.weights = radices, weights
         self.used = [0] * len(radices)
 
-    def mode(self, extent: int, step: int) -> tuple[IntTuple, IntTuple]:
-        """A o (extent:step), as one mode or, where adding carries, several."""
+    def mode(self, extent: IntTuple, step: IntTuple) -> tuple[IntTuple, IntTuple]:
+        """A o (extent:step), nested alike; an integer becomes several modes where adding carries."""
+        if isinstance(extent, tuple) or isinstance(step, tuple):
+            return self.modes(extent, step)  # type: ignore[arg-type]  # nested alike
         if step == 0:
             return extent, 0
         if extent == 1:
             return 1, self.unit_stride(step)
         if step < 0:
-            raise _NotAdmissible(f"{self}: the mode {extent}:{step} of B reaches negative indices of A")
+            raise self.fault("the mode {}:{} of B reaches negative indices of A", extent, step)
         if not self.radices:
             return extent, step * self.weights[0]
-        shapes: list[int] = []
-        strides: list[int] = []
-        rest = extent
-        while rest > 1:
-            n, value = self.run(rest, step)
+        n, value = self.run(extent, step)
+        if n == extent:
+            return n, value
+        shapes, strides = [n], [value]
+        while (extent := extent // n) > 1:
+            step *= n
+            n, value = self.run(extent, step)
             shapes.append(n)
             strides.append(value)
-            rest //= n
-            step *= n
-        return unwrap(tuple(shapes)), unwrap(tuple(strides))
+        return tuple(shapes), tuple(strides)
+
+    def modes(self, extents: tuple[IntTuple, ...], steps: tuple[IntTuple, ...]) -> tuple[IntTuple, IntTuple]:
+        """The modes A o (extent:step) of a tuple, from left to right."""
+        shapes: list[IntTuple] = []
+        strides: list[IntTuple] = []
+        for i, extent in enumerate(extents):
+            shape, stride = self.mode(extent, steps[i])
+            shapes.append(shape)
+            strides.append(stride)
+        return tuple(shapes), tuple(strides)
 
     def run(self, rest: int, step: int) -> tuple[int, int]:
         """The first mode n:A(step) of rest:step: n steps, until a digit carries or all steps are done."""
-        digits, value = self.digits(step)
-        n = rest
-        for i, digit in enumerate(digits):
-            if digit:
-                n = min(n, -(-self.radices[i] // digit))
-        if rest % n:
-            raise _NotAdmissible(
-                f"{self}: the mode {rest}:{step} of B carries out of a mode of A after {n} steps, "
-                f"and {n} does not divide {rest}"
-            )
-        self.use(digits, n - 1)
-        return n, value
-
-    def digits(self, index: int) -> tuple[list[int], int]:
-        """The bounded digits of an index, and A's value there."""
         digits: list[int] = []
-        value = 0
-        for radix, weight in zip(self.radices, self.weights, strict=False):
+        n, index, value = rest, step, 0
+        for i, radix in enumerate(self.radices):
             digit = index % radix
             digits.append(digit)
-            value += digit * weight
+            if digit:
+                value += digit * self.weights[i]
+                carry = -(-radix // digit)
+                n = carry if carry < n else n
             index //= radix
-        return digits, value + index * self.weights[-1]
+        if rest % n:
+            raise self.fault(
+                "the mode {0}:{1} of B carries out of a mode of A after {2} steps, and {2} does not divide {0}",
+                rest, step, n,
+            )  # fmt: skip
+        self.use(digits, n - 1)
+        return n, value + index * self.weights[-1]
 
     def use(self, digits: list[int], times: int) -> None:
         """Add ``times`` uses of the digits. Raises _NotAdmissible where they carry."""
         for i, digit in enumerate(digits):
-            self.used[i] += digit * times
-            if self.used[i] >= self.radices[i]:
-                raise _NotAdmissible(
-                    f"{self}: the modes of B together reach digit {self.used[i]} "
-                    f"in mode {i} of the coalesced A, which has the extent {self.radices[i]}: A(B(c)) carries"
-                )
+            if digit:
+                self.used[i] += digit * times
+                if self.used[i] >= self.radices[i]:
+                    raise self.fault(
+                        "the modes of B together reach digit {} in mode {} of the coalesced A, "
+                        "which has the extent {}: A(B(c)) carries",
+                        self.used[i], i, self.radices[i],
+                    )  # fmt: skip
 
     def unit_stride(self, step: int) -> int:
         """CuTe's stride for an extent of 1; inside the domain its value does not matter."""
@@ -165,5 +174,6 @@ class Carry:
             step = -(-abs(step) // radix) * (1 if step > 0 else -1)
         return step * self.weights[-1]
 
-    def __str__(self) -> str:
-        return f"composition of A = {self.a} with B = {self.b}"
+    def fault(self, why: str, *numbers: int) -> _NotAdmissible:
+        """The rejection for a reason with these numbers."""
+        return _NotAdmissible(self.a, self.b, why, *numbers)

@@ -115,12 +115,12 @@ def composition(a: Outer, b: Tiler | Outer) -> Outer:
     Raises LayoutError when layout o layout is not admissible (see layouts.compose), and when swizzle o swizzle is
     no swizzle.
     """
+    if isinstance(a, Layout) and not isinstance(b, (Swizzle, ComposedLayout)):
+        return compose_layouts(a, b)
     if isinstance(a, ComposedLayout):
         return _composed(a.layout_a, a.offset, composition(a.layout_b, b))
     if isinstance(b, (Swizzle, ComposedLayout)):
         return _after_swizzle(a, b)
-    if isinstance(a, Layout):
-        return compose_layouts(a, b)
     if isinstance(b, Layout):
         return _composed(a, 0, b)
     raise LayoutError(f"{a} has no modes: it composes with a layout, not with the tiler {b}")

@@ -60,11 +60,6 @@ def wrap(t: IntTuple) -> tuple[IntTuple, ...]:
     return t if isinstance(t, tuple) else (t,)
 
 
-def unwrap(modes: tuple[IntTuple, ...]) -> IntTuple:
-    """The only mode when there is one, else the tuple."""
-    return modes[0] if len(modes) == 1 else modes
-
-
 def product(t: IntTuple) -> int:
     """The product of all integers of ``t``; 1 for the empty tuple.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from layouts.coalesce import from_modes, merge
 from layouts.errors import LayoutError
-from layouts.int_tuple import leaves
-from layouts.layout import Layout
+from layouts.layout import Layout, leaves_of
 
 
 def right_inverse(layout: Layout) -> Layout:
@@ -19,7 +18,7 @@ def right_inverse(layout: Layout) -> Layout:
     >>> print(right_inverse(Layout.parse("(4,(2,2)):(2,(1,16))")))
     (2,4):(4,1)
     """
-    chains = _longest_chains(*merge(leaves(layout.shape), leaves(layout.stride)))
+    chains = _longest_chains(*merge(*leaves_of(layout)))
     shapes: list[int] = []
     strides: list[int] = []
     reach = 1
@@ -63,7 +62,7 @@ def left_inverse(layout: Layout) -> Layout:
     Raises LayoutError when a stride is 0 or negative, when one stride does not divide the next, and when two
     modes overlap, s_i * d_i > d_{i+1}: in the last case and for a stride of 0, L is not injective.
     """
-    shapes, strides = merge(leaves(layout.shape), leaves(layout.stride))
+    shapes, strides = merge(*leaves_of(layout))
     if not shapes:
         return from_modes([], [])
     before = 1

@@ -100,6 +100,17 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
     return layout
 
 
+def leaves_of(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The extents and the strides of a layout from left to right.
+
+    >>> leaves_of(Layout.parse("((4,8),2):((1,4),32)"))
+    ((4, 8, 2), (1, 4, 32))
+    """
+    shape, stride = layout.shape, layout.stride
+    extents = leaves(shape)
+    return extents, stride if extents is shape else leaves(stride)  # type: ignore[return-value]  # nested alike
+
+
 def parse_layout(text: str) -> Layout:
     """Read a layout in CuTe's notation: ``Layout.parse``."""
     return Layout.parse(text)
@@ -113,7 +124,7 @@ def make_layout(*layouts: Layout) -> Layout:
 
     One layout becomes the only mode of a rank-1 layout.
     """
-    return trusted(tuple(x.shape for x in layouts), tuple(x.stride for x in layouts))
+    return trusted(tuple([x.shape for x in layouts]), tuple([x.stride for x in layouts]))
 
 
 def cosize(layout: Layout) -> int:
@@ -122,8 +133,7 @@ def cosize(layout: Layout) -> int:
     >>> cosize(Layout((4, 8), (1, 5)))
     39
     """
-    pairs = zip(leaves(layout.shape), leaves(layout.stride), strict=True)
-    return 1 + sum((s - 1) * abs(d) for s, d in pairs)
+    return 1 + sum([(s - 1) * abs(d) for s, d in zip(*leaves_of(layout), strict=True)])
 
 
 def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:

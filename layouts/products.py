@@ -19,8 +19,8 @@ from layouts.compose import Tiler, composition
 from layouts.composed import L, on_layout
 from layouts.divide import by_mode, unpack_both, unpack_second, unzip
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, compatible, leaves, size, wrap
-from layouts.layout import Layout, cosize, make_layout
+from layouts.int_tuple import IntTuple, compatible, size, wrap
+from layouts.layout import Layout, cosize, leaves_of, make_layout, trusted
 from layouts.modes import UNIT, append, make_ordered_layout
 from layouts.text import format_int_tuple
 
@@ -147,18 +147,19 @@ def _copies(block: Layout, tiler: Layout) -> Layout:
         if not single(tiler):
             raise
         return composition(UNIT, tiler)
-    modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
-    reach = max((s * d for s, d in modes if s > 1), default=0) or 1
+    modes = zip(*leaves_of(block), strict=True)
+    reach = max([s * d for s, d in modes if s > 1], default=0) or 1
     if _interleaves(block):  # then its modes end before its values do
         reach = cosize(block)
-    beyond = Layout(-(-cosize(tiler) // size(gaps)), reach)
+    beyond = trusted(-(-cosize(tiler) // size(gaps)), reach)
     return composition(coalesce(make_layout(gaps, beyond)), tiler)
 
 
 def _interleaves(block: Layout) -> bool:
     """Whether a mode begins before the one below it ends, by complement's own comparisons: no new path to prove."""
     reach = 1
-    for d, s in sorted(zip(leaves(block.stride), leaves(block.shape), strict=True)):
+    extents, strides = leaves_of(block)
+    for d, s in sorted(zip(strides, extents, strict=True)):
         if s == 1 or d == 0:
             continue
         if d < reach:

@@ -135,21 +135,26 @@ class Linear:
         return Linear(self.xp, *low), Linear(self.xp, *high)
 
     def table(self, dtype: Any) -> Array:
-        """The value at every index, where rows have the same extents: sums of one line for each mode, first fastest."""
-        found = None
-        for s, d in zip(self.extents, self.strides, strict=True):
-            line = self.xp.arange(s, dtype=dtype) * d
-            if found is None:
-                found = line
-            elif s > 1:
-                whole = line[..., :, None] + found[..., None, :]
-                found = self.xp.reshape(whole, (*whole.shape[:-2], whole.shape[-2] * whole.shape[-1]))
-        return found
+        """The value at every index, where rows have the same extents."""
+        return summed(self.xp, self.extents, self.strides, dtype)
 
     def at(self, index: Array, dtype: Any) -> Array:
         """The values at an array of indices, digit by digit."""
         fitting = self.cast(dtype)
         return digit_sum(index, fitting.extents, fitting.strides)
+
+
+def summed(xp: Any, extents: Sequence[int], strides: Sequence[Column], dtype: Any) -> Array:
+    """The value at every index of modes: sums of one line for each mode, first fastest. The numbers must fit."""
+    found = None
+    for s, d in zip(extents, strides, strict=True):
+        line = xp.arange(s, dtype=dtype) * d
+        if found is None:
+            found = line
+        elif s > 1:
+            whole = line[..., :, None] + found[..., None, :]
+            found = xp.reshape(whole, (*whole.shape[:-2], whole.shape[-2] * whole.shape[-1]))
+    return found
 
 
 Step: TypeAlias = "int | Swizzle | Linear"  # what is added, xored or looked up, after what came before

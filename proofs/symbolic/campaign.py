@@ -5,6 +5,10 @@ This takes long, so the results are recorded in `record.json`: for each operatio
 proved, how many reject their input and were proved to lie outside the precondition, and which are unknown. Each result
 has a hash of the executed code and of the code that examined it; when either has changed, the result is not used.
 A run executes the operations without a current result, so an interrupted run continues where it stopped.
+The record has the digest of all its results, which shows damage and edits, not forgery: an edited record is rejected.
+
+z3's budget counts its steps and not seconds, so that every run ends alike. No time is bounded: a query with products of
+many inputs may take ten seconds within its budget.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any
 
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
+from lanecheck_console.digests import name_of
 from lanecheck_console.progress import INTERRUPTED, Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
@@ -51,6 +56,10 @@ KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexp
 LATE_NUMPY = "from layouts.arrays import np"  # the same numpy, imported when it is used
 STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
 """For each module that defines goals, the other modules on which the results depend."""
+
+
+class EditedError(ProblemError):
+    """The record is not as a run has written it."""
 
 
 def sources() -> Mapping[str, str]:
@@ -92,15 +101,23 @@ def operations() -> Mapping[str, Operation]:
 
 
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """The recorded results by label whose hash is that of the present code."""
+    """The recorded results by label whose hash is that of the present code. Raises EditedError."""
     try:
-        kept = dict(json.loads(file.read_text(encoding="utf-8"))["operations"])
+        found = json.loads(file.read_text(encoding="utf-8"))
+        kept = dict(found["operations"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+    if found.get("digest") != _digest(kept):
+        why = "edited or damaged: its digest is not that of its results"
+        raise EditedError(f"{file.name}: {why}; remove it and run python -m proofs.symbolic.campaign")
     current = sources()
     return {
         label: entry for label, entry in kept.items() if _whole(entry) and entry["sources"] == current.get(label, "")
     }
+
+
+def _digest(operations: Mapping[str, Mapping[str, Any]]) -> str:
+    return name_of(json.dumps(operations, sort_keys=True))
 
 
 def _whole(entry: object) -> bool:
@@ -112,7 +129,11 @@ def _whole(entry: object) -> bool:
 
 def faults(file: Path = FILE) -> Iterable[str]:
     """The reasons why the record is not current or not complete, one line each."""
-    kept = recorded(file)
+    try:
+        kept = recorded(file)
+    except EditedError as error:
+        yield str(error)
+        return
     if not kept:
         yield f"{file.name}: the code has changed since the campaign was run"
         return
@@ -149,7 +170,10 @@ def _examined(label: str) -> dict[str, Any]:
 
 
 def run(jobs: int, file: Path = FILE) -> None:
-    """Examine the operations that are not recorded; each result is written as soon as it is known."""
+    """Examine the operations that are not recorded; each result is written as soon as it is known.
+
+    Raises EditedError, and ProblemError when the code changes meanwhile.
+    """
     done, begun = dict(recorded(file)), sources()
     todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
     with Progress(len(operations()), "operations") as shown, processes(jobs, max_tasks_per_child=1) as pool:
@@ -161,17 +185,18 @@ def run(jobs: int, file: Path = FILE) -> None:
                 raise ProblemError("the code has changed since the campaign began: start it again")
             if error is None:
                 done[label] = {**future.result(), "engine": solve.version("z3"), "sources": begun[label]}
-                _write(done, file)
+                write(done, file)
                 shown.step(label)
             else:
                 with shown.aside():
                     print(f"{label} was not finished: {error!r}", file=sys.stderr, flush=True)
 
 
-def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
+def write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     """Write one line for each operation, in the order of the operations."""
     lines = [f"{json.dumps(label)}: {json.dumps(done[label])}" for label in operations() if label in done]
-    file.write_text('{"schema": 2, "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    head = f'{{"schema": 3, "digest": "{_digest(done)}", "operations": {{\n'
+    file.write_text(head + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
 @until_closed()

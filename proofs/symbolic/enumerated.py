@@ -198,8 +198,9 @@ def _merged(modes: Flat) -> Flat:
 
 
 def _is_compact(modes: Flat) -> bool:
-    """Whether the layout takes each of 0, 1, ... size - 1 once."""
-    return sorted(at(modes, i) for i in range(size(modes))) == list(range(size(modes)))
+    """Whether the layout takes each of 0, 1, ... size - 1 once: then its least and largest value add to size - 1."""
+    ends = sum((s - 1) * d for s, d in modes)
+    return ends == size(modes) - 1 and sorted(at(modes, i) for i in range(size(modes))) == list(range(size(modes)))
 
 
 def _coalesced(layout: Pair, result: Pair) -> str:
@@ -291,6 +292,7 @@ def _two(result: Pair) -> tuple[Flat, Flat] | str:
     return flat((shape[0], stride[0])), flat((shape[1], stride[1]))
 
 
+@lru_cache(maxsize=1 << 14)
 def _is_one_mode(layout: Pair) -> bool:
     """Whether a layout is n:1, however it is written."""
     return _merged(flat(layout)) in ([], [(size(flat(layout)), 1)])

@@ -5,6 +5,7 @@ Whether a layout with a given table of values exists is decided without the pack
 coalesced form is forced, it is the least k > 0 with f(k) != k*f(1).
 """
 
+import pickle
 from contextlib import suppress
 from itertools import product
 
@@ -138,6 +139,34 @@ def test_published_counterexamples_are_rejected_with_the_numbers(a, b, reason):
     assert str(a) in str(error.value)
     assert str(b) in str(error.value)
     assert not admissible(a, b)
+    again = pickle.loads(pickle.dumps(error.value))
+    assert (type(again), str(again)) == (type(error.value), str(error.value))
+
+
+def parts(shape, profile):
+    """What a shape has in the place of each integer of the profile."""
+    return (
+        [x for s, p in zip(shape, profile, strict=True) for x in parts(s, p)] if isinstance(profile, tuple) else [shape]
+    )
+
+
+@given(LEFT, hyp.one_of(st.any_layout(max_leaves=3, max_size=60), st.layouts(low=-3, high=12)))
+@example(Layout.parse("(4,6):(1,100)"), Layout.parse("((1,(),(2)),3):((-9,(),(2)),0)"))
+@example(Layout.parse("(6,2):(1,7)"), Layout.parse("((3),(2)):((2),(3))"))
+@example(Layout.parse("8:1"), Layout.parse("((2,2),2):((1,-1),-1)"))
+def test_each_mode_is_composed_after_those_left_of_it_whatever_their_nesting(a, b):
+    """R has at each integer of B what it has there when B is written flat; both are rejected for the same reason."""
+    flat = Layout(tuple(st.flat(b.shape)), tuple(st.flat(b.stride)))
+    found = []
+    for inner in (b, flat):
+        try:
+            result = composition(a, inner)
+        except LayoutError as error:
+            found.append(str(error).removeprefix(f"composition of A = {a} with B = {inner}: "))
+        else:
+            found.append((parts(result.shape, inner.shape), parts(result.stride, inner.shape)))
+    assert found[0] == found[1]
+    assert isinstance(found[0], str) or all(r >= 0 or n == 1 for n, r in zip(flat.shape, flat.stride, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,31 @@ class Domain:
         return self._ends[-1] if self._ends else 0
 
     def __getitem__(self, number: int) -> Pair:
-        place = bisect_right(self._ends, number)
-        shape = self._shapes[place]
-        number -= self._ends[place - 1] if place else 0
-        strides = []
-        for _ in leaves(shape):
-            number, digit = divmod(number, len(self.strides))
-            strides.append(self.strides[digit])
-        return shape, nest(iter(strides), shape)
+        return next(self.between(number, number + 1))
+
+    def between(self, start: int, stop: int) -> Iterator[Pair]:
+        """The layouts with the numbers start, ..., stop - 1."""
+        place = bisect_right(self._ends, start)
+        while start < stop:
+            shape = self._shapes[place]
+            begin, end = self._ends[place - 1] if place else 0, min(stop, self._ends[place])
+            extents = leaves(shape)
+            strides = self._strides(len(extents), start - begin, end - begin)
+            # Strides of a flat shape are nested as it is.
+            yield from ((shape, one if extents is shape else nest(iter(one), shape)) for one in strides)
+            start, place = end, place + 1
+
+    def _strides(self, modes: int, start: int, stop: int) -> Iterator[tuple[int, ...]]:
+        """The strides of some modes with the numbers start, ..., stop - 1, whose lowest digit is the first stride."""
+        if modes == 0:
+            yield ()
+            return
+        radix = len(self.strides)
+        begin, end = start // radix, -(-stop // radix)
+        for number, rest in enumerate(self._strides(modes - 1, begin, end), begin):
+            low, high = max(start - number * radix, 0), min(stop - number * radix, radix)
+            for stride in self.strides[low:high]:
+                yield stride, *rest
 
 
 def profiles(modes: int, depth: int) -> Iterator[IntTuple]:

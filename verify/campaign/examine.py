@@ -8,9 +8,9 @@ case in plain Python, which also decides the smallest counterexample and one con
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product as grid
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,13 @@ from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair
 from verify.campaign.found import Found, Wrong
-from verify.campaign.laws import LAWS, Decided, Rows
+from verify.campaign.laws import LAWS, Decided, Layouts, Rows
 from verify.core.errors import Exit, UsageError
 
-POINTS = 1 << 20  # of all cases that are decided at once
+POINTS = 1 << 16  # of all cases that are decided at once: arrays that stay in a processor's cache
 LARGEST = 1 << 31  # stride of a result: products with indices fit in 64 bits
 
 Second = Pair | int | None
-Place = tuple[int, int]  # of the arguments
 Case = tuple[Any, ...]  # the arguments
 
 
@@ -39,50 +38,87 @@ class DisagreementError(UsageError):
     code = Exit.CONTRADICTION
 
 
-@dataclass(slots=True)
-class _Group:
-    """The cases of one group, as places of their arguments, and the strides of their results."""
-
-    places: list[Place] = field(default_factory=list)
-    strides: list[Any] = field(default_factory=list)
+Group = tuple[list[int], list[Any]]
+"""The numbers of cases with results of one shape, and the strides of these results."""
+Groups = defaultdict[Any, Group]
+"""The groups of cases whose arguments have the same shapes, by the shape of their results."""
 
 
 @dataclass(slots=True)
 class _Called:
-    """What came back: results by (shape of the first, second argument's shape or number, shape of the result)."""
+    """What came back: results by the shapes of the arguments; of a second argument that is none, the argument."""
 
-    groups: dict[tuple[Any, Any, Any], _Group] = field(default_factory=dict)
-    rejected: list[Place] = field(default_factory=list)
-    odd: list[Place] = field(default_factory=list)
+    groups: defaultdict[tuple[Any, Any], Groups] = field(default_factory=lambda: defaultdict(_groups))
+    rejected: list[int] = field(default_factory=list)
+    odd: list[int] = field(default_factory=list)
+
+
+def _groups() -> Groups:
+    return defaultdict(lambda: ([], []))
+
+
+class _Side:
+    """The arguments of one side, those of one shape together."""
+
+    def __init__(self, arguments: Sequence[Second]) -> None:
+        self.arguments = arguments
+        self.shapes = [one[0] if isinstance(one, tuple) else one for one in arguments]
+        self.number = np.zeros(len(arguments), dtype=np.int64)  # of each among those of its shape
+        self.layouts: dict[Any, Layouts] = {}
+        places: defaultdict[Any, list[int]] = defaultdict(list)
+        for place, one in enumerate(arguments):
+            if isinstance(one, tuple):
+                places[one[0]].append(place)
+        for shape, some in places.items():
+            self.number[some] = np.arange(len(some))
+            strides = [arguments[place][1] for place in some]  # type: ignore[index]  # a layout, as was seen
+            self.layouts[shape] = Layouts(shape, _flat(shape, strides))
+
+    def made(self, target: Target) -> list[Any]:
+        """The arguments as an implementation has them."""
+        return [target.make(*one) if isinstance(one, tuple) else one for one in self.arguments]
+
+    def changed(self, made: Sequence[Any]) -> bool:
+        """Whether an argument is no longer what it was made of."""
+        given = zip(made, self.arguments, strict=True)
+        now = [(x.shape, x.stride) if isinstance(one, tuple) else one for x, one in given]
+        return now != [*self.arguments]
+
+    def rows(self, shape: Any, places: Any) -> Any:
+        """The layouts of that shape at some places, one for each case; an argument that is none is itself."""
+        return Rows(self.layouts[shape], self.number[places]) if shape in self.layouts else shape
 
 
 def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Found:
     """What a law's cases are: each first argument with each second one; None where it has no second one."""
 
-    def case(place: Place) -> Case:
-        first, second = firsts[place[0]], seconds[place[1]]
+    def case(number: int) -> Case:
+        first, second = firsts[number % len(firsts)], seconds[number // len(firsts)]
         return (first,) if second is None else (first, second)
 
-    called = _called(target, law, firsts, seconds)
+    left, right = _Side(firsts), _Side(seconds)
+    called = _called(target, law, left, right)
     if called is None:  # an argument was changed, so that other calls may have been made with wrong ones
-        return _one_by_one(target, law, map(case, grid(range(len(firsts)), range(len(seconds)))))
-    due = [place for place in called.rejected if REQUIRED[law].plain(*case(place))]  # simple: not to be rejected
+        return _one_by_one(target, law, map(case, range(len(firsts) * len(seconds))))
+    due = [number for number in called.rejected if REQUIRED[law].plain(*case(number))]  # simple: not to be rejected
     odd = [*called.odd, *due]
-    right: list[Place] = []  # the first of each group
-    wrong: list[Place] = []
+    fine: list[int] = []  # the first of each group
+    wrong: list[int] = []
     confirmed = unmet = 0
-    for (a, b, result), group in called.groups.items():
-        decided = _decided(law, a, b, result, group, firsts, seconds)
-        if decided is None:
-            odd += group.places
-            continue
-        broken, outside = decided
-        fine = np.flatnonzero(~(broken | outside))
-        right += [group.places[n] for n in fine[:1]]
-        wrong += [group.places[n] for n in np.flatnonzero(broken)]
-        confirmed += len(fine)
-        unmet += int((outside & ~broken).sum())
-    smallest = _again(target, law, [*map(case, right[:1])], [*map(case, wrong)])
+    for (a, b), groups in called.groups.items():
+        for result, (numbers, strides) in groups.items():
+            second, first = np.divmod(np.array(numbers, dtype=np.int64), len(firsts))
+            decided = _decided(law, [left.rows(a, first), right.rows(b, second)], result, strides)
+            if decided is None:
+                odd += numbers
+                continue
+            broken, outside = decided
+            right_ones = np.flatnonzero(~(broken | outside))
+            fine += [numbers[n] for n in right_ones[:1]]
+            wrong += [numbers[n] for n in np.flatnonzero(broken)]
+            confirmed += len(right_ones)
+            unmet += int((outside & ~broken).sum())
+    smallest = _again(target, law, [case(n) for n in fine[:1]], [case(n) for n in wrong])
     rejected = len(called.rejected) - len(due)
     counts = confirmed + len(wrong) + rejected + unmet, confirmed, len(wrong), rejected, unmet
     return Found(*counts, smallest) + _one_by_one(target, law, map(case, odd))
@@ -102,80 +138,77 @@ def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case
     return Wrong(size, text, fault)
 
 
-def _called(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> _Called | None:
-    """The results of all cases; None if a call changed its argument."""
+def _called(target: Target, law: str, left: _Side, right: _Side) -> _Called | None:
+    """The results of all cases; None if a call changed its argument. All cases of a second argument have the numbers
+    that follow those of the one before it.
+    """
     function = getattr(target.functions, law)
-    left = [target.make(*one) for one in firsts]
-    right: list[Any] = [target.make(*one) if isinstance(one, tuple) else one for one in seconds]
-    shapes = [one[0] if isinstance(one, tuple) else one for one in seconds]
+    firsts, seconds = left.made(target), right.made(target)
     called = _Called()
-    groups = called.groups
-    for i, a in enumerate(left):
-        shape = firsts[i][0]
-        for j, b in enumerate(right):
+    rejected, odd = called.rejected, called.odd
+    groups_of = {b: [called.groups[a, b] for a in left.shapes] for b in dict.fromkeys(right.shapes)}
+    for place, b in enumerate(seconds):
+        begin = place * len(firsts)
+        for number, (a, groups) in enumerate(zip(firsts, groups_of[right.shapes[place]], strict=True), begin):
             try:
                 result = function(a) if b is None else function(a, b)
             except PROGRAMMING:
-                called.odd.append((i, j))
+                odd.append(number)
                 continue
             except Exception:
-                called.rejected.append((i, j))
+                rejected.append(number)
                 continue
             try:
-                key = shape, shapes[j], result.shape
-                group = groups.get(key)
-                stride = result.stride
+                numbers, strides = groups[result.shape]
+                strides.append(result.stride)
+                numbers.append(number)
             except (AttributeError, TypeError):  # no layout, or a shape that cannot be compared
-                called.odd.append((i, j))
-                continue
-            if group is None:
-                group = groups[key] = _Group()
-            group.places.append((i, j))
-            group.strides.append(stride)
-    changed = any((x.shape, x.stride) != pair for x, pair in zip(left, firsts, strict=True))
-    changed |= any(isinstance(p, tuple) and (x.shape, x.stride) != p for x, p in zip(right, seconds, strict=True))
-    return None if changed else called
+                odd.append(number)
+    return None if left.changed(firsts) or right.changed(seconds) else called
 
 
-def _decided(
-    law: str, a: Any, b: Any, result: Any, group: _Group, firsts: Sequence[Pair], seconds: Sequence[Second]
-) -> Decided | None:
+def _decided(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[Any]) -> Decided | None:
     """(broken, outside the law) of each case of a group; None if its results fit no array."""
-    strides = _array(result, group.strides)
-    if strides is None:
+    found = _array(result, strides)
+    if found is None:
         return None
-    rows: list[Any] = [_rows(a, firsts, [i for i, _ in group.places])]
-    if b is not None:
-        rows.append(_rows(b, seconds, [j for _, j in group.places]) if isinstance(seconds[0], tuple) else b)
-    points = LAWS[law].points(*rows, Rows(result, strides, np.arange(len(strides))))
+    rows = [one for one in (*arguments, Rows(Layouts(result, found))) if one is not None]
+    points = LAWS[law].points(*rows)
     if points > MOST:
         return None
-    found = []
+    decided = []
     step = max(1, POINTS // points)
-    for start in range(0, len(strides), step):
-        part = [Rows(x.shape, x.strides, x.which[start : start + step]) if isinstance(x, Rows) else x for x in rows]
-        some = strides[start : start + step]
-        found.append(LAWS[law].decide(*part, Rows(result, some, np.arange(len(some)))))
-    broken, outside = zip(*found, strict=True)
+    for start in range(0, len(found), step):
+        part = [one.part(slice(start, start + step)) if isinstance(one, Rows) else one for one in rows]
+        try:
+            decided.append(LAWS[law].decide(*part))
+        except TooLarge:
+            return None
+    broken, outside = zip(*decided, strict=True)
     return np.concatenate(broken), np.concatenate(outside)
-
-
-def _rows(shape: Any, layouts: Sequence[Any], chosen: Sequence[int]) -> Rows:
-    places, which = np.unique(np.array(chosen), return_inverse=True)
-    return Rows(shape, np.array([leaves(layouts[n][1]) for n in places.tolist()], dtype=np.int64), which)
 
 
 def _array(shape: Any, strides: Sequence[Any]) -> Any:
     """The flat strides of results, a row for each; None unless all are natural numbers of the shape's nesting."""
     try:
         extents = leaves(shape)
-        found = np.array([leaves(stride) for stride in strides])
+        found = _flat(shape, strides)
     except (TypeError, ValueError, OverflowError):
         return None
     plain = all(type(n) is int and n > 0 for n in extents) and found.dtype == np.int64
     if not plain or found.shape != (len(strides), len(extents)) or found.min(initial=0) < 0:
         return None
     return found if found.max(initial=0) < LARGEST else None
+
+
+def _flat(shape: Any, strides: Sequence[Any]) -> Any:
+    """The flat strides, a row for each; column by column, which is much faster, where the shape is flat."""
+    columns: list[Any] = [] if isinstance(shape, tuple) else [strides]
+    if set(map(type, strides)) == {tuple} and len(set(map(len, strides))) == 1:
+        columns = [*zip(*strides, strict=True)]
+    if columns and all(set(map(type, column)) == {int} for column in columns):
+        return np.array(columns, dtype=np.int64).T
+    return np.array([leaves(stride) for stride in strides])
 
 
 def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Found:

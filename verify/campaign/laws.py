@@ -15,22 +15,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from layouts.batched import Batch, compose, stacked
+from layouts.batched.evaluate import summed
+from layouts.coords import INT64_MAX, digit_sum
 from layouts.int_tuple import IntTuple, leaves
+from proofs.symbolic.definitions import TooLarge
 from proofs.symbolic.enumerated import refines
 
 Array = Any  # of numpy
+SHARED = 1 << 20  # points: the values of so many are kept for other cases
 Decided = tuple[Array, Array]
 """For each case whether the law is broken, and whether it does not apply, or not at every point."""
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Layouts of one shape, one for each case: that of case n has the strides `strides[which[n]]`."""
+class Layouts:
+    """Layouts of one shape, with a row of strides for each."""
 
     shape: IntTuple
     strides: Array  # (layouts, modes)
-    which: Array
+
+    def __len__(self) -> int:
+        return len(self.strides)
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -44,30 +49,97 @@ class Rows:
 
     @cached_property
     def table(self) -> Array:
-        """The values of each of the layouts, not of each case."""
-        return self._batch(self.strides).values()
+        """Their values: (layouts, points)."""
+        return summed(np, self.extents, _columns(self.strides), np.int64)
+
+    @cached_property
+    def once(self) -> Array:
+        """Whether each takes each of its values once."""
+        return _ascends(np.sort(self.table))
+
+    @cached_property
+    def compact(self) -> Array:
+        """Whether each takes each of 0, ..., size - 1 once."""
+        return self.once & (self.table.max(1) == self.size - 1)
+
+    @cached_property
+    def fewest(self) -> Array:
+        """How few modes have the values of each."""
+        found = np.zeros(len(self), dtype=np.int64)
+        end = np.zeros_like(found)  # the stride with which the next mode would continue the last one
+        for extent, stride in zip(self.extents, self.strides.T, strict=True):
+            if extent > 1:
+                found += (found == 0) | (end != stride)
+                end = extent * stride
+        return np.maximum(found, 1)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One of some layouts for each case: the one with the number `which[n]`, or a layout of its own, with number n."""
+
+    layouts: Layouts
+    which: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.layouts if self.which is None else self.which)
+
+    def each(self, found: Array) -> Array:
+        """For each case what was found for its layout."""
+        return found if self.which is None else found[self.which]
+
+    def part(self, cases: slice) -> Rows:
+        """The rows of some cases. Where the values of all layouts are too many, those of each case are made instead."""
+        if self.which is not None and len(self.layouts) * self.size <= SHARED:
+            return Rows(self.layouts, self.which[cases])
+        chosen = cases if self.which is None else self.which[cases]
+        return Rows(Layouts(self.shape, self.layouts.strides[chosen]))
+
+    @property
+    def shape(self) -> IntTuple:
+        """The shape of all."""
+        return self.layouts.shape
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents from left to right."""
+        return self.layouts.extents
+
+    @property
+    def size(self) -> int:
+        """The number of points."""
+        return self.layouts.size
+
+    @cached_property
+    def strides(self) -> Array:
+        """The strides of each case's layout: (cases, modes)."""
+        return self.each(self.layouts.strides)
 
     @cached_property
     def values(self) -> Array:
         """The values of each case's layout: (cases, points)."""
-        return self.table[self.which]
+        return self.each(self.layouts.table)
 
     def after(self, inner: Rows) -> Array:
-        """L(R(k)) for each index k of R, a row for each case, the last mode of L unbounded."""
-        return compose(self._batch(self.strides[self.which]), inner._batch(inner.strides[inner.which])).values()
-
-    def _batch(self, strides: Array) -> Batch:
-        return stacked(np.broadcast_to(np.array(self.extents), strides.shape), strides)
+        """L(R(k)) for each index k of R, a row for each case, the last mode of L unbounded. Raises TooLarge."""
+        last = int(inner.values.max())
+        if last < self.size <= inner.size:
+            return self.inside(inner.values)
+        if last * int(self.strides.max()) * len(self.extents) > INT64_MAX:
+            raise TooLarge(f"values at the index {last}, which may not fit 64 bits")
+        return digit_sum(inner.values, self.extents, _columns(self.strides))
 
     def inside(self, indices: Array) -> Array:
         """The values at indices of the domain, a row for each case."""
-        return np.take(self.table, indices + self.size * self.which[:, None])
+        number = np.arange(len(self)) if self.which is None else self.which
+        return np.take(self.layouts.table, indices + self.size * number[:, None])
 
     def modes(self, *places: int) -> tuple[Rows, ...]:
         """Some modes as layouts of their own."""
         assert isinstance(self.shape, tuple)
         ends = np.cumsum([0, *(len(leaves(part)) for part in self.shape)])
-        return tuple(Rows(self.shape[i], self.strides[:, ends[i] : ends[i + 1]], self.which) for i in places)
+        strides = self.layouts.strides
+        return tuple(Rows(Layouts(self.shape[i], strides[:, ends[i] : ends[i + 1]]), self.which) for i in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +156,7 @@ class Law:
 def _coalesced(a: Rows, r: Rows) -> Decided:
     if r.size != a.size or (isinstance(r.shape, tuple) and any(isinstance(part, tuple) for part in r.shape)):
         return _all(a)
-    fewest = np.zeros(len(a.strides), dtype=np.int64)
-    end = np.zeros_like(fewest)  # the stride with which the next mode would continue the last one
-    for extent, stride in zip(a.extents, a.strides.T, strict=True):
-        if extent > 1:
-            fewest += (fewest == 0) | (end != stride)
-            end = extent * stride
-    more = len(r.extents) > np.maximum(fewest, 1)[a.which]
+    more = len(r.extents) > a.each(a.layouts.fewest)
     return more | (r.values != a.values).any(1), _none(a)
 
 
@@ -102,9 +168,11 @@ def _composed(a: Rows, b: Rows, r: Rows) -> Decided:
 
 def _image(a: Rows, b: Rows, r: Rows) -> Decided:
     """R(k) = A(B(k)) wherever B(k) lies in the domain of A; the law applies where that is every k."""
-    inside = b.values < a.size
-    differ = r.values != a.inside(np.minimum(b.values, a.size - 1))
-    return (differ & inside).any(1), ~inside.all(1)
+    outside = b.layouts.table >= a.size
+    if not outside.any():
+        return (r.values != a.inside(b.values)).any(1), _none(a)
+    differ = r.values != a.inside(b.each(np.where(outside, 0, b.layouts.table)))
+    return (differ & ~b.each(outside)).any(1), b.each(outside.any(1))
 
 
 def _complemented(a: Rows, target: int, r: Rows) -> Decided:
@@ -113,36 +181,31 @@ def _complemented(a: Rows, target: int, r: Rows) -> Decided:
     Modes of A with stride 0 only repeat values: index 0 in them, and all others, are the values once.
     """
     counted = (a.strides != 0) & (np.array(a.extents) > 1)
-    wrong = np.empty(len(a.which), dtype=bool)
-    for pattern in np.unique(counted, axis=0):
-        cases = np.flatnonzero((counted == pattern).all(1)[a.which])
-        kept = Rows(
-            tuple(e if c else 1 for e, c in zip(a.extents, pattern, strict=True)), a.strides * pattern, a.which[cases]
-        )
-        wrong[cases] = _uncovered(kept, target, r.values[cases])
+    pattern = counted @ (1 << np.arange(counted.shape[1]))
+    wrong = np.empty(len(a), dtype=bool)
+    for one in np.unique(pattern):
+        cases = np.flatnonzero(pattern == one)
+        extents = tuple(e if c else 1 for e, c in zip(a.extents, counted[cases[0]], strict=True))
+        wrong[cases] = _uncovered(Layouts(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
     return wrong, _none(a)
 
 
-def _uncovered(a: Rows, target: int, rest: Array) -> Array:
-    sums = np.sort((a.values[:, :, None] + rest[:, None, :]).reshape(len(rest), -1))
-    grows = (np.diff(rest) > 0).all(1)
-    once = (np.diff(sums) > 0).all(1)
+def _uncovered(a: Layouts, target: int, rest: Array) -> Array:
+    sums = np.sort((a.table[:, :, None] + rest[:, None, :]).reshape(len(rest), -1))
     first = sums[:, :target]
     covers = np.all(first == np.arange(first.shape[1]), axis=1) & (first.shape[1] == target)
-    reach = (a.strides * np.array(a.extents, dtype=np.int64)).max(1, initial=1)[a.which]
-    return ~(grows & once & covers & (sums.shape[1] <= -(-target // reach) * reach))
+    reach = (a.strides * np.array(a.extents, dtype=np.int64)).max(1, initial=1)
+    fits = sums.shape[1] <= -(-target // reach) * reach
+    return ~(_ascends(rest) & _ascends(sums) & covers & fits)
 
 
 def _right_inverted(a: Rows, r: Rows) -> Decided:
-    compact = np.zeros(len(a.strides), dtype=bool)
-    likely = np.flatnonzero(a.table.max(1) == a.size - 1)
-    compact[likely] = (np.sort(a.table[likely]) == np.arange(a.size)).all(1)
-    back = a.after(r) == np.arange(r.size)
-    return ~back.all(1) | (compact[a.which] & (r.size < a.size)), _none(a)
+    wrong = (a.after(r) != np.arange(r.size)).any(1)
+    return wrong | a.each(a.layouts.compact) if r.size < a.size else wrong, _none(a)
 
 
 def _left_inverted(a: Rows, r: Rows) -> Decided:
-    return ~_injective(a) | (r.after(a) != np.arange(a.size)).any(1), _none(a)
+    return ~a.each(a.layouts.once) | (r.after(a) != np.arange(a.size)).any(1), _none(a)
 
 
 def _divided(a: Rows, tiler: Rows, r: Rows) -> Decided:
@@ -152,7 +215,7 @@ def _divided(a: Rows, tiler: Rows, r: Rows) -> Decided:
     wrong, partly = _image(a, tiler, first)
     found = (first.values[:, :, None] + second.values[:, None, :]).reshape(len(wrong), -1)
     row = np.arange(len(wrong))[:, None]
-    taken = np.zeros((len(wrong), int(a.table.max()) + 2), dtype=bool)
+    taken = np.zeros((len(wrong), int(a.values.max()) + 2), dtype=bool)
     taken[row, np.minimum(found, taken.shape[1] - 1)] = True  # the last column is of larger values
     return wrong | ~taken[row, a.values].all(1), partly
 
@@ -165,29 +228,33 @@ def _multiplied(block: Rows, tiler: Rows, r: Rows) -> Decided:
     if first.size != block.size or not refines(second.shape, tiler.shape):
         return _all(block)
     wrong = (first.values != block.values).any(1)
-    once = _injective(block) & _injective(tiler)
+    once = block.each(block.layouts.once) & tiler.each(tiler.layouts.once)
     sums = np.sort((first.values[:, :, None] + second.values[:, None, :]).reshape(len(wrong), -1))
-    wrong |= once & (np.diff(sums) == 0).any(1)
-    ordered = (np.diff(tiler.values) > 0).all(1)
-    wrong |= once & ordered & (np.diff(second.values) < 0).any(1)
+    wrong |= once & ~_ascends(sums)
+    ordered = tiler.each(_ascends(tiler.layouts.table))
+    wrong |= once & ordered & (second.values[:, 1:] < second.values[:, :-1]).any(1)
     return wrong, ~once
+
+
+def _columns(strides: Array) -> tuple[Array, ...]:
+    return tuple(strides.T[:, :, None])
 
 
 def _has_two_modes(r: Rows) -> bool:
     return isinstance(r.shape, tuple) and len(r.shape) == 2
 
 
-def _injective(a: Rows) -> Array:
-    once: Array = (np.diff(np.sort(a.table)) > 0).all(1)
-    return once[a.which]
+def _ascends(values: Array) -> Array:
+    ascends: Array = (values[:, 1:] > values[:, :-1]).all(1)
+    return ascends
 
 
 def _all(a: Rows) -> Decided:
-    return np.ones(len(a.which), dtype=bool), _none(a)
+    return np.ones(len(a), dtype=bool), _none(a)
 
 
 def _none(a: Rows) -> Array:
-    return np.zeros(len(a.which), dtype=bool)
+    return np.zeros(len(a), dtype=bool)
 
 
 def _largest(*rows: Rows) -> int:
@@ -203,7 +270,7 @@ LAWS: Mapping[str, Law] = {
     "composition": Law("R(c) = A(B(c)), compatible(B, R)", "layout", _composed, _largest, partial=True),
     "complement": Law("(A, R) takes each value once and covers [0, n)", "cotarget", _complemented, _product),
     "right_inverse": Law("L(R(k)) = k", "", _right_inverted, _largest),
-    "left_inverse": Law("R(L(k)) = k", "", _left_inverted, _largest),
+    "left_inverse": Law("R(L(k)) = k", "", _left_inverted, lambda a, r: a.size),
     "logical_divide": Law("R(t, 0) = A(T(t)), and R has every value of A", "layout", _divided, _largest, partial=True),
     "logical_product": Law(
         "R(i, 0) = A(i), and R takes each value once", "layout", _multiplied, _largest, partial=True

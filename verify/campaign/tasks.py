@@ -106,12 +106,13 @@ class LawTask:
 
     def _decided(self, target: Target) -> Found:
         domain, found = domain_of(self.spec), Found()
-        paired = isinstance(self.seconds, range)
-        seconds: list[Second] = [domain[n] for n in self.seconds] if paired else list(self.seconds)  # type: ignore[index]
+        seconds: list[Second] = [*self.seconds]
+        if isinstance(self.seconds, range):
+            seconds = [*domain.between(self.seconds.start, self.seconds.stop)]
         step = max(1, BLOCK // len(seconds))
         with uncollected():
             for start in range(self.firsts.start, self.firsts.stop, step):
-                block = [domain[n] for n in range(start, min(start + step, self.firsts.stop))]
+                block = [*domain.between(start, min(start + step, self.firsts.stop))]
                 found += examined(target, self.law, block, seconds)
         return found
 

@@ -20,7 +20,7 @@ from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
 from proofs.symbolic.infer import Inferred, inferred
 from proofs.symbolic.suite import examined
-from verify.core.errors import SpecError
+from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.names import select
 from verify.core.verdict import Property
@@ -48,7 +48,10 @@ def verify_module(
     For our own operations at rank 3 the recorded results are reported, unless `fresh` executes them anew.
     """
     target = target_of(module, path)
-    recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
+    try:
+        recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
+    except campaign.EditedError as error:
+        raise UsageError(f"{error}, or add --fresh, which does not read it") from error
     steps = list(_steps(target, only, rank, seconds, recorded))
     found, missing = each(steps, lambda step, _: step[1](), "operations", lambda step: step[0], quiet)
     return Report(tuple(found), missing=missing)

@@ -45,15 +45,47 @@ def test_every_path_is_accounted_for(label: str) -> None:
 )
 def test_a_faulty_entry_is_reported(tmp_path: Path, change: dict[str, object], expected: str) -> None:
     edited = {**KEPT, "coalesce, rank 2": {**KEPT["coalesce, rank 2"], **change}}
-    (tmp_path / "record.json").write_text(json.dumps({"operations": edited}))
+    campaign.write(edited, tmp_path / "record.json")
     assert [line[: len(expected)] for line in campaign.faults(tmp_path / "record.json")] == [expected]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"operations": []}', '{"operations": {"coalesce, rank 2": 3}}'])
+@pytest.mark.parametrize("text", ["", "[]", '{"operations": 3}'])
 def test_a_malformed_record_is_not_used(tmp_path: Path, text: str) -> None:
     (tmp_path / "record.json").write_text(text)
     assert campaign.recorded(tmp_path / "record.json") == {}
     assert len(list(campaign.faults(tmp_path / "record.json"))) == 1
+
+
+EDITS = {
+    "a number": lambda text: text.replace('"paths": 2, "proved": 2,', '"paths": 3, "proved": 3,', 1),
+    "an operation less": lambda text: "".join(line for line in text.splitlines(True) if "coalesce, rank 2" not in line),
+    "no operation": lambda text: '{"operations": []}',
+    "no result": lambda text: '{"operations": {"coalesce, rank 2": 3}}',
+    "no digest": lambda text: text.replace('"digest"', '"was"'),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_record_is_rejected_in_one_line(
+    edit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from verify.laws.command import main
+
+    text = campaign.FILE.read_text()
+    (tmp_path / "record.json").write_text(text)
+    assert list(campaign.faults(tmp_path / "record.json")) == []
+    edited = EDITS[edit](text)
+    assert edited != text
+    (tmp_path / "record.json").write_text(edited)
+    why = "record.json: edited or damaged: its digest is not that of its results"
+    assert [line.partition(";")[0] for line in campaign.faults(tmp_path / "record.json")] == [why]
+    with pytest.raises(campaign.EditedError, match="edited or damaged"):
+        campaign.run(1, tmp_path / "record.json")
+    assert (tmp_path / "record.json").read_text() == edited
+    monkeypatch.setattr(campaign.recorded, "__defaults__", (tmp_path / "record.json",))
+    assert main(["--code", "--rank", "3"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and why in lines[0] and "--fresh" in lines[0]
 
 
 def test_nothing_is_unknown_or_left_over() -> None:
@@ -157,9 +189,9 @@ def test_every_rank_up_to_3_is_recorded() -> None:
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     """Only the missing operation is executed; all others are taken from the record."""
     kept = tmp_path / "record.json"
-    whole = json.loads(campaign.FILE.read_text())
-    entry = whole["operations"].pop("coalesce, rank 1")
-    kept.write_text(json.dumps(whole))
+    others = dict(KEPT)
+    entry = others.pop("coalesce, rank 1")
+    campaign.write(others, kept)
     campaign.run(1, kept)
     anew = json.loads(kept.read_text())["operations"]["coalesce, rank 1"]
     assert anew == {**entry, "engine": solve.version("z3")}

@@ -139,7 +139,8 @@ def test_a_run_that_ends_before_a_digit_carries_is_found(monkeypatch: pytest.Mon
     """Rounding down keeps A(x + k r) = A(x) + k v; only the count is wrong, as no digit carries there yet."""
 
     def run(carry: Carry, rest: int, step: int) -> tuple[int, int]:
-        (digit,), value = carry.digits(step)
+        (radix,), (weight, last) = carry.radices, carry.weights
+        digit, value = step % radix, step % radix * weight + step // radix * last
         n = min(rest, carry.radices[0] // digit) if digit else rest
         if rest % n:
             raise layouts.LayoutError("does not divide")

@@ -24,6 +24,14 @@ def test_the_layouts_are_all_of_them_and_each_once() -> None:
     assert set(found) == brute and len(found) == len(brute) == len(domain)
 
 
+def test_a_range_of_numbers_has_the_layouts_of_each_the_first_stride_runs_fastest() -> None:
+    domain = Domain(2, 2, 4, (1, 2), (0, 1, 3))
+    some = [domain[n] for n in range(len(domain))]
+    assert some[-5:] == [((2, 2), (1, 1)), ((2, 2), (3, 1)), ((2, 2), (0, 3)), ((2, 2), (1, 3)), ((2, 2), (3, 3))]
+    for start, stop in grid(range(len(domain) + 1), repeat=2):
+        assert [*domain.between(start, stop)] == some[start:stop]
+
+
 def test_they_are_layouts_from_small_to_large() -> None:
     domain = Domain(4, 3, 8, (2, 4), (1, 3))
     found = [Layout(*domain[n]) for n in range(len(domain))]

@@ -14,12 +14,13 @@ import pytest
 import layouts
 from layouts import Layout, LayoutError, coalesce, cosize, make_layout
 from proofs.symbolic import enumerated, execution
+from proofs.symbolic.definitions import TooLarge
 from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain
 from verify.campaign.examine import DisagreementError, Second, examined
 from verify.campaign.found import Found
-from verify.campaign.laws import LAWS
+from verify.campaign.laws import LAWS, Layouts, Rows
 
 SINGLE = Domain(3, 2, 8, (1, 2, 3, 4), (0, 1, 2, 4))
 PAIRED = Domain(2, 1, 4, (1, 2, 3, 4), (0, 1, 2, 3))
@@ -150,6 +151,7 @@ ODD: dict[str, Callable[..., Any]] = {
     "raises KeyError": lambda a: {}[a],
     "no layout": lambda a: None,
     "shape": lambda a: SimpleNamespace(shape=[1], stride=[0]),
+    "no stride": lambda a: SimpleNamespace(shape=a.shape),
     "no natural number": lambda a: SimpleNamespace(shape=a.shape, stride=0.5),
     "an extent of 0": lambda a: SimpleNamespace(shape=0, stride=0),
     "beyond 64 bits": lambda a: SimpleNamespace(shape=a.shape, stride=1 << 70),
@@ -202,7 +204,7 @@ def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: py
     law = LAWS["coalesce"]
 
     def planted(broken: bool) -> Any:
-        return lambda a, r: (np.full(len(a.which), broken), np.zeros(len(a.which), dtype=bool))
+        return lambda a, r: (np.full(len(a), broken), np.zeros(len(a), dtype=bool))
 
     monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(True))})
     with pytest.raises(DisagreementError, match="the arrays find it wrong, and plain Python does not"):
@@ -223,6 +225,17 @@ def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.Mo
     whole = examined(execution.ours(), "logical_divide", firsts, seconds)
     monkeypatch.setattr(examine, "POINTS", 8)
     assert examined(execution.ours(), "logical_divide", firsts, seconds) == whole
+    monkeypatch.setattr(laws, "SHARED", 0)
+    assert examined(execution.ours(), "logical_divide", firsts, seconds) == whole
+
+
+def test_values_that_may_not_fit_64_bits_are_not_computed_in_arrays() -> None:
+    far = Rows(Layouts(2, np.array([[1 << 31]])))
+    assert Rows(Layouts(4, np.array([[1 << 31]]))).after(far).tolist() == [[0, 1 << 62]]
+    with pytest.raises(TooLarge):
+        Rows(Layouts(4, np.array([[1 << 32]]))).after(far)
+    with pytest.raises(TooLarge):
+        Rows(Layouts((4, 2), np.array([[1, 1 << 32]]))).after(far)
 
 
 def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
