@@ -129,10 +129,15 @@ class Case:
 
     @property
     def as_known(self) -> bool:
-        """Whether just the parts are refuted that its known defect names before the colon."""
+        """Whether just the parts are refuted that its known defect names before the colon.
+
+        Nothing may be decided of a named part, where no check was requested that could. If it is right, the defect is
+        gone.
+        """
         named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
-        return bool(self.known_defect) and bool(refuted) and refuted <= named
+        right = {v.claim.part for v in self._main if v.status.confirmed} - refuted
+        return bool(self.known_defect) and bool(refuted) and refuted <= named and not right & named
 
     def surprise(self, expect_known: bool) -> str:
         """How it differs from what its entry expects; empty if it does not."""

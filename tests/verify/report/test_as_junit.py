@@ -52,7 +52,10 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     assert "entries not as expected: 1; exit 1" in capsys.readouterr().out
     assert atom.main(["--atoms", str(gone), "--expect-known", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["surprises"] == ["MINE_0"]
-    wrong = ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))") + 'known_defect = "B, ptx: wrong"\n'
+    b = ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))")
+    half = Path(user_file(tmp_path, text=b + 'known_defect = "B, C, ptx: wrong"\n'))  # C is right
+    assert outcomes(half, "--expect-known")[0] == 1
+    wrong = b + 'known_defect = "B, ptx: wrong"\n'
     known = Path(user_file(tmp_path, text=wrong))
     rejected, before, _ = outcomes(known)
     code, found, failed = outcomes(known, "--expect-known")
