@@ -25,7 +25,6 @@ from typing import Any
 
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
-from lanecheck_console.digests import name_of
 from lanecheck_console.progress import INTERRUPTED, Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
@@ -117,7 +116,7 @@ def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _digest(operations: Mapping[str, Mapping[str, Any]]) -> str:
-    return name_of(json.dumps(operations, sort_keys=True))
+    return hashlib.sha256(json.dumps(operations, sort_keys=True).encode()).hexdigest()
 
 
 def _whole(entry: object) -> bool:
