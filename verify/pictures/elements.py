@@ -51,8 +51,8 @@ def every(part: BoundOperand, threads: int, grain: int) -> Elements:
     if part.layout is None:
         at: dict[Point, int] = {point: _number(part, point) for point in shown}
     else:
-        found = points.values(part.layout, [thread + part.domain[0] * value for thread, value in shown])
-        end = prod(part.extent)
+        end, (step, _) = prod(part.extent), part.domain
+        found = points.values(part.layout, [thread + step * value for thread, value in shown])
         at = {point: e if 0 <= e < end else -1 for point, e in zip(shown, found, strict=True)}
     outside = [point for point, element in at.items() if element < 0]
     return Elements(at, len(at) - len(outside), len(outside), tuple(_words(part, one) for one in outside[:SHOWN]))

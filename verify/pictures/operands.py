@@ -63,7 +63,7 @@ class Drawn:
     def _unmoved(self) -> bool:
         """Whether every thread has what the first one has."""
         if self.part.layout is None:
-            return self.part.well_formed and all(row == self.part.rows()[0] for row in self.part.rows())
+            return self.part.map is not None and all(row == rows[0] for rows in [self.part.map.rows()] for row in rows)
         return all(stride == 0 for extent, stride in modes(*halves(self.part.layout)[0]) if extent > 1)
 
     @cached_property

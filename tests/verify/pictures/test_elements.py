@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from verify import layout
+from verify import layout, verify_atom
 from verify.core.search import Misread, Numbers
 from verify.pictures import elements
 from verify.pictures.picture import WHOLE, Picture, Window
@@ -48,6 +50,29 @@ def test_coordinates_outside_the_tile_have_no_cell(text: str) -> None:
     (panel,) = picture.panels
     assert sum(bool(cell.lines) for cell in panel.every()) == 4
     assert picture.notes[0].endswith("and 9 more")
+
+
+IN_MEMORY = """
+["mine"]
+ptx = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+shape = [64, 64, 16]
+thr = "128:1"
+A = "(128,(64,16)):(0,(1,64))"
+B = "(128,(64,16)):(0@0,(1@0,8@1))"
+C = "((4,8,4),(2,2,8)):((128,1,16),(64,8,512))"
+space = { A = "smem", B = "smem" }
+"""
+
+
+def test_an_operand_in_memory_whose_coordinates_leave_the_tile_is_drawn(tmp_path: Path) -> None:
+    """Every thread has the same values, so one is drawn; k=16 and beyond are outside."""
+    path = tmp_path / "mine.toml"
+    path.write_text(IN_MEMORY, encoding="utf-8")
+    (case,) = verify_atom(path).cases
+    assert case.picture is not None
+    panel = next(one for one in case.picture(WHOLE).panels if one.name == "B")
+    assert panel.heading.endswith(", by every thread")
+    assert sum(bool(cell.lines) for cell in panel.every()) == 64 * 2  # k = 0 and 8
 
 
 def test_a_block_that_plain_integers_do_not_give_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
