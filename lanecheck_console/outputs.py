@@ -50,6 +50,8 @@ def unwritable(path: str, folder: bool = False) -> str:
     if path == STDOUT:
         what = "folder" if folder else "file"
         return f"cannot write {path}: expected a {what}, and {path} is stdout; ./{path} is a {what} of that name"
+    if not path:
+        return f"cannot write '': it is the name of no {'folder' if folder else 'file'}"
     try:
         _check_writable(path, folder)
     except (OSError, ValueError) as error:  # ValueError: a letter that no name has

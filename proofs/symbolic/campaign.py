@@ -100,13 +100,16 @@ def operations() -> Mapping[str, Operation]:
 
 
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """The recorded results by label whose hash is that of the present code. Raises EditedError."""
+    """The recorded results by label whose hash is that of the present code; none without a file. Raises EditedError."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         kept = dict(found["operations"])
-    except (OSError, ValueError, KeyError, TypeError):
+        whole = found["digest"] == _digest(kept)
+    except FileNotFoundError:
         return {}
-    if found.get("digest") != _digest(kept):
+    except (OSError, ValueError, KeyError, TypeError):
+        whole = False
+    if not whole:
         why = "edited or damaged: its digest is not that of its results"
         raise EditedError(f"{file.name}: {why}; remove it and run python -m proofs.symbolic.campaign")
     current = sources()
@@ -134,7 +137,8 @@ def faults(file: Path = FILE) -> Iterable[str]:
         yield str(error)
         return
     if not kept:
-        yield f"{file.name}: the code has changed since the campaign was run"
+        why = "the code has changed since the campaign was run" if file.exists() else "no such record"
+        yield f"{file.name}: {why}"
         return
     yield from (f"{label}: not in the record, or the code has changed" for label in operations() if label not in kept)
     for label, entry in kept.items():

@@ -108,9 +108,19 @@ def _read(returned: Any) -> Pair:
     try:
         pair = _plain(returned.shape), _plain(returned.stride)
         flat(pair)
+        _check_alike(*pair)
     except (AttributeError, TypeError, ValueError) as error:
         raise _NoLayout(f"{returned!r}, which is no layout of tuples and integers"[:120]) from error
     return pair
+
+
+def _check_alike(shape: Tree, stride: Tree) -> None:
+    """Raise ValueError unless two trees are nested alike."""
+    if isinstance(shape, tuple) and isinstance(stride, tuple):
+        for parts in zip(shape, stride, strict=True):
+            _check_alike(*parts)
+    elif isinstance(shape, tuple) or isinstance(stride, tuple):
+        raise ValueError(f"{stride} is not nested as {shape}")
 
 
 def _plain(tree: Any) -> Tree:

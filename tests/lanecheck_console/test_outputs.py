@@ -10,6 +10,8 @@ import pytest
 
 from lanecheck_console.outputs import Unwritable, output, unwritable
 
+NAMELESS = "''"
+
 
 @pytest.mark.parametrize(
     ("path", "folder", "why"),
@@ -24,8 +26,8 @@ from lanecheck_console.outputs import Unwritable, output, unwritable
         ("-", False, "expected a file, and - is stdout; ./- is a file of that name"),
         ("-", True, "expected a folder, and - is stdout; ./- is a folder of that name"),
         ("./-", False, ""),
-        ("", False, "No such file or directory"),
-        ("", True, "No such file or directory"),
+        ("", False, "it is the name of no file"),
+        ("", True, "it is the name of no folder"),
         ("none/x.txt", False, "No such file or directory"),
         ("far", False, "No such file or directory"),
         ("new/", False, "Is a directory"),
@@ -47,7 +49,7 @@ def test_what_can_be_written(
     Path("dangling").symlink_to("there/new.txt")
     Path("far").symlink_to("none/new.txt")
     before = sorted(tmp_path.rglob("*"))
-    assert unwritable(path, folder) == (f"cannot write {path}: {why}" if why else "")
+    assert unwritable(path, folder) == (f"cannot write {path or NAMELESS}: {why}" if why else "")
     assert sorted(tmp_path.rglob("*")) == before and Path("old.txt").read_text() == "kept"
 
 

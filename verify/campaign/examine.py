@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from layouts.int_tuple import leaves
+from layouts.int_tuple import congruent, leaves
 from proofs.symbolic import enumerated
 from proofs.symbolic.definitions import MOST, TooLarge
 from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
@@ -102,7 +102,7 @@ def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence
         return _one_by_one(target, law, map(case, range(len(firsts) * len(seconds))))
     due = [number for number in called.rejected if REQUIRED[law].plain(*case(number))]  # simple: not to be rejected
     odd = [*called.odd, *due]
-    fine: list[int] = []  # the first of each group
+    fine: list[int] = []  # the first of each group; one of a block is decided again
     wrong: list[int] = []
     confirmed = unmet = 0
     for (a, b), groups in called.groups.items():
@@ -193,7 +193,7 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
     try:
         extents = leaves(shape)
         found = _flat(shape, strides)
-    except (TypeError, ValueError, OverflowError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         return None
     plain = all(type(n) is int and n > 0 for n in extents) and found.dtype == np.int64
     if not plain or found.shape != (len(strides), len(extents)) or found.min(initial=0) < 0:
@@ -202,12 +202,17 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
 
 
 def _flat(shape: Any, strides: Sequence[Any]) -> Any:
-    """The flat strides, a row for each; column by column, which is much faster, where the shape is flat."""
+    """The flat strides, a row for each; column by column, which is much faster, where the shape is flat.
+
+    Raises ValueError for strides that are not nested as the shape.
+    """
     columns: list[Any] = [] if isinstance(shape, tuple) else [strides]
-    if set(map(type, strides)) == {tuple} and len(set(map(len, strides))) == 1:
+    if set(map(type, strides)) == {tuple} and leaves(shape) is shape and set(map(len, strides)) == {len(shape)}:
         columns = [*zip(*strides, strict=True)]
     if columns and all(set(map(type, column)) == {int} for column in columns):
         return np.array(columns, dtype=np.int64).T
+    if not all(congruent(shape, stride) for stride in strides):
+        raise ValueError(f"strides that are not nested as {shape}")
     return np.array([leaves(stride) for stride in strides])
 
 

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
@@ -31,6 +31,7 @@ from verify.evidence.plain import few
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"  # with numpy or without
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
+Search = Literal["in_bounds", "ownership", "equals"]  # of `verify.maps.findings`
 
 
 def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
@@ -148,12 +149,13 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether each element of the tile has the number of owners that it must have."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     copies = subject.multiplicity(part)
-    if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
-        return "exhaustive", len(found), None
+    if size(layout) == copies * elements and (found := few(layout)) is not None:
+        if Counter(found) == dict.fromkeys(range(elements), copies):
+            return "exhaustive", len(found), None
     return "exhaustive", size(layout), _of_operand("ownership", subject, part, copies)
 
 
-def _of_operand(find: str, subject: BoundAtom, part: BoundOperand, *of: int) -> Counterexample | None:
+def _of_operand(find: Search, subject: BoundAtom, part: BoundOperand, *of: int) -> Counterexample | None:
     """What is wrong with an operand's layout, its sums written out."""
     layout, tile = part.parsed, dict(zip(part.axes, part.extent, strict=False))  # bits have one axis
     wrong = _wrong(find, tile, [(layout, partial(numbers, layout, subject.tables))], *of)
@@ -166,7 +168,7 @@ def _of_operand(find: str, subject: BoundAtom, part: BoundOperand, *of: int) -> 
 
 
 def _wrong(
-    find: str, tile: Mapping[str, int], of: Sequence[tuple[Layout, Callable[[], search.Numbers]]], *options: Any
+    find: Search, tile: Mapping[str, int], of: Sequence[tuple[Layout, Callable[[], search.Numbers]]], *options: Any
 ) -> Counterexample | None:
     """A finding of `verify.maps.findings` on layouts, each with its numbers by blocks.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from lanecheck_console.digests import name_of, sealed, unsealed
@@ -56,21 +57,21 @@ def name() -> str:
 
 def read() -> Catalogue:
     """Every map of the ISA tables: of the file, or made anew where the file is not what is made."""
+    made_from = name()
     try:
-        content = unsealed(name(), FILE.read_bytes())
+        content = unsealed(made_from, FILE.read_bytes())
     except OSError:
         content = None
-    if content is None:
-        return Catalogue(_made())
-    return Catalogue(content.decode())
+    return Catalogue(_made(made_from) if content is None else content.decode())
 
 
-def _made() -> str:
-    """The lines, from the formulas; the module that evaluates them is imported only then."""
+@lru_cache(maxsize=1)
+def _made(made_from: str) -> str:
+    """The lines, from the formulas of that digest; the module that evaluates them is imported only then."""
     from verify.identify import making
 
     return making.text()
 
 
 if __name__ == "__main__":
-    FILE.write_bytes(sealed(name(), _made().encode()))
+    FILE.write_bytes(sealed(name(), _made(name()).encode()))

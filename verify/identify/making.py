@@ -98,10 +98,13 @@ def in_registers() -> list[Group]:
 
 def in_memory() -> list[Group]:
     """Every map of an operand in tensor memory; lanes of it without an element do not contribute."""
-    return [
-        group_of(table, (table >= 0).all(axis=(1, 2)), extent, False, members)
-        for extent, table, members in places.tables()
-    ]
+    found = []
+    for extent, table, members in places.tables():
+        holds = (table >= 0).all(axis=(1, 2))
+        if not holds.any() or (table[~holds] >= 0).any():
+            raise ValueError(f"a lane of {members} has elements in some columns alone: they would not be compared")
+        found.append(group_of(table, holds, extent, False, members))
+    return found
 
 
 def _members(found: Mapping[tuple[Any, ...], list[str]]) -> list[Member]:

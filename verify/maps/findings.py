@@ -15,7 +15,7 @@ from math import prod
 from verify.core.verdict import Counterexample
 from verify.core.wording import describe, owners
 from verify.maps.counterexamples import OwnerCounts, inputs_of, leaves_the_tile, no_owner, unequal, wrong_owners
-from verify.maps.fragment_map import Axis, FragmentMap, Point, grid
+from verify.maps.fragment_map import Axis, FragmentMap, Point, grid, inside
 
 METHOD = "by enumeration"  # the number of points is beside it
 
@@ -31,7 +31,7 @@ def size(found: FragmentMap, wanted: Sequence[Axis]) -> Counterexample | None:
     if several is not None:
         images = " and ".join(map(found.show, found.at(*several)))
         return Counterexample(inputs_of(found, several), f"{found.show_input(several)} has several images: {images}")
-    outside = next((point for point in found.domain if not _inside(point, found.inputs)), None)
+    outside = next((point for point in found.domain if not inside(point, found.inputs)), None)
     if outside is not None:
         return Counterexample(inputs_of(found, outside), f"{found.show_input(outside)} is outside {_extents(wanted)}")
     missing = next(point for point in grid(wanted) if point not in found.images)
@@ -45,7 +45,7 @@ def in_bounds(found: FragmentMap) -> Counterexample | None:
         from verify.maps import by_blocks
 
         return by_blocks.in_bounds(found, found.computed)
-    outside = [(point, image) for point, image in found.pairs() if not _inside(image, found.outputs)]
+    outside = [(point, image) for point, image in found.pairs() if not inside(image, found.outputs)]
     return leaves_the_tile(found, len(outside), *outside[0]) if outside else None
 
 
@@ -145,10 +145,6 @@ def agreement(found: FragmentMap, wanted: FragmentMap) -> tuple[int, int]:
 
 def _extents(axes: Sequence[Axis]) -> str:
     return " x ".join(f"{axis.extent} {axis.word}s" for axis in axes)
-
-
-def _inside(point: Point, axes: Sequence[Axis]) -> bool:
-    return all(0 <= c < axis.extent for c, axis in zip(point, axes, strict=True))
 
 
 def _described(elements: Sequence[Point], found: FragmentMap) -> str:

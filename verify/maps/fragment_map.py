@@ -375,6 +375,9 @@ class FragmentMap:
 
     def elements(self) -> list[list[int]]:
         """The element x + X*y of each (input, input). Raises MapError as `rows` and `element` do."""
+        for point, image in self.pairs():
+            if not inside(image, self.outputs):
+                raise MapError(f"{self.show_input(point)} {self.has} {self.show(image)}, outside the tile")
         return [[self.element(image) for image in row] for row in self.rows()]
 
     def element(self, image: Point) -> int:
@@ -382,10 +385,10 @@ class FragmentMap:
 
         Raises MapError for an image outside of them: its number would be that of another one.
         """
+        if not inside(image, self.outputs):
+            raise MapError(f"{self.show(image)} is outside the tile")
         number, unit = 0, 1
         for coordinate, axis in zip(image, self.outputs, strict=True):
-            if not 0 <= coordinate < axis.extent:
-                raise MapError(f"{self.show(image)} is outside the tile")
             number += unit * coordinate
             unit *= axis.extent
         return number
@@ -401,6 +404,11 @@ class FragmentMap:
     def show(self, image: Point) -> str:
         """An image in words: (m=9, n=3)."""
         return "(" + ", ".join(f"{axis.word}={c}" for axis, c in zip(self.outputs, image, strict=True)) + ")"
+
+
+def inside(point: Point, axes: Sequence[Axis]) -> bool:
+    """Whether each coordinate is within the extent of its axis."""
+    return all(0 <= coordinate < axis.extent for coordinate, axis in zip(point, axes, strict=True))
 
 
 def grid(axes: Sequence[Axis]) -> Iterator[Point]:

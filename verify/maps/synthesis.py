@@ -25,7 +25,7 @@ from verify.core.digits import digits, modes
 from verify.maps import bases
 from verify.maps.expression import IndexFunction
 from verify.maps.fitted import Rows, fitted, layout_of
-from verify.maps.fragment_map import WARP, FragmentMap, MapError
+from verify.maps.fragment_map import WARP, FragmentMap, MapError, inside
 from verify.maps.of_layout import of_layout
 from verify.maps.operand import coordinates
 
@@ -75,7 +75,7 @@ def _check_read(form: Form, found: FragmentMap) -> None:
 def as_layout(found: FragmentMap) -> str:
     """The (lane, value) layout of a map, element x + X*y; raises MapError with the points that prevent one."""
     for point, image in found.pairs():
-        if not all(0 <= c < axis.extent for c, axis in zip(image, found.outputs, strict=True)):
+        if not inside(image, found.outputs):
             raise MapError(f"no layout: {found.show_input(point)} has {found.show(image)}, outside the tile")
     rows = found.elements()
     if text := layout_of(rows):

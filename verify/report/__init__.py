@@ -131,8 +131,8 @@ class Case:
     def as_known(self) -> bool:
         """Whether just the parts are refuted that its known defect names before the colon.
 
-        Nothing may be decided of a named part, where no check was requested that could. If it is right, the defect is
-        gone.
+        Nothing may be decided of a named part, where no check was requested that could. If an operand is right, its
+        defect is gone; `ptx` is the atom as a whole, which a wrong operand makes wrong too.
         """
         named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
@@ -211,7 +211,8 @@ class Report:
             ]
             reasons = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
             if any(e.check is check for v in case.verdicts for e in v.evidence):  # it was requested
-                reasons += [f"none was made of {v.claim.part} {v.claim.prop.words}" for v in about if _lacks(v, check)]
+                lacking = (f"{v.claim.part} {v.claim.text}".strip() for v in about if _lacks(v, check))
+                reasons += [f"none was made of the claim: {words}" for words in lacking]
             if not mine or reasons:
                 missing.append((case.name, f"{check}: {next(iter(reasons), 'it was not requested')}"))
         return missing

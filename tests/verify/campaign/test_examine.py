@@ -151,6 +151,8 @@ ODD: dict[str, Callable[..., Any]] = {
     "raises KeyError": lambda a: {}[a],
     "no layout": lambda a: None,
     "shape": lambda a: SimpleNamespace(shape=[1], stride=[0]),
+    "another nesting": lambda a: SimpleNamespace(shape=a.shape, stride=(a.stride,)),
+    "a nesting of its own": lambda a: SimpleNamespace(shape=((1, a.shape), 1), stride=(0, a.stride, 0)),
     "no stride": lambda a: SimpleNamespace(shape=a.shape),
     "no natural number": lambda a: SimpleNamespace(shape=a.shape, stride=0.5),
     "an extent of 0": lambda a: SimpleNamespace(shape=0, stride=0),

@@ -182,6 +182,17 @@ def test_a_large_map_is_searched_in_little_memory(monkeypatch: pytest.MonkeyPatc
     assert peak < 40 << 20, f"{peak >> 20} MiB"
 
 
+@pytest.mark.parametrize("text", ["Sw<1,0,4> o (32,4):(1,32)", "(32,4):(1@0,1@1)", "(32,4):(1,32)"])
+def test_few_points_on_a_large_tile_take_little_memory(text: str) -> None:
+    tracemalloc.start()
+    try:
+        assert command.main([text, "--onto", "2048x2048"]) == 1
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 80 << 20, f"{peak >> 20} MiB"
+
+
 def test_more_points_than_a_map_keeps_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "BLOCK", 1 << 18)
     assert command.main(["Sw<3,3,3> o (2048,1024):(1024,1)", "--onto", "1024x2048"]) == 0

@@ -84,8 +84,10 @@ def test_an_image_outside_the_tile_has_no_number(image: tuple[int, int]) -> None
     tile = [Axis("m", 16), Axis("n", 8)]
     one = FragmentMap.tabulate(lambda lane, value: image, [Axis("lane", 1), Axis("value", 1)], tile)
     assert one.rows() == [[image]]
-    with pytest.raises(MapError, match=rf"\(m={image[0]}, n={image[1]}\) is outside the tile"):
+    with pytest.raises(MapError, match=rf"lane 0, value 0 has \(m={image[0]}, n={image[1]}\), outside the tile"):
         one.elements()
+    with pytest.raises(MapError, match=rf"\(m={image[0]}, n={image[1]}\) is outside the tile"):
+        one.element(image)
 
 
 def test_each_point_has_a_source() -> None:
