@@ -7,7 +7,6 @@ is the value of input bit j, so f(x) is the xor of the columns at the bits of x.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,7 +17,7 @@ from layouts.errors import LayoutError
 from layouts.fit import from_samples
 from layouts.int_tuple import leaves, size
 from layouts.layout import Layout
-from layouts.swizzle import INDEX_BITS, Swizzle
+from layouts.swizzle import INDEX_BITS, Swizzle, swizzles
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -169,11 +168,11 @@ def f2_layout(matrix: F2Matrix) -> Layout | ComposedLayout:
     layout = _disjoint_layout(matrix.columns)
     if layout is not None:
         return layout
-    for swizzle in _swizzles(matrix.height):
+    for swizzle in swizzles(matrix.height):
         layout = _disjoint_layout(tuple(map(swizzle, matrix.columns)))
         if layout is not None:
             return ComposedLayout(swizzle, 0, layout)
-    for swizzle in _swizzles(matrix.width):
+    for swizzle in swizzles(matrix.width):
         layout = _disjoint_layout(tuple(matrix(swizzle(1 << j)) for j in range(matrix.width)))
         if layout is not None:
             return ComposedLayout(layout, 0, ComposedLayout(swizzle, 0, Layout(1 << matrix.width)))
@@ -211,12 +210,3 @@ def _disjoint_layout(columns: tuple[int, ...]) -> Layout | None:
             return None
         seen |= column
     return from_samples(1 << len(columns), lambda index: columns[index.bit_length() - 1])
-
-
-def _swizzles(bits: int) -> Iterator[Swizzle]:
-    """Every swizzle that changes something and whose period is at most 2^bits, simplest first."""
-    for width in range(1, bits // 2 + 1):
-        for base in range(bits - 2 * width + 1):
-            for distance in range(width, bits - width - base + 1):
-                yield Swizzle(width, base, distance)
-                yield Swizzle(width, base, -distance)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -120,6 +121,19 @@ def merge_swizzles(a: Swizzle, b: Swizzle) -> Swizzle:
     if a.yyy_mask & b.zzz_mask:
         raise LayoutError(f"{a} o {b} is no swizzle: {a} reads bits {a.yyy_mask & b.zzz_mask:#b}, which {b} changes")
     return make_swizzle(a.yyy_mask ^ b.yyy_mask, a.zzz_mask ^ b.zzz_mask)
+
+
+def swizzles(bits: int) -> Iterator[Swizzle]:
+    """Every swizzle that changes some number of so many bits within them, simplest first: its period is at most 2^bits.
+
+    >>> list(swizzles(2))
+    [Swizzle(1, 0, 1), Swizzle(1, 0, -1)]
+    """
+    for width in range(1, bits // 2 + 1):
+        for base in range(bits - 2 * width + 1):
+            for distance in range(width, bits - width - base + 1):
+                yield Swizzle(width, base, distance)
+                yield Swizzle(width, base, -distance)
 
 
 def _trailing_zeros(mask: int) -> int:

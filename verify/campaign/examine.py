@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from layouts.int_tuple import congruent, leaves
+from layouts.int_tuple import leaves
 from proofs.symbolic import enumerated
 from proofs.symbolic.definitions import MOST, TooLarge
 from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
@@ -193,27 +193,29 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
     try:
         extents = leaves(shape)
         found = _flat(shape, strides)
-    except (AttributeError, TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):
         return None
-    plain = all(type(n) is int and n > 0 for n in extents) and found.dtype == np.int64
+    plain = all(type(n) is int and n > 0 for n in extents)
     if not plain or found.shape != (len(strides), len(extents)) or found.min(initial=0) < 0:
         return None
     return found if found.max(initial=0) < LARGEST else None
 
 
 def _flat(shape: Any, strides: Sequence[Any]) -> Any:
-    """The flat strides, a row for each; column by column, which is much faster, where the shape is flat.
+    """The flat strides, a row for each. Raises ValueError for other types, and for another nesting than the shape's."""
+    return np.array(_columns(shape, strides), dtype=np.int64).T
 
-    Raises ValueError for strides that are not nested as the shape.
-    """
-    columns: list[Any] = [] if isinstance(shape, tuple) else [strides]
-    if set(map(type, strides)) == {tuple} and leaves(shape) is shape and set(map(len, strides)) == {len(shape)}:
-        columns = [*zip(*strides, strict=True)]
-    if columns and all(set(map(type, column)) == {int} for column in columns):
-        return np.array(columns, dtype=np.int64).T
-    if not all(congruent(shape, stride) for stride in strides):
+
+def _columns(shape: Any, strides: Sequence[Any]) -> list[Sequence[int]]:
+    """The strides of each mode; column by column, which is much faster than row by row."""
+    if not isinstance(shape, tuple):
+        if set(map(type, strides)) != {int}:
+            raise ValueError(f"no integers for {shape}")
+        return [strides]
+    if set(map(type, strides)) != {tuple} or set(map(len, strides)) != {len(shape)}:
         raise ValueError(f"strides that are not nested as {shape}")
-    return np.array([leaves(stride) for stride in strides])
+    parts = zip(shape, zip(*strides, strict=True), strict=True)
+    return [column for part, some in parts for column in _columns(part, some)]
 
 
 def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Found:

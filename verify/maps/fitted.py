@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from layouts import ComposedLayout, Layout, Swizzle, make_layout
 from layouts.coalesce import from_modes
 from layouts.fit import modes_of
+from layouts.swizzle import swizzles
 from verify.core.digits import every
 
 Rows = Sequence[Sequence[int]]  # a number for each value of each lane
@@ -30,7 +31,7 @@ def layout_of(rows: Rows | Sequence[int]) -> str:
     if (plain := fitted(table)) is not None:
         return str(written(plain))
     most = max(map(max, table))
-    for swizzle in _swizzles(most.bit_length()) if min(map(min, table)) >= 0 else ():
+    for swizzle in swizzles(most.bit_length()) if min(map(min, table)) >= 0 else ():
         if (inner := fitted(table, swizzle)) is not None:
             return str(ComposedLayout(swizzle, 0, written(inner)))
     return ""
@@ -57,12 +58,3 @@ def _swizzled(line: Sequence[int], swizzle: Swizzle | None) -> list[int]:
         return list(line)
     mask, right, left = swizzle.yyy_mask, max(0, swizzle.shift), max(0, -swizzle.shift)
     return [number ^ ((number & mask) >> right << left) for number in line]
-
-
-def _swizzles(bits: int) -> Iterator[Swizzle]:
-    """Every swizzle that changes some number of so many bits within them, simplest first."""
-    for width in range(1, bits // 2 + 1):
-        for base in range(bits - 2 * width + 1):
-            for distance in range(width, bits - width - base + 1):
-                yield Swizzle(width, base, distance)
-                yield Swizzle(width, base, -distance)
