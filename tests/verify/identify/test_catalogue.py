@@ -3,7 +3,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -47,12 +47,14 @@ def test_the_file_is_what_the_tables_give() -> None:
 
 
 @pytest.fixture
-def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the file, which is used in its place."""
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the file, which is used in its place; the list that is made without it is kept in a test alone."""
     copy = tmp_path / "catalogue.cache"
     copy.write_bytes(catalogue.FILE.read_bytes())
     monkeypatch.setattr(catalogue, "FILE", copy)
-    return copy
+    catalogue._made.cache_clear()  # seam: the list that a process keeps
+    yield copy
+    catalogue._made.cache_clear()  # seam: the same
 
 
 @pytest.mark.parametrize("edit", EDITS)
