@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from layouts.coalesce import from_modes, merge
-from layouts.errors import LayoutError
+from layouts.errors import LayoutError, RejectedError
 from layouts.int_tuple import Shaped, size
 from layouts.interleaved import below_interleaved
 from layouts.layout import Layout, cosize, leaves_of
@@ -38,9 +38,26 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
         target = cosize(layout) if cotarget is None else size(cotarget)
     if target < 1:
         raise LayoutError(f"complement of {layout}: the cotarget must be at least 1, got {target}")
+    shapes, strides, end = gaps(layout, target)
+    if end:
+        shapes.append(-(-target // end))
+        strides.append(end)
+    return of_gaps(shapes, strides)
+
+
+def gaps(layout: Layout, target: int) -> tuple[list[int], list[int], int]:
+    """Extents and strides of the modes between those of L, and where the last one ends: what is beyond has no gaps.
+
+    Where modes interleave, the modes of the whole complement in [0, target), and 0.
+
+    >>> gaps(Layout((2, 4), (3, 12)), 24), gaps(Layout((2, 2), (12, 8)), 4)
+    (([3, 2], [1, 6], 48), ([4], [1], 0))
+
+    Raises LayoutError where complement does.
+    """
     shapes: list[int] = []
     strides: list[int] = []
-    reach = 1
+    end = 1
     hole: tuple[int, int, int] | None = None
     extents, steps = leaves_of(layout)
     modes = list(zip(steps, extents, strict=True))
@@ -49,22 +66,29 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     for d, s in modes:
         if s == 1 or d == 0:
             continue
-        if d < reach:
+        if d < end:
             if (beside := below_interleaved(modes, target)) is not None:
-                return from_modes(*merge(*beside))
-            why = "a negative stride" if d < 0 else f"overlapping modes: the smaller strides fill [0, {reach})"
-            raise LayoutError(f"complement of {layout}: the mode {s}:{d} has {why}")
-        gap, rest = d // reach, d % reach
+                return *beside, 0
+            if d < 0:
+                raise RejectedError("complement of {}: the mode {}:{} has a negative stride", layout, s, d)
+            raise RejectedError(
+                "complement of {}: the mode {}:{} has overlapping modes: the smaller strides fill [0, {})",
+                layout, s, d, end,
+            )  # fmt: skip
+        gap, rest = d // end, d % end
         if rest and hole is None:
-            hole = (gap * reach, reach, d)
+            hole = (gap * end, end, d)
         shapes.append(gap)
-        strides.append(reach)
-        reach = s * d
+        strides.append(end)
+        end = s * d
     if hole is not None and hole[0] < target:
-        raise LayoutError(
-            f"complement of {layout} in [0, {target}): {hole[1]} does not divide the stride {hole[2]}, "
-            f"so {hole[0]} cannot be covered"
-        )
-    shapes.append(-(-target // reach))
-    strides.append(reach)
-    return from_modes(*merge(shapes, strides)) if 1 in shapes else from_modes(shapes, strides)  # merge drops 1s
+        raise RejectedError(
+            "complement of {} in [0, {}): {} does not divide the stride {}, so {} cannot be covered",
+            layout, target, hole[1], hole[2], hole[0],
+        )  # fmt: skip
+    return shapes, strides, end
+
+
+def of_gaps(shapes: list[int], strides: list[int]) -> Layout:
+    """The layout of gaps, no two of which merge; those of extent 1 are dropped."""
+    return from_modes(*merge(shapes, strides)) if 1 in shapes else from_modes(shapes, strides)

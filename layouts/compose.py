@@ -14,19 +14,15 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from layouts.coalesce import merge
-from layouts.errors import LayoutError
+from layouts.errors import LayoutError, RejectedError
 from layouts.int_tuple import IntTuple
 from layouts.layout import Layout, leaves_of, make_layout, trusted
 
 Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
 
 
-class _NotAdmissible(LayoutError):
-    """The no-carry condition fails: A, B, the reason, and its numbers. The text is made when it is asked for."""
-
-    def __str__(self) -> str:
-        a, b, why, *numbers = self.args
-        return f"composition of A = {a} with B = {b}: {why.format(*numbers)}"
+class _NotAdmissible(RejectedError):
+    """The no-carry condition fails."""
 
 
 def composition(a: Layout, b: Tiler) -> Layout:
@@ -150,8 +146,8 @@ class Carry:
             index //= radix
         if rest % n:
             raise self.fault(
-                "the mode {0}:{1} of B carries out of a mode of A after {2} steps, and {2} does not divide {0}",
-                rest, step, n,
+                "the mode {}:{} of B carries out of a mode of A after {} steps, and {} does not divide {}",
+                rest, step, n, n, rest,
             )  # fmt: skip
         self.use(digits, n - 1)
         return n, value + index * self.weights[-1]
@@ -176,4 +172,4 @@ class Carry:
 
     def fault(self, why: str, *numbers: int) -> _NotAdmissible:
         """The rejection for a reason with these numbers."""
-        return _NotAdmissible(self.a, self.b, why, *numbers)
+        return _NotAdmissible("composition of A = {} with B = {}: " + why, self.a, self.b, *numbers)

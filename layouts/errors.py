@@ -8,6 +8,21 @@ class LayoutError(ValueError):
     """A precondition of a layout or of an operation is violated; the message names it, with the numbers."""
 
 
+class RejectedError(LayoutError):
+    """An operation has no result for its arguments: a template and its parts, made a text when it is asked for.
+
+    >>> str(RejectedError("{} has {} modes", "(4,8)", 2))
+    '(4,8) has 2 modes'
+    """
+
+    def __str__(self) -> str:
+        template, *parts = self.args
+        return str(template).format(*parts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
 class ProfileError(LayoutError):
     """Shape and stride do not have the same profile: the nesting of their parentheses differs."""
 

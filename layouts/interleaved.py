@@ -20,14 +20,14 @@ Mode = tuple[int, int]
 """Stride and extent: so that modes sort by stride."""
 
 
-def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[list[int], list[int]] | None:
     """Shape and stride of the complement in [0, target) of sorted modes that may interleave from the target on.
 
     None where there is no complement: the strides of the modes below the target must divide one another, and these
     modes and the complement fill a range no longer than the least distance of two values of the other modes.
 
     >>> below_interleaved([(8, 2), (12, 2)], 3), below_interleaved([(8, 2), (12, 2)], 5)
-    (((3,), (1,)), None)
+    (([3], [1]), None)
 
     Raises LayoutError where the decision takes more than LIMIT steps.
     """
@@ -46,7 +46,7 @@ def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ..
     shapes.append(-(-target // end))
     strides.append(end)
     whole = shapes[-1] * end
-    return (tuple(shapes), tuple(strides)) if spaced(counted[len(shapes) - 1 :], whole) else None
+    return (shapes, strides) if spaced(counted[len(shapes) - 1 :], whole) else None
 
 
 def spaced(modes: Sequence[Mode], least: int) -> bool:

@@ -13,14 +13,15 @@ to all of it: if the period of S divides the distances, this repeats the swizzle
 
 from __future__ import annotations
 
-from layouts.coalesce import coalesce
-from layouts.complement import complement
+from math import prod
+
+from layouts.complement import gaps, of_gaps
 from layouts.compose import Tiler, composition
 from layouts.composed import L, on_layout
 from layouts.divide import by_mode, unpack_both, unpack_second, unzip
 from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple, compatible, size, wrap
-from layouts.layout import Layout, cosize, leaves_of, make_layout, trusted
+from layouts.layout import Layout, cosize, make_layout
 from layouts.modes import UNIT, append, make_ordered_layout
 from layouts.text import format_int_tuple
 
@@ -140,32 +141,18 @@ def _tile_to_shape(block: Layout, shape: IntTuple, order: IntTuple | None) -> La
 
 
 def _copies(block: Layout, tiler: Layout) -> Layout:
-    """A* o T. The complement in [0, 1) has only the gaps, whether or not they are filled evenly."""
+    """A* o T."""
     try:
-        gaps = complement(block, 1)
+        extents, strides, end = gaps(block, 1)  # also those that are not filled evenly
     except LayoutError:
         if not single(tiler):
             raise
         return composition(UNIT, tiler)
-    modes = zip(*leaves_of(block), strict=True)
-    reach = max([s * d for s, d in modes if s > 1], default=0) or 1
-    if _interleaves(block):  # then its modes end before its values do
-        reach = cosize(block)
-    beyond = trusted(-(-cosize(tiler) // size(gaps)), reach)
-    return composition(coalesce(make_layout(gaps, beyond)), tiler)
-
-
-def _interleaves(block: Layout) -> bool:
-    """Whether a mode begins before the one below it ends, by complement's own comparisons: no new path to prove."""
-    reach = 1
-    extents, strides = leaves_of(block)
-    for d, s in sorted(zip(strides, extents, strict=True)):
-        if s == 1 or d == 0:
-            continue
-        if d < reach:
-            return True
-        reach = s * d
-    return False
+    if not end:  # modes interleave, and end before the values do
+        end = cosize(block)
+    extents.append(-(-cosize(tiler) // prod(extents)))
+    strides.append(end)
+    return composition(of_gaps(extents, strides), tiler)
 
 
 def single(tiler: Layout) -> bool:
