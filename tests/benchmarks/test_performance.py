@@ -27,9 +27,11 @@ from benchmarks.performance.libraries import LIBRARIES, Failed, Library, Running
 from benchmarks.programs import Observed, ProgramFailed, observed
 from layouts import Layout, LayoutError, size
 from verify.campaign.laws import LAWS
+from verify.campaign.spec import LawsSpec
 from verify.campaign.tasks import Implementation, domain_of, parts
 
 UNIT = 200_000
+EVERY_LAW = LawsSpec(name="", kind="laws", rank=1, size=4, strides=(1, 2))
 CELL = {"table": "evaluation", "column": "ours", "pairs": 15}
 MADE_UP: dict[str, Any] = {
     "machine": {"date": "2026-01-01", "minutes": 2, "processor": "a chip", "cores": 2, "python": "3.11", "load": 0.5,
@@ -82,7 +84,9 @@ def test_the_same_data_give_the_same_page() -> None:
     assert [line for line in lines[campaigns:] if line.startswith(("| points", "| 16", "| 1,024"))] == [
         "| points | coalesce |", "| 16 | no loop |", "| 1,024 | 62 (59) |",
     ]  # fmt: skip
-    assert f"at least {min(one.faster[1024] for one in campaign.GATES.values())} at 1,024 points." in text
+    least = min(one.faster[1024] for one in campaign.GATES.values() if 1024 in one.faster)
+    whole = campaign.GATES[campaign.ALL].faster[64]
+    assert f"at least {whole} for all laws at 64 points, and {least} for each law at 1,024." in text
     machine = "a GPU, driver 1.2, CUDA 13.0"
     assert lines[-5:] == [
         "|---|---|---|---|---|---|---|",
@@ -295,21 +299,23 @@ def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.Mo
     assert {cell["why"] for (law, _), cell in found.items() if law == "coalesce"} == {"no pycute"}
 
 
-@pytest.mark.parametrize(("law", "points"), [(law, n) for law, one in campaign.GATES.items() for n in one.faster])
-def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(law: str, points: int) -> None:
-    spec = campaign.spec_of(law, points)
-    (part,) = parts(spec, Implementation())
+@pytest.mark.parametrize(("checked", "points"), [(law, n) for law, one in campaign.GATES.items() for n in one.faster])
+def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(checked: str, points: int) -> None:
+    spec = campaign.spec_of(checked, points)
     layouts = domain_of(spec)
-    assert part.cases == (len(layouts) ** 2 if LAWS[law].second == "layout" else len(layouts))
-    assert max(size(layouts[n][0]) for n in range(len(layouts))) == (campaign.GATES[law].size or points)
-    assert len(part.tasks) > campaign.JOBS
+    assert max(size(layouts[n][0]) for n in range(len(layouts))) == (campaign.GATES[checked].size or points)
+    asked = parts(spec, Implementation())
+    assert [part.name for part in asked] == ([*LAWS] if checked == campaign.ALL else [checked])
+    for part in asked:
+        assert part.cases == (len(layouts) ** 2 if LAWS[part.name].second == "layout" else len(layouts))
+    assert sum(len(part.tasks) for part in asked) > campaign.JOBS
 
 
 def with_last(stride: Any, more: int) -> Any:
     return (*stride[:-1], with_last(stride[-1], more)) if isinstance(stride, tuple) else stride + more
 
 
-@pytest.mark.parametrize("law", campaign.GATES)
+@pytest.mark.parametrize("law", LAWS)
 def test_the_loop_finds_nothing_wrong_with_right_results_and_finds_wrong_ones(law: str) -> None:
     """Ours in the place of pycute, which rejects by AssertionError."""
 
@@ -324,5 +330,17 @@ def test_the_loop_finds_nothing_wrong_with_right_results_and_finds_wrong_ones(la
         return SimpleNamespace(**{law: operation}, Layout=Layout, size=size)
 
     spec = replace(campaign.spec_of(law, 1024), size=16, strides=(1, 2, 4, 8), extents=(2, 4))
-    assert campaign.loop(pycute(0), spec, 3)() == 0
-    assert campaign.loop(pycute(1), spec, 3)() > 0
+    assert campaign.loop(pycute(0), spec, law, 3)() == 0
+    assert campaign.loop(pycute(1), spec, law, 3)() > 0
+
+
+def test_one_campaign_of_all_laws_has_a_loop_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops: list[tuple[str, int]] = []
+    monkeypatch.setitem(sys.modules, "pycute", SimpleNamespace())
+    monkeypatch.setattr(campaign, "spec_of", lambda *_: EVERY_LAW)
+    monkeypatch.setattr(campaign, "loop", lambda _, __, law, every: lambda: loops.append((law, every)) or 0)
+    monkeypatch.setattr(campaign, "paired", lambda name, run, base, other, most: (name, run(), base, other(), most))
+    found: Any = campaign.against_pycute(campaign.ALL, 4, 51)
+    assert loops == [(law, 51) for law in LAWS]
+    cases = sum(part.cases for part in parts(EVERY_LAW, Implementation()))
+    assert found == (f"all laws, at most 4 points, {cases} cases", None, "pycute, one case in 51", 0, 1.0)
