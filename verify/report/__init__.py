@@ -94,13 +94,13 @@ class Case:
 
         A check that was not requested has no evidence. Every requested check has to be made on the claims that state
         what the subject is (`Property.required`); on any other claim one check is enough. If none applies, nothing was
-        checked.
+        checked. Of a subject that is refuted as its known defect says, what its other operands are counts.
         """
-        for verdict in self.verdicts:
+        for verdict in self._beside if self.as_known else self.verdicts:
             missing = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
             if missing and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
                 return missing[0].reason or f"{missing[0].check} gave no reason"
-        if any(verdict.status.confirmed for verdict in self._main):
+        if self.as_known or any(verdict.status.confirmed for verdict in self._main):
             return ""
         return next((v.reason for v in self._main if v.evidence and v.reason), "nothing was checked")
 
@@ -134,16 +134,26 @@ class Case:
         Nothing may be decided of a named part, where no check was requested that could. If an operand is right, its
         defect is gone; `ptx` is the atom as a whole, which a wrong operand makes wrong too.
         """
-        named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
         right = {v.claim.part for v in self._main if v.status.confirmed} - refuted
-        return bool(self.known_defect) and bool(refuted) and refuted <= named and not right & named
+        return bool(self.known_defect) and bool(refuted) and refuted <= self._named and not right & self._named
+
+    @property
+    def _named(self) -> frozenset[str]:
+        """The parts that its known defect names."""
+        return frozenset(part.strip() for part in self.known_defect.partition(":")[0].split(","))
+
+    @property
+    def _beside(self) -> list[Verdict]:
+        """The verdicts that state what the operands are which its known defect does not name."""
+        whole = "ptx" in self._named
+        return [] if whole else [v for v in self._main if v.claim.part and v.claim.part not in self._named]
 
     def surprise(self, expect_known: bool) -> str:
         """How it differs from what its entry expects; empty if it does not."""
         if expect_known and self.known_defect and not self.as_known:
             return "is not refuted in just the parts of its known defect"
-        other = self.expect and self.status != Status.UNCHECKED
+        other = self.expect and not (self.gap if self.as_known else self.status == Status.UNCHECKED)
         return f"is {self.status}, its entry expects UNCHECKED" if other else ""
 
 
@@ -186,8 +196,12 @@ class Report:
 
     @property
     def unchecked(self) -> list[Case]:
-        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
-        return [case for case in self.cases if case.status == Status.UNCHECKED]
+        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run.
+
+        So are those with an expected defect of which another operand is.
+        """
+        known = (case for case in self.cases if self.expect_known and case.as_known and case.gap)
+        return [*(case for case in self.cases if case.status == Status.UNCHECKED), *known]
 
     @property
     def gaps(self) -> list[Case]:

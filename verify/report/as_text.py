@@ -47,7 +47,7 @@ def summary(report: Report) -> str:
     by_status = Counter(c.status for c in report.cases)
     listed = sorted(by_status, key=HEADS.index)
     subjects = ", ".join(f"{by_status[status]} {status.lower()}" for status in listed)
-    excused = Counter(c.excuse for c in report.unchecked if c.excuse)
+    excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
     if excused:
         subjects += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
     what = "subject" if len(report.cases) == 1 else "subjects"

@@ -3,6 +3,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -85,6 +86,28 @@ def test_expect_known_wants_exactly_the_known_defects() -> None:
     assert Report((elsewhere, right), expect_known=True).exit() == 1
     other = Case("other", (verdict_of(Status.REFUTED),))
     assert Report((refuted, other), expect_known=True).exit() == 1
+
+
+def test_expect_known_passes_no_operand_that_could_not_be_compared() -> None:
+    """The defect is of A; nothing is known of B."""
+    b = Claim("atom", "B", EQUALS, "equals the ISA")
+    open_ = join(b, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="no table has B")])
+    known = Case("bad", (verdict_of(Status.REFUTED), open_), known_defect="A: shipped so")
+    report = Report((known,), expect_known=True)
+    assert (known.status, known.gap, report.exit()) == ("REFUTED", "no table has B", 4)
+    assert "not checked: bad: no table has B" in as_text.render(report)
+    assert json.loads(as_json.render(report))["unchecked"] == [
+        {"name": "bad", "reason": "no table has B", "excuse": None, "fails": True}
+    ]
+    assert Report((known,), expect_known=True, allow_unchecked=True).exit() == 0
+    assert Report((known,)).exit() == 1 and not Report((known,)).unchecked
+    expected = replace(known, expect="UNCHECKED: no table has B")
+    assert Report((expected,), expect_known=True).exit() == 0
+    made = join(b, [Evidence(Check.ISA, Status.PROVED, "method")])
+    compared = replace(expected, verdicts=(verdict_of(Status.REFUTED), made))
+    assert Report((compared,), expect_known=True).exit() == 1, "it expects B to be UNCHECKED"
+    assert Report((replace(compared, expect=""),), expect_known=True).exit() == 0
+    assert Report((replace(known, known_defect="ptx, A: shipped so"),), expect_known=True).exit() == 0
 
 
 def taken() -> Report:
