@@ -69,7 +69,7 @@ layouts of at most so many points, all with powers of 2 as strides, in pairs whe
 fills so many points, and a product has at most so many, except in the campaign of all laws: there its block and its
 tiler have at most so many. Both call the operation for every case. The loop then compares the values one at a time, so
 that the campaign gains with their number; on small layouts most of its time is our operation's own. `python -m
-benchmarks campaign` has the targets, at least {whole} for all laws at 64 points, and {least} for each law at 1,024.
+benchmarks campaign` has the targets, at least {whole} for all laws at 32 points, and {least} for each law at 1,024.
 """
 PROBE = ("date", "commit", "machine", "instructions", "nothing compiled", "kernels kept", "remark")
 
@@ -109,7 +109,7 @@ def rendered(found: dict[str, Any], recorded: dict[str, Any]) -> str:
         if here := [cell for cell in cells if cell["table"] == name]:
             lines += [words.format(**sizes), *table(here, row, text), "", *grown(here), ""]
     if here := [cell for cell in cells if cell["table"] == "campaigns"]:
-        whole = GATES[ALL].faster[64]
+        whole = GATES[ALL].faster[32]
         least = min(one.faster[1024] for one in GATES.values() if 1024 in one.faster)
         lines += [CAMPAIGNS.format(jobs=JOBS, whole=whole, least=least), *table(here, "points", plain), ""]
     lines += probe(recorded)
