@@ -51,10 +51,10 @@ def verify_atom(
     'OK'
     """
     if isinstance(atom, Path):
-        return _report(_readable(_suite().read(atom)), require, allow_unchecked)
+        return _report(_entries(atom, "atom"), require, allow_unchecked)
     if isinstance(atom, str):
-        return _report(_readable(_suite().select([atom], file)), require, allow_unchecked)
-    return _report([_suite().of_atom(atom)], require, allow_unchecked)
+        return _report(_readable(_suite(False).select([atom], file)), require, allow_unchecked)
+    return _report([_suite(False).of_atom(atom)], require, allow_unchecked)
 
 
 def verify_tiling(
@@ -69,15 +69,16 @@ def verify_tiling(
     """
     if isinstance(tiling, str | Path):
         return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
-    return _report([_suite().of_tiling(tiling)], (), allow_unchecked)
+    return _report([_suite(False).of_tiling(tiling)], (), allow_unchecked)
 
 
 def verify_movement(
     movement: str | Path | Movement, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
     """The verdicts on movements: one of a file by name, all of a file, or one as a value."""
-    mine = _named(movement, file, "movement") if isinstance(movement, str | Path) else [_suite().of_movement(movement)]
-    return _report(mine, (), allow_unchecked)
+    if isinstance(movement, str | Path):
+        return _report(_named(movement, file, "movement"), (), allow_unchecked)
+    return _report([_suite(False).of_movement(movement)], (), allow_unchecked)
 
 
 def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equals: object | None = None) -> Report:
@@ -155,7 +156,7 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
     """
     from verify.index.bind import of_map
 
-    return _report([_suite().of_index(of_map(found, ptx, operand, select))], (), False)
+    return _report([_suite(False).of_index(of_map(found, ptx, operand, select))], (), False)
 
 
 def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Sequence[str] = ()) -> Identified:
@@ -175,7 +176,7 @@ def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Seque
 
 
 @lru_cache(maxsize=2)
-def _suite(allow_exec: bool = False) -> Suite:
+def _suite(allow_exec: bool) -> Suite:
     """The suite of the process: its solver, recordings and evidence are shared by all calls."""
     return Suite(allow_exec)
 
@@ -183,11 +184,23 @@ def _suite(allow_exec: bool = False) -> Suite:
 def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[Entry]:
     """The entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
-        return _readable(_suite(allow_exec).read(subject))
+        return _entries(subject, what, allow_exec)
     if file is None:
         raise UsageError(f"verify_{what}: {subject!r} of which file? Give file=")
-    entries = {entry.name: entry for entry in _readable(_suite(allow_exec).read(Path(file)))}
+    entries = {entry.name: entry for entry in _entries(Path(file), what, allow_exec)}
     return [entries[name] for name in select([subject], entries, what)]
+
+
+def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
+    """The entries of a file of one sort; raises UsageError for another one."""
+    from layouts.atoms import AtomFileError
+    from verify.core.files import opened
+
+    try:
+        opened(path, sort)
+    except AtomFileError as error:
+        raise UsageError(str(error)) from error
+    return _readable(_suite(allow_exec).read(path))
 
 
 def _readable(found: tuple[list[Entry], str]) -> list[Entry]:

@@ -46,10 +46,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=int, default=4, metavar="N", help="survivors: random arrays for each launch")
     parser.add_argument("--times", type=int, default=8, metavar="N", help="survivors: runs on each")
     said = "mutate, survivors, score: every edit as a line of JSON; what is in it is not done again"
-    parser.add_argument("-o", "--output", type=Path, default=EDITS, metavar="FILE", help=said)
+    parser.add_argument("-o", "--output", type=file, default=EDITS, metavar="FILE", help=said)
     parser.add_argument("--page", type=Path, metavar="FILE", help="score: the page whose tables are written")
     parser.add_argument("--folder", type=Path, default=Path("build/kernels"), metavar="DIR", help="others: their home")
     return guarded("benchmarks.kernels", lambda: _run(parser.parse_args(argv)))
+
+
+def file(text: str) -> Path:
+    """The file of edits; raises ArgumentTypeError for stdout, of which nothing could be read again."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("edits are kept in a file, from which an interrupted run goes on")
+    return Path(text)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -99,6 +99,12 @@ def test_a_file_of_edits_is_read_again_without_its_torn_line(tmp_path: Path) -> 
     assert path.read_bytes() == whole and fates.kept(tmp_path / "none") == {}
 
 
+def test_edits_are_not_written_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["score", "-o", "-"])
+    assert ended.value.code == 2 and "edits are kept in a file" in capsys.readouterr().err
+
+
 def test_what_is_in_the_file_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["mutate", "simt_tn", "--thorough", "simt_tn", "--many", "3", "-o", str(tmp_path / "edits.jsonl")]
     plan = planned([CORPUS / "simt_tn.ptx"], ["simt_tn"], (3, 0), 1)

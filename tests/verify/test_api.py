@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +56,22 @@ def test_tilings_and_movements_by_file_by_name_and_as_values() -> None:
         assert ask(first).exit() is Exit.OK
         with pytest.raises(UsageError, match="of which file"):
             ask(first.name)
+
+
+@pytest.mark.parametrize(
+    ("ask", "file", "says"),
+    [
+        (verify.verify_atom, "tilings.toml", "verify.tiling"),
+        (verify.verify_tiling, "my_atoms.toml", "verify.atom"),
+        (verify.verify_movement, "maps.toml", "verify.index"),
+        (verify.verify_index, "movement.toml", "verify.movement"),
+    ],
+)
+def test_a_file_of_another_sort_is_an_error(ask: Callable[..., object], file: str, says: str) -> None:
+    with pytest.raises(UsageError, match=rf"{file}.*{says}"):
+        ask(EXAMPLES / file)
+    with pytest.raises((UsageError, AtomFileError), match=rf"{file}.*{says}"):
+        ask("one of it", EXAMPLES / file)
 
 
 def test_a_layout_onto_a_tile_or_equal_to_another() -> None:

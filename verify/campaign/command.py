@@ -95,8 +95,11 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
     from verify.campaign import report, results
 
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
-    with results.opened(file) as kept:
-        known, end = _known(parts, target, kept, options)
+    known: list[Counted] = []
+    end: UsageError | None = None
+    if parts:
+        with results.opened(file) as kept:
+            known, end = _known(parts, target, kept, options)
     done = sum(one.done for one in known)
     if done or end is None:
         if options.format == "json":

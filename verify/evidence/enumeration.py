@@ -35,7 +35,7 @@ def compared(find: Find, subject: BoundAtom, part: BoundOperand) -> Evidence:
 
 def engine(found: FragmentMap) -> str:
     """What evaluates a map: plain integers, or blocks of arrays as well."""
-    return "plain integers" if found.computed is None or found.computed.few else isa.ENGINE
+    return "plain integers" if found.computed is None or found.computed.listed is not None else isa.ENGINE
 
 
 def or_points(check: CheckFunction, find: Find | None = None) -> CheckFunction:
@@ -97,7 +97,7 @@ def _wanted(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Itera
     for formula in part.formulas:
         for first in range(0, len(every), subject.threads):
             of_replica = every[first : first + subject.threads]
-            if found.computed is None or found.computed.few:
+            if found.computed is None or found.computed.listed is not None:
                 yield FragmentMap.tabulate(
                     lambda t, v, formula=formula, lane=of_replica: formula.locate(lane[t], v), inputs, found.outputs
                 )

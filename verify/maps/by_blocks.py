@@ -21,7 +21,7 @@ from verify.maps.images import Images
 @search.or_misread
 def in_bounds(found: FragmentMap, images: Images) -> Counterexample | None:
     """Whether every image is within the extents of the outputs."""
-    if images.few and 0 <= min(images.listed_elements) <= max(images.listed_elements) < prod(images.tile):
+    if (listed := images.listed_elements) is not None and 0 <= min(listed) <= max(listed) < prod(images.tile):
         return None
     elements = images.elements
     count, first, number = search.outside(elements, prod(images.tile))
@@ -36,8 +36,8 @@ def in_bounds(found: FragmentMap, images: Images) -> Counterexample | None:
 def ownership(found: FragmentMap, images: Images, copies: int) -> Counterexample | None:
     """Whether each element within the extents has the number of owners that it must have."""
     elements = prod(images.tile)
-    if images.few and prod(images.extents) == copies * elements:
-        if Counter(images.listed_elements) == dict.fromkeys(range(elements), copies):
+    if prod(images.extents) == copies * elements and (listed := images.listed_elements) is not None:
+        if Counter(listed) == dict.fromkeys(range(elements), copies):
             return None
     if copies == 1 and search.once(images.elements, elements):
         return None
@@ -68,7 +68,7 @@ def ownership(found: FragmentMap, images: Images, copies: int) -> Counterexample
 @search.or_misread
 def equals(found: FragmentMap, images: Images, wanted: FragmentMap, others: Images, name: str) -> Counterexample | None:
     """Whether each input has the images of another map, `name` in messages."""
-    if images.few and others.few and images.extents == others.extents and images.listed == others.listed:
+    if images.extents == others.extents and (listed := images.listed) is not None and listed == others.listed:
         return None
     count, points, thread, value = search.unequal(images.columns, others.columns)
     if not count:
@@ -87,7 +87,7 @@ def equals(found: FragmentMap, images: Images, wanted: FragmentMap, others: Imag
 @search.or_misread
 def right_inverse(found: FragmentMap, images: Images) -> Counterexample | None:
     """Whether each element within the extents has an owner."""
-    if images.few and set(images.listed_elements).issuperset(range(prod(images.tile))):
+    if (listed := images.listed_elements) is not None and set(listed).issuperset(range(prod(images.tile))):
         return None
     lacking = _by_coordinates(images, search.owners(images.elements, prod(images.tile)) == 0)
     if not lacking.any():

@@ -21,10 +21,8 @@ class Images(Mapping[Point, tuple[Point, ...]]):
     """The only image of each (thread, value), none of them kept.
 
     A subclass computes `image` in plain integers and `columns` otherwise, so that each can be compared with the other.
-    Where it has `few` points, it has all of them as plain integers too, in `listed`, and `columns` are these.
+    Where its points are few, it may have all of them as plain integers too, in `listed`, and `columns` are these.
     """
-
-    few = False
 
     def __init__(self, extents: Sequence[int], tile: Sequence[int]) -> None:
         self.extents = tuple(extents)  # of the inputs
@@ -40,14 +38,17 @@ class Images(Mapping[Point, tuple[Point, ...]]):
         raise NotImplementedError
 
     @property
-    def listed(self) -> list[list[int]]:
-        """Numbers that are equal where images are, at every point of few, in plain integers: one list or several."""
-        raise NotImplementedError
+    def listed(self) -> list[list[int]] | None:
+        """Numbers that are equal where images are, at every point, in plain integers: one list or several.
+
+        None where they are not listed.
+        """
+        return None
 
     @property
-    def listed_elements(self) -> list[int]:
-        """The images of few points as elements of the tile, in plain integers: -1, or too large, for those outside."""
-        raise NotImplementedError
+    def listed_elements(self) -> list[int] | None:
+        """The listed images as elements of the tile, in plain integers: -1, or too large, for those outside."""
+        return None
 
     def same(self, other: object) -> bool:
         """Whether other images are known to be these without computing them."""
@@ -55,7 +56,7 @@ class Images(Mapping[Point, tuple[Point, ...]]):
 
     def count(self, image: Point) -> int:
         """How many points have an image, in plain integers."""
-        raise NotImplementedError
+        return sum(self.image(*point) == image for point in self)
 
     def coordinate(self, axis: int) -> Callable[[int, int], int]:
         """One coordinate of the image of one (thread, value), in plain integers."""
@@ -104,10 +105,7 @@ class Images(Mapping[Point, tuple[Point, ...]]):
 
 
 class FunctionImages(Images):
-    """The images of a function of (lane, value), integers or arrays, at the lanes of the threads.
-
-    A layout is compared with it. Owners are counted in layouts alone: a function could only be called at every point.
-    """
+    """The images of a function of (lane, value), integers or arrays, at the lanes of the threads."""
 
     def __init__(
         self, function: Callable[..., Sequence[Any]], lanes: Sequence[int], values: int, tile: Sequence[int]

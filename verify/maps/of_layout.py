@@ -31,6 +31,7 @@ from layouts.int_tuple import nest
 from layouts.layout import trusted
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
+from layouts.text import format_int_tuple
 from verify.core.digits import every, image, modes, often, walks
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
 from verify.maps.images import Images
@@ -142,24 +143,26 @@ class LayoutImages(Images):
     @cached_property
     def fits(self) -> bool:
         """Whether it is searched in 64 bits: no other layouts are outside it, nor numbers beyond."""
-        if self.few:
-            return all(-FITTING < min(numbers) and max(numbers) < FITTING for numbers in self.listed)
+        if (listed := self.listed) is not None:
+            return all(-FITTING < min(numbers) and max(numbers) < FITTING for numbers in listed)
         try:
             return self.steps is not None and all(column.points for column in self.columns)
         except LayoutError:
             return False
 
     @cached_property
-    def listed(self) -> list[list[int]]:
+    def listed(self) -> list[list[int]] | None:
         """Each coordinate at every point of few, or the elements, in plain integers."""
+        if not self.few:
+            return None
         return [[outside(self.layout, number) for row in walks(part) for number in row] for part in self.parts]
 
     @cached_property
-    def listed_elements(self) -> list[int]:
+    def listed_elements(self) -> list[int] | None:
         """The elements at every point of few, in plain integers."""
-        return (
-            [self._inside(*image) for image in zip(*self.listed, strict=True)] if self.coordinates else self.listed[0]
-        )
+        if (listed := self.listed) is None:
+            return None
+        return [self._inside(*image) for image in zip(*listed, strict=True)] if self.coordinates else listed[0]
 
     @cached_property
     def columns(self) -> tuple[Numbers, ...]:
@@ -183,9 +186,9 @@ class LayoutImages(Images):
         """One part's numbers by blocks: of few points those that are listed."""
         from verify.core import search
 
-        if not self.few:
+        if (listed := self.listed) is None:
             return search.of_layout(layout, alone)
-        flat = np.array(self.listed[part], dtype=np.int64)
+        flat = np.array(listed[part], dtype=np.int64)
         threads, values = self.extents
         return search.Numbers(threads, values, lambda start, stop: flat[start:stop], alone, compared=True)
 
@@ -291,11 +294,11 @@ def _of_axes(layout: Layout, length: int) -> tuple[Layout, ...]:
     steps = []
     for half in layout:
         for step in _strides(half):
-            flat = (0,) if step == 0 else step.value
+            flat, shown = (0,) if step == 0 else step.value, format_int_tuple(step)
             if any(isinstance(c, tuple) for c in flat):
-                raise MapError(f"{half}: the coordinate {step} is inside a mode of the tile")
+                raise MapError(f"{half}: the coordinate {shown} is inside a mode of the tile")
             if any(flat[length:]):
-                raise MapError(f"{half}: the coordinate {step} is beyond the {length} axes of the tile")
+                raise MapError(f"{half}: the coordinate {shown} is beyond the {length} axes of the tile")
             steps.append((*flat[:length], *[0] * (length - len(flat))))
     return tuple(trusted(layout.shape, nest(iter(of_axis), layout.shape)) for of_axis in zip(*steps, strict=True))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.test_user_files import FULL, MINIMAL, MMA, MOVEMENT, TILING, run
+from verify.atom import command as atom
 from verify.movement import command as movement
 from verify.tiling import command as tiling
 
@@ -89,3 +90,18 @@ def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys
 def test_an_empty_name_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert tiling.main([""]) == movement.main([""]) == 2
     assert capsys.readouterr().err == "lanecheck: '' is the name of no file\n" * 2
+
+
+def test_a_file_without_an_entry_is_an_error_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The others are verified all the same. Alone it selects nothing."""
+    bare, mine, mma = tmp_path / "bare.toml", tmp_path / "mine.toml", tmp_path / "mma.toml"
+    bare.write_text("# nothing yet\n", encoding="utf-8")
+    mine.write_text(TILING, encoding="utf-8")
+    mma.write_text(MINIMAL, encoding="utf-8")
+    assert tiling.main([str(bare)]) == atom.main([str(bare)]) == tiling.main([str(bare)] * 2) == 5
+    capsys.readouterr()
+    for main, other, what in ((tiling.main, mine, "tiling"), (atom.main, mma, "atom")):
+        assert main([str(bare), str(other), "-q"]) == 2
+        captured = capsys.readouterr()
+        assert captured.err == f"lanecheck: {bare}: there is no {what} in it\n"
+        assert captured.out.startswith("1 subject: 1 verified") and captured.out.endswith("exit 2\n")

@@ -25,6 +25,7 @@ from verify.core import search
 from verify.core.verdict import Check
 from verify.maps import by_blocks, findings, of_layout
 from verify.maps.fragment_map import Axis
+from verify.maps.images import Images
 from verify.maps.of_layout import LayoutImages, LayoutMap
 
 SWIZZLED, IDENTITY = "Sw<2,1,3> o (128,128):(128,1)", "(128,128):(1@0,1@1)"  # more points than are kept
@@ -76,7 +77,10 @@ def ways(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[LayoutM
     computed = of_layout.searched(layout, axes)
     with patch.object(of_layout, "FEW", 1 << 20):
         listed = of_layout.searched(layout, axes)
-    assert kept.computed is None and [one.computed and one.computed.few for one in (computed, listed)] == [False, True]
+    assert kept.computed is None and [one.computed and one.computed.listed is None for one in (computed, listed)] == [
+        True,
+        False,
+    ]
     return [LayoutMap(kept.inputs, kept.outputs, kept.images, kept.origin), computed, listed]
 
 
@@ -112,7 +116,8 @@ def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None
     for layout in (one, two):
         kept, computed, _ = ways(layout, (6, 6))
         assert isinstance(computed.images, LayoutImages)
-        assert computed.images.count((x, y)) == len(kept.owners((x, y)))
+        owners = len(kept.owners((x, y)))
+        assert computed.images.count((x, y)) == Images.count(computed.images, (x, y)) == owners
 
 
 def test_few_points_that_are_right_need_no_arrays() -> None:
@@ -126,7 +131,8 @@ def test_few_points_that_are_right_need_no_arrays() -> None:
                 findings.ownership(found, 2)
         wrong = findings.ownership(found, 2)
     assert wrong is not None and wrong.statement == "(m=0, n=0) has one owner, 2 wanted" and wrong.reproduced
-    assert of_layout.searched(read_layout("(4,4):(1,4)"), [Axis("m", 4)]).images.few is False
+    many = of_layout.searched(read_layout("(4,4):(1,4)"), [Axis("m", 4)]).images
+    assert isinstance(many, LayoutImages) and many.listed is many.listed_elements is None
 
 
 def test_an_operand_has_as_many_points_as_a_map_may_keep() -> None:

@@ -177,7 +177,7 @@ def test_every_word_of_a_conflict_is_marked_and_none_after_the_swizzle() -> None
             ["Sw<2,0,2> o (4,4):(4,-1)", "--onto", "4x4"],
             "Sw<2,0,2> o (4,4):(4,-1) is not drawn: Sw<2,0,2> needs natural numbers, got -3",
         ),
-        (["(2,2):(1@0,1@2)", "--onto", "2x2"], "(2,2):(1@0,1@2) is not drawn: 2:1@2: the coordinate (0,0,1) is"),
+        (["(2,2):(1@0,1@2)", "--onto", "2x2"], "(2,2):(1@0,1@2) is not drawn: 2:1@2: the coordinate 1@2 is beyond"),
         (
             ["(5000,5000):(1@0,1@1)", "--onto", "4x4"],
             "'(5000,5000):(1@0,1@1)': more than 2^24 points or values, too many",
