@@ -10,6 +10,7 @@ import pytest
 from verify.atom.properties import EQUALS, RELATION, SIGNATURE
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.report import Case, Report, as_json, as_text
+from verify.report.alerts import Level, alerts
 
 CLAIM = Claim("atom", "A", EQUALS, "equals the ISA")
 
@@ -108,6 +109,36 @@ def test_expect_known_passes_no_operand_that_could_not_be_compared() -> None:
     assert Report((compared,), expect_known=True).exit() == 1, "it expects B to be UNCHECKED"
     assert Report((replace(compared, expect=""),), expect_known=True).exit() == 0
     assert Report((replace(known, known_defect="ptx, A: shipped so"),), expect_known=True).exit() == 0
+
+
+def test_expect_known_passes_no_operand_without_evidence() -> None:
+    """No check was requested that could compare B: as for an atom without a defect, that is exit code 4."""
+    b = join(Claim("atom", "B", EQUALS, "equals the ISA"), [])
+    known = Case("bad", (verdict_of(Status.REFUTED), b), known_defect="A: shipped so")
+    assert Report((Case("other", (b,)),), expect_known=True).exit() == 4
+    assert Report((known,), expect_known=True).exit() == 4
+    expected = replace(known, expect="UNCHECKED: no table has B")
+    assert Report((expected,), expect_known=True).exit() == 0
+
+
+def test_expect_known_passes_no_instruction_that_could_not_be_looked_up() -> None:
+    """Its defect is of A and B is right; nothing is known of an instruction."""
+    b = join(Claim("atom", "B", EQUALS, "equals the ISA"), [Evidence(Check.ISA, Status.PROVED, "method")])
+    looked_up = Evidence(Check.ISA, Status.UNCHECKED, "", reason="no table has it")
+    instruction = join(Claim("atom", "", SIGNATURE, "fits"), [looked_up])
+    assert Report((Case("other", (b, instruction)),), expect_known=True).exit() == 4
+    known = Case("bad", (verdict_of(Status.REFUTED), b, instruction), known_defect="A: shipped so")
+    assert Report((known,), expect_known=True).exit() == 4
+
+
+def test_an_alert_says_what_a_known_defect_leaves_unchecked() -> None:
+    """Where the exit code is 4, SARIF and GitHub have a warning that says why."""
+    b = Claim("atom", "B", EQUALS, "equals the ISA")
+    open_ = join(b, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="no table has B")])
+    known = Case("bad", (verdict_of(Status.REFUTED), open_), known_defect="A: shipped so")
+    report = Report((known,), expect_known=True)
+    assert report.exit() == 4
+    assert [a.text for a in alerts(report) if a.level is Level.WARNING] == ["bad  UNCHECKED: no table has B"]
 
 
 def taken() -> Report:
