@@ -38,7 +38,7 @@ EXTENTS = {16: (2, 4, 8), 64: (2, 4, 8, 16), 256: (4, 8, 16), 1024: (8, 16, 32)}
 class Gate:
     """The layouts of a campaign, whose strides are powers of 2, and by their points the multiple of pycute's rate.
 
-    The multiples are odd: every Nth layout then has all strides.
+    The multiples have no divisor in common with the number of layouts: every Nth pair then has each on both sides.
     """
 
     faster: dict[int, int]  # at least
@@ -49,14 +49,14 @@ class Gate:
 
 
 GATES = {
-    ALL: Gate({16: 41, 32: 65}, 2, 7, (2, 4, 8, 16, 32)),
-    "composition": Gate({16: 15, 64: 27, 256: 55, 1024: 141}, 2, 7),
-    "coalesce": Gate({16: 21, 64: 71, 256: 221, 1024: 551}, 3, 16),
+    ALL: Gate({16: 41, 32: 67}, 2, 7, (2, 4, 8, 16, 32)),
+    "composition": Gate({16: 13, 64: 27, 256: 53, 1024: 139}, 2, 7),
+    "coalesce": Gate({16: 19, 64: 71, 256: 211, 1024: 547}, 3, 16),
     "complement": Gate({1024: 131}, 3, 11, (4, 8, 16, 32)),
     "right_inverse": Gate({1024: 179}, 3, 16),
-    "left_inverse": Gate({1024: 57}, 3, 16),
+    "left_inverse": Gate({1024: 53}, 3, 16),
     "logical_divide": Gate({1024: 191}, 2, 7),
-    "logical_product": Gate({1024: 57}, 2, 6, (2, 4, 8, 16, 32), 32),
+    "logical_product": Gate({1024: 59}, 2, 6, (2, 4, 8, 16, 32), 32),
 }
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands as functions: they take a name, a file or a value, and return a Report.
 
-They raise UsageError for a name that selects nothing, AtomFileError for a file that cannot be read and SpecError for a
-tiling that cannot exist, each with the line that the command would print. A refutation raises nothing:
-`report.exit()` is the exit code of the report.
+They raise UsageError for a file that cannot be read or is of another sort, and for arguments that do not go together,
+SpecError for a name that selects nothing and for a tiling that cannot exist, each with the line that the command would
+print. A refutation raises nothing: `report.exit()` is the exit code of the report.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def verify_atom(
     'OK'
     """
     if isinstance(atom, Path):
-        return _report(_entries(atom, "atom"), require, allow_unchecked)
+        return _report(_whole(atom, file, "atom"), require, allow_unchecked)
     if isinstance(atom, str):
         return _report(_readable(_suite(False).select([atom], file)), require, allow_unchecked)
     return _report([_suite(False).of_atom(atom)], require, allow_unchecked)
@@ -135,6 +135,8 @@ def verify_index(
     'REFUTED'
     """
     if index is not None:
+        if given:
+            raise UsageError(f"verify_index: {index} or the keys of an entry, {', '.join(given)}: give one of the two")
         return _report(_named(index, file, "index", allow_exec), (), False)
     from verify.index.bind import bind
     from verify.index.spec import of_options
@@ -184,11 +186,18 @@ def _suite(allow_exec: bool) -> Suite:
 def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[Entry]:
     """The entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
-        return _entries(subject, what, allow_exec)
+        return _whole(subject, file, what, allow_exec)
     if file is None:
         raise UsageError(f"verify_{what}: {subject!r} of which file? Give file=")
     entries = {entry.name: entry for entry in _entries(Path(file), what, allow_exec)}
     return [entries[name] for name in select([subject], entries, what)]
+
+
+def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = False) -> list[Entry]:
+    """All entries of a file, in which nothing else is named."""
+    if file is not None:
+        raise UsageError(f"verify_{sort}: all of {path}, or a name in file={file}: give one of the two")
+    return _entries(path, sort, allow_exec)
 
 
 def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
@@ -211,5 +220,7 @@ def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
 
 
 def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
+    if unknown := {*require} - {*Check}:
+        raise UsageError(f"require: {sorted(unknown)[0]!r} is no check: {', '.join(Check)}")
     cases = tuple(entry.case() for entry in entries)
     return Report(cases, frozenset(map(Check, require)), allow_unchecked=allow_unchecked)

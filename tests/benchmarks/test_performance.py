@@ -8,7 +8,7 @@ import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from math import prod
+from math import gcd, prod
 from pathlib import Path
 from subprocess import CompletedProcess
 from types import SimpleNamespace
@@ -303,6 +303,7 @@ def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.Mo
 def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(checked: str, points: int) -> None:
     spec = campaign.spec_of(checked, points)
     layouts = domain_of(spec)
+    assert gcd(campaign.GATES[checked].faster[points], len(layouts)) == 1
     assert max(size(layouts[n][0]) for n in range(len(layouts))) == (campaign.GATES[checked].size or points)
     asked = parts(spec, Implementation())
     assert [part.name for part in asked] == ([*LAWS] if checked == campaign.ALL else [checked])

@@ -7,6 +7,7 @@ the test has the requirement.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from itertools import product as grid
@@ -18,6 +19,7 @@ from layouts import (
     Layout,
     LayoutError,
     complement,
+    composition,
     downcast,
     left_inverse,
     logical_divide,
@@ -26,6 +28,7 @@ from layouts import (
     size,
     upcast,
 )
+from layouts.errors import RejectedError
 from layouts.interleaved import spaced
 
 Modes = list[tuple[int, int]]
@@ -230,3 +233,30 @@ def test_a_left_inverse_is_rejected_only_where_there_is_none_or_strides_do_not_d
             beyond.append(modes)
     assert [(2, 2), (2, 3)] in beyond  # (2,3):(1,1) is one: 0, 2, 3, 5 give 0, 1, 2, 3
     assert [Layout((2, 3), (1, 1))(x) for x in (0, 2, 3, 5)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (
+            lambda: complement(Layout((2, 2), (2, 3)), 9),
+            "complement of (2,2):(2,3): the mode 2:3 has overlapping modes: the smaller strides fill [0, 4)",
+        ),
+        (lambda: complement(Layout(2, -1), 9), "complement of 2:-1: the mode 2:-1 has a negative stride"),
+        (
+            lambda: complement(Layout((2, 2), (1, 3)), 9),
+            "complement of (2,2):(1,3) in [0, 9): 2 does not divide the stride 3, so 2 cannot be covered",
+        ),
+        (
+            lambda: composition(Layout((6, 2), (8, 2)), Layout(3, 4)),
+            "composition of A = (6,2):(8,2) with B = 3:4: "
+            "the mode 3:4 of B carries out of a mode of A after 2 steps, and 2 does not divide 3",
+        ),
+    ],
+)
+def test_a_rejection_is_a_text_also_where_it_is_represented_or_pickled(ask: Callable[[], Layout], text: str) -> None:
+    with pytest.raises(RejectedError) as caught:
+        ask()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(caught.value) == str(again) == text and type(again) is type(caught.value)
+    assert repr(caught.value) == f"{type(again).__name__}({text!r})"

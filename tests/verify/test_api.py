@@ -74,6 +74,16 @@ def test_a_file_of_another_sort_is_an_error(ask: Callable[..., object], file: st
         ask("one of it", EXAMPLES / file)
 
 
+def test_arguments_that_do_not_go_together_are_errors() -> None:
+    for ask, file in ((verify.verify_atom, "my_atoms.toml"), (verify.verify_index, "maps.toml")):
+        with pytest.raises(UsageError, match="give one of the two"):
+            ask(EXAMPLES / file, "other.toml")
+    with pytest.raises(UsageError, match="the keys of an entry, row, col: give one of the two"):
+        verify.verify_index("one of it", EXAMPLES / "maps.toml", row="lane", col="i")
+    with pytest.raises(UsageError, match="'nope' is no check: isa, proof, gpu"):
+        verify.verify_atom(NAME, require=["isa", "nope"])
+
+
 def test_a_layout_onto_a_tile_or_equal_to_another() -> None:
     assert verify.verify_layout("8:1", onto=8).exit() is Exit.OK
     assert verify.verify_layout("8:2", onto=8).exit() is Exit.REFUTED

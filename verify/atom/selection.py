@@ -58,7 +58,6 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
     options.sources = {}
     found: dict[str, AnyAtom] = {}
     errors: list[AtomFileError] = []
-    bare: list[str] = []
     for file in files:
         try:
             read = atoms(Path(file))
@@ -66,13 +65,12 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
             errors += error.errors
             continue
         errors += read.errors
-        bare += [] if read.items or read.errors else [file]
         for atom in read.items:
             if atom.name in found:
                 errors.append(AtomFileError(file, atom.name, f"is in {found[atom.name].file} too"))
             found[atom.name] = atom
             options.sources[atom.name] = Source(file, atom.family.name if atom.family else atom.name)
-    inputs.note(errors + inputs.without(bare, "atom", files), options, bool(found))
+    inputs.note(errors, options, bool(found))
     return found
 
 

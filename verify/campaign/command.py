@@ -56,7 +56,7 @@ def _main(argv: Sequence[str] | None) -> int:
     found = [part for spec in specs for part in parts(spec, target)]
     if options.count:
         output.write(_counts(found), options.output)
-        return Exit.OK
+        return Exit.USAGE if options.malformed else Exit.OK
     if not options.quiet:
         print(_counts(found), end="", file=sys.stderr, flush=True)
     return _run(found, target, options)
@@ -95,11 +95,8 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
     from verify.campaign import report, results
 
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
-    known: list[Counted] = []
-    end: UsageError | None = None
-    if parts:
-        with results.opened(file) as kept:
-            known, end = _known(parts, target, kept, options)
+    with results.opened(file) as kept:
+        known, end = _known(parts, target, kept, options)
     done = sum(one.done for one in known)
     if done or end is None:
         if options.format == "json":
@@ -109,8 +106,7 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
         output.write(text, options.output)
     if end is not None:
         return ending.complain(f"lanecheck: {end} ({done} chunks are kept in {file})", end.code)
-    found = report.code(known, options.allow_unchecked)
-    return Exit.USAGE if found is Exit.OK and options.malformed else found
+    return Exit.USAGE if options.malformed else report.code(known, options.allow_unchecked)
 
 
 def _known(

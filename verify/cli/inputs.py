@@ -27,7 +27,6 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
     options.sources = {}
     found: list[S] = []
     errors: list[AtomFileError] = []
-    bare: list[str] = []
     for file in dict.fromkeys(options.files):
         if not file:
             raise UsageError("'' is the name of no file")
@@ -39,19 +38,11 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
         found += entries.items
         options.sources |= {one.name: Source(file, one.name) for one in entries.items}
         errors += entries.errors
-        bare += [] if entries.items or entries.errors else [file]
-    note(errors + without(bare, what, options.files), options, bool(found))
+    note(errors, options, bool(found))
     if not options.only:
         return found
     chosen = select(options.only, dict.fromkeys(one.name for one in found), what)
     return [one for one in found if one.name in chosen]
-
-
-def without(bare: Sequence[str], what: str, files: Sequence[str]) -> list[AtomFileError]:
-    """The errors of files that have no entry; where all files are so, nothing is selected, which is no error here."""
-    from layouts.atoms import AtomFileError
-
-    return [AtomFileError(file, "", f"there is no {what} in it") for file in bare if {*bare} < {*files}]
 
 
 def note(errors: Sequence[AtomFileError], options: argparse.Namespace, others: bool) -> None:

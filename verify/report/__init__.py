@@ -88,21 +88,33 @@ class Case:
                 return worst.value
         return Status.UNCHECKED.value if self.gap else "VERIFIED"
 
-    @cached_property
+    @property
     def gap(self) -> str:
         """Why the first requested check that applies could not be made; empty if all were made.
 
         A check that was not requested has no evidence. Every requested check has to be made on the claims that state
         what the subject is (`Property.required`); on any other claim one check is enough. If none applies, nothing was
-        checked. Of a subject that is refuted as its known defect says, what its other operands are counts.
+        checked. Of a subject that is refuted as its known defect says, each operand beside it must be confirmed.
         """
+        return self._gap[1]
+
+    @property
+    def open(self) -> Verdict | None:
+        """The verdict of which `gap` speaks."""
+        return self._gap[0]
+
+    @cached_property
+    def _gap(self) -> tuple[Verdict | None, str]:
         for verdict in self._beside if self.as_known else self.verdicts:
             missing = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
             if missing and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
-                return missing[0].reason or f"{missing[0].check} gave no reason"
+                return verdict, missing[0].reason or f"{missing[0].check} gave no reason"
+            if self.as_known and verdict.claim.prop.required and not verdict.status.confirmed:
+                return verdict, verdict.reason or "nothing was checked"
         if self.as_known or any(verdict.status.confirmed for verdict in self._main):
-            return ""
-        return next((v.reason for v in self._main if v.evidence and v.reason), "nothing was checked")
+            return None, ""
+        first = next((v for v in self._main if v.evidence and v.reason), None)
+        return first, first.reason if first else "nothing was checked"
 
     @property
     def _main(self) -> list[Verdict]:
@@ -145,16 +157,24 @@ class Case:
 
     @property
     def _beside(self) -> list[Verdict]:
-        """The verdicts that state what the operands are which its known defect does not name."""
-        whole = "ptx" in self._named
-        return [] if whole else [v for v in self._main if v.claim.part and v.claim.part not in self._named]
+        """The verdicts that state what the operands are which its known defect does not name, and its instructions."""
+        if "ptx" in self._named:
+            return []
+        return [v for v in self.verdicts if self._is_beside(v)]
+
+    def _is_beside(self, verdict: Verdict) -> bool:
+        prop, part = verdict.claim.prop, verdict.claim.part
+        if prop.scope is Scope.INSTRUCTION:
+            return True
+        return bool(prop.required and prop.scope is not Scope.ATOM and part and part not in self._named)
 
     def surprise(self, expect_known: bool) -> str:
         """How it differs from what its entry expects; empty if it does not."""
         if expect_known and self.known_defect and not self.as_known:
             return "is not refuted in just the parts of its known defect"
         other = self.expect and not (self.gap if self.as_known else self.status == Status.UNCHECKED)
-        return f"is {self.status}, its entry expects UNCHECKED" if other else ""
+        what = "has every operand beside its known defect checked" if self.as_known else f"is {self.status}"
+        return f"{what}, its entry expects UNCHECKED" if other else ""
 
 
 class Failure(NamedTuple):

@@ -76,9 +76,9 @@ def _of_case(case: Case, report: Report) -> Iterator[Alert]:
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
             yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
-    if case.status == Status.UNCHECKED and not case.excuse:
+    if case in report.unchecked and not case.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
-        first = next(filter(_open, case.verdicts), None)
+        first = case.open or next(filter(_open, case.verdicts), None)
         if first is None:
             yield _other("checked", case.name, text, case.place, level)
         else:

@@ -45,7 +45,7 @@ def render(report: Report, verbose: bool = False) -> str:
 def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]) -> Element:
     head = element("h2", _status(case.status, case.headline), element("bdi", case.name))
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
-    gap = case.gap if case.status == Status.UNCHECKED else ""
+    gap = case.gap if case.status == Status.UNCHECKED or case.as_known else ""
     then = f"then: {case.adapter}" if case.adapter else ""
     written = str(case.place) if case.place is not None else ""
     lines = [line for line in (written, gap, *case.contradictions, known, then) if line]

@@ -105,7 +105,9 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
         yield f"  not given, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in (*case.contradictions, *case.notes))
     if wrong and case.known_defect:
-        yield f"  known defect: {case.known_defect}"
+        yield f"  known defect: {case.known_defect}" + (
+            f"; not checked: {case.gap}" if case.as_known and case.gap else ""
+        )
 
 
 def _headline(case: Case, room: int, alike: bool) -> str:

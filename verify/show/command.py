@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lanecheck_console.command import Help, Version, add_execution, width
 from verify.cli import arguments, ending, output
-from verify.core.errors import Exit
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
@@ -23,7 +22,7 @@ EPILOG = """example:
   python -m verify.show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
 
 exit codes: those of the check `isa`: 0 drawn, nothing wrong was seen; 1 something REFUTED; 2 usage, unknown name or
-malformed file; 3 contradiction; 4 an atom that could not be compared; 5 nothing to draw"""
+malformed file; 3 contradiction; 4 an atom that could not be compared"""
 FORMATS = ("text", "svg", "html", "latex")
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
@@ -38,8 +37,6 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.show import subjects
 
     shown = subjects.shown(options)
-    if not shown.pictures and not shown.code:
-        return ending.complain("nothing to draw", Exit.EMPTY)
     output.write(_written(shown, options), options.output)
     return shown.code
 

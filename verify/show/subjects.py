@@ -19,7 +19,9 @@ from verify.show.options import SORTS, check, window
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from layouts.atoms import AnyAtom
+    from layouts.atoms.tables import Found
     from verify.binding.atom import BoundAtom
+    from verify.core.names import S
     from verify.maps.fragment_map import FragmentMap
     from verify.report import Case
     from verify.tiling.spec import TilingSpec
@@ -115,12 +117,25 @@ def _of_instruction(what: str, options: Namespace) -> Shown:
     return Shown((of_instruction(what, window(options)),))
 
 
+def _entries(what: str, options: Namespace, read: Callable[[Path], Found[S]], sort: str) -> tuple[list[S], Shown]:
+    """The entries of a file that can be read, those that --only names; and the exit code of the others."""
+    from verify.cli import inputs
+
+    asked = Namespace(files=[what], only=options.only)
+    found = inputs.in_files(asked, read, sort)
+    return found, _without(asked)
+
+
+def _without(options: Namespace) -> Shown:
+    """Nothing, with the exit code of the entries that could not be read."""
+    return Shown(code=Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK)
+
+
 def _of_tilings(what: str, options: Namespace) -> Shown:
     from collections import ChainMap
 
     from layouts.atoms import registry
     from verify.atom import selection
-    from verify.cli import inputs
     from verify.core.verdict import Check
     from verify.tiling import spec
     from verify.tiling.proof import Prover
@@ -128,8 +143,9 @@ def _of_tilings(what: str, options: Namespace) -> Shown:
 
     own = selection.pool(options.atoms, options) if options.atoms else {}
     pool = ChainMap(dict(own), registry())  # type: ignore[arg-type]
-    found = Shown()
-    for one in inputs.in_files(Namespace(files=[what], only=options.only), spec.read, "tiling"):
+    entries, found = _entries(what, options, spec.read, "tiling")
+    found += _without(options)  # the atoms of --atoms
+    for one in entries:
         if options.thread is None:
             found += of_case(case(one, pool, Prover(frozenset({Check.ISA}))), window(options))
         else:
@@ -151,24 +167,24 @@ def _of_thread(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int, part: 
 
 
 def _of_movements(what: str, options: Namespace) -> Shown:
-    from verify.cli import inputs
     from verify.core.verdict import Check
     from verify.movement import bind
     from verify.movement.properties import MovementChecker
 
-    found, checker = Shown(), MovementChecker(frozenset({Check.ISA}))
-    for movement in inputs.in_files(Namespace(files=[what], only=options.only), bind.read, "movement"):
+    checker = MovementChecker(frozenset({Check.ISA}))
+    entries, found = _entries(what, options, bind.read, "movement")
+    for movement in entries:
         found += of_case(checker.case(movement), window(options))
     return found
 
 
 def _of_indices(what: str, options: Namespace) -> Shown:
-    from verify.cli import arguments, inputs
+    from verify.cli import arguments
     from verify.index import bind
     from verify.index.properties import case
 
-    found = Shown()
-    for entry in inputs.in_files(Namespace(files=[what], only=options.only), bind.read, "map"):
+    entries, found = _entries(what, options, bind.read, "map")
+    for entry in entries:
         if entry.spec.runs_code:
             arguments.check_execution(options.allow_exec)
         found += of_case(case(entry), window(options))
@@ -180,7 +196,7 @@ def _of_atoms(names: Sequence[str], files: Sequence[str], options: Namespace) ->
 
     pool = selection.pool(files, options)
     chosen = [pool[name] for name in selection.chosen(names, None, pool)]
-    found = Shown(code=Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK)
+    found = _without(options)
     for atom in chosen:
         found += of_atom(atom, options.table, window(options))
     return found

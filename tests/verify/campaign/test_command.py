@@ -209,14 +209,24 @@ def test_a_domain_without_a_case_is_empty(launch: Run) -> None:
     assert code == 5 and out.endswith("nothing selected\n")
 
 
+def test_a_campaign_that_cannot_be_read_is_exit_2(launch: Run) -> None:
+    """Whatever the others are: the last one is not verified."""
+    wrong = '\n["wrong"]\nkind = "laws"\n'
+    nowhere = SMALL.replace('["composition", "coalesce"]', '["left_inverse"]').replace("[0, 1, 2]", "[0]")
+    for text in (SMALL, SMALL.replace("[2, 4]", "[8]"), nowhere):
+        for options in ((), ("--count",)):
+            code, out, err = launch(text + wrong, *options)
+            assert code == 2 and out and "wrong.rank: missing" in err
+
+
 def test_a_spec_without_a_campaign_leaves_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     spec = tmp_path / "bare.toml"
     spec.write_text("", encoding="utf-8")
-    assert command.main([str(spec)]) == 5
-    assert capsys.readouterr().out == "nothing selected\n" and [*tmp_path.iterdir()] == [spec]
+    assert command.main([str(spec)]) == 2
+    assert "expected a campaign" in capsys.readouterr().err and [*tmp_path.iterdir()] == [spec]
 
 
 def test_a_law_that_applies_nowhere_is_no_pass(launch: Run) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from tests.verify.test_user_files import FULL, MINIMAL, MMA, MOVEMENT, TILING, run
 from verify.atom import command as atom
+from verify.lock import command as lock
 from verify.movement import command as movement
+from verify.show import command as show
 from verify.tiling import command as tiling
 
 ERRORS = [
@@ -92,16 +94,22 @@ def test_an_empty_name_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "lanecheck: '' is the name of no file\n" * 2
 
 
-def test_a_file_without_an_entry_is_an_error_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The others are verified all the same. Alone it selects nothing."""
+def test_a_file_without_an_entry_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Alone and beside others, which are verified all the same."""
     bare, mine, mma = tmp_path / "bare.toml", tmp_path / "mine.toml", tmp_path / "mma.toml"
     bare.write_text("# nothing yet\n", encoding="utf-8")
     mine.write_text(TILING, encoding="utf-8")
     mma.write_text(MINIMAL, encoding="utf-8")
-    assert tiling.main([str(bare)]) == atom.main([str(bare)]) == tiling.main([str(bare)] * 2) == 5
-    capsys.readouterr()
-    for main, other, what in ((tiling.main, mine, "tiling"), (atom.main, mma, "atom")):
-        assert main([str(bare), str(other), "-q"]) == 2
+    lines = {what: f"lanecheck: {bare}: there is no table in it: expected {what}\n" for what in ("an atom", "a tiling")}
+    for main, other, what in ((tiling.main, mine, "a tiling"), (atom.main, mma, "an atom")):
+        assert main([str(bare)]) == main([str(bare), str(other), "-q"]) == 2
         captured = capsys.readouterr()
-        assert captured.err == f"lanecheck: {bare}: there is no {what} in it\n"
+        assert captured.err == 2 * lines[what]
         assert captured.out.startswith("1 subject: 1 verified") and captured.out.endswith("exit 2\n")
+    assert tiling.main(["--atoms", str(bare), str(mine), "-q"]) == 2
+    assert capsys.readouterr().err == lines["an atom"]
+    for words in (["--lock", str(tmp_path / "l.lock")], ["--check", "--lock", str(tmp_path / "l.lock")]):
+        assert lock.main([str(mma), "--lock", str(tmp_path / "l.lock")]) == 0
+        assert lock.main([*words, str(bare), str(mma)]) == 2
+        assert lines["an atom"].removeprefix("lanecheck: ").split("/")[-1] in capsys.readouterr().err
+    assert show.main([str(bare), str(mma)]) == 2

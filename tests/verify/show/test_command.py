@@ -64,11 +64,22 @@ def test_what_is_drawn(words: list[str], code: int, expected: str, capsys: pytes
     assert expected in capsys.readouterr().out.replace("  \n", "\n")
 
 
-def test_nothing_to_draw_has_a_code_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "empty.toml"
-    path.write_text("")
-    assert main([str(path)]) == 5
-    assert capsys.readouterr().err == "nothing to draw\n"
+@pytest.mark.parametrize(
+    ("file", "wrong"),
+    [("my_atoms.toml", "A"), ("tilings.toml", "atom"), ("movement.toml", "access"), ("maps.toml", "row")],
+)
+def test_an_entry_that_cannot_be_read_is_exit_2(
+    file: str, wrong: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are drawn all the same."""
+    monkeypatch.delenv("CI", raising=False)
+    examples = Path(__file__).parents[3] / "examples"
+    path = tmp_path / file
+    text = (examples / file).read_text(encoding="utf-8")
+    path.write_text(text + f'\n["broken"]\n{wrong} = 3\n', encoding="utf-8")
+    assert main([str(path), "--no-unicode"]) == 2
+    captured = capsys.readouterr()
+    assert "broken" in captured.err and captured.out.count("\n") > 20
 
 
 def test_an_access_that_is_not_aligned_has_no_banks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
