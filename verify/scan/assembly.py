@@ -10,9 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from verify.core.verdict import Place
 from verify.scan.declarations import Item
+from verify.scan.program import split
 from verify.scan.text import Header
+from verify.scan.values import Named, shown
 
 FUNCTION = re.compile(r"\b(fma|copy)\s*\(")
 ASM = re.compile(r"\b(?:asm|__asm__)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
@@ -57,16 +61,35 @@ class Asm:
         return [one for one in self.instructions if MAIN.match(one)]
 
 
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A declared array of registers."""
+
+    part: str  # A, B, ...
+    type: Any  # of one register
+    count: int  # 0: it is void
+    place: Place
+
+    @property
+    def declared(self) -> str:
+        """What is declared, as C++."""
+        return written(self.type, self.count)
+
+
 @dataclass(frozen=True)
 class Function:
     """The fma or copy of an operation."""
 
+    name: str  # fma or copy
     header: Header  # where it is written
     at: int  # the offset of its name
     body: tuple[int, int]  # the offsets between its braces
     params: tuple[str, ...]  # the names of its parameters
     asms: tuple[Asm, ...]  # its asm statements, in order
     calls: tuple[str, ...] = ()  # the operations whose fma or copy it calls
+    declared: tuple[str, ...] = ()  # its parameters as they are written
+    types: tuple[Any, ...] = ()  # the types of its parameters; None for one that cannot be read
+    arrays: tuple[Array, ...] = ()  # the registers that the operation declares
 
     @property
     def issued(self) -> list[list[str]]:
@@ -129,8 +152,9 @@ def function(struct: Item, holds: Callable[[str], bool | None]) -> Function | No
     left_out = list(_left_out(header, body, holds))
     kept = [one for one in _asms(header, *body) if not any(a <= one.at < b for a, b in left_out)]
     calls = [one[1] for one in CALL.finditer(code, *body) if not any(a <= one.start() < b for a, b in left_out)]
-    params = tuple(names[-1] for one in code[found.end() : closed].split(",") if (names := _declared(one)))
-    return Function(header, found.start(1), body, params, tuple(kept), tuple(calls))
+    listed = tuple(one for one in split(code[found.end() : closed]) if _declared(one))
+    params = tuple(_declared(one)[-1] for one in listed)
+    return Function(found[1], header, found.start(1), body, params, tuple(kept), tuple(calls), listed)
 
 
 def conditions(struct: Item) -> Iterator[str]:
@@ -262,3 +286,12 @@ def line_of(found: Function, mnemonic: str) -> int:
     text = found.header.text
     at = text.find(mnemonic, *found.body)
     return at if at >= 0 else found.asms[0].at if found.asms else found.at
+
+
+def written(kind: Any, count: int) -> str:
+    """An array as C++ declares it.
+
+    >>> written(Named("uint32_t"), 4), written(Named("void"), 0)
+    ('uint32_t[4]', 'void')
+    """
+    return shown(kind) if kind == Named("void") else f"{shown(kind)}[{count}]"

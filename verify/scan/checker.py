@@ -30,14 +30,16 @@ from verify.core.verdict import (
 )  # fmt: skip
 from verify.report import Case
 from verify.scan import cplusplus
-from verify.scan.assembly import Function, faults, function, line_of
+from verify.scan.assembly import Function, faults, line_of
 from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
+from verify.scan.registers import compared
 from verify.scan.traits import Definition, Instance
 from verify.scan.values import Named, Needs, Unread, shown
 
 READABLE = Property("readable", Scope.ATOM, says={"mma": "it can be read", "copy": "it can be read"})
 REGISTERS = Property("asm_registers", Scope.INSTRUCTION, words="registers of the assembly")
+DECLARED = Property("declared_registers", Scope.INSTRUCTION, words="declared registers")
 MNEMONIC = Property("mnemonic", Scope.INSTRUCTION, required=frozenset({Check.ISA}))
 IN_REGISTERS = "UNCHECKED: no operand is in registers"
 
@@ -87,7 +89,7 @@ class Scanner:
 
     def alone(self, struct: Item) -> Iterator[Case]:
         """The case of an operation that no definition has traits of, where it has inline assembly."""
-        found = function(struct, lambda _: None)
+        found = self.operations.alone(struct)
         if found is None or not (issued := found.issued):
             return
         place = found.header.place(line_of(found, issued[0][0]))
@@ -109,7 +111,7 @@ class Scanner:
         return self._functions[operation]
 
     def _assembly(self, name: str, found: Function | None, issued: list[list[str]]) -> list[Verdict]:
-        """The verdict on the registers of the inline assembly; none where there is no assembly."""
+        """The verdicts on the registers of the inline assembly; none where there is no assembly."""
         if found is None or not found.asms or not issued:
             return []
         wrong = list(faults(found))
@@ -119,7 +121,25 @@ class Scanner:
         points = sum(len(asm.operands) for asm in found.asms)
         evidence = finding(Check.ISA, counterexample, "operand by operand", points, "text of the header")
         claim = Claim(name, "asm", REGISTERS, "each register of the assembly is used once, in order")
-        return [join(claim, [evidence])._replace(place=place)]
+        verdict = join(claim, [evidence])._replace(place=place)
+        return [verdict] if wrong else [verdict, *self._declared(name, found)]
+
+    def _declared(self, name: str, found: Function) -> Iterator[Verdict]:
+        """The verdict on the arrays of registers that an operation declares; none where none can be compared."""
+        seen, wrong = compared(found)
+        if not seen:
+            return
+        first = wrong[0] if wrong else None
+        also = tuple(f"{one.place}: {one.text}" for one in wrong[1:])
+        counterexample = (
+            Counterexample({}, first.text, damage=also, repair=first.repair, replay=self._replay(name))
+            if first else None
+        )  # fmt: skip
+        evidence = finding(Check.ISA, counterexample, "array by array", len(seen), "text of the header")
+        listed = ", ".join(f"{one.part}Registers" for one in seen)
+        claim = Claim(name, "asm", DECLARED, f"each array is what {found.name}() and its assembly take: {listed}")
+        place = first.place if first else seen[0].place
+        yield join(claim, [evidence])._replace(place=place)
 
     def _placed(
         self, verdict: Verdict, instance: Instance, entry: ReadAtom, found: Function | None, place: Place

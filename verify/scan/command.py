@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Verify the headers of CUTLASS, or of a fork: every definition of MMA_Traits and of Copy_Traits is read
 without a compiler, with aliases, inheritance and templates, and each of its layouts is compared with the instruction
-that the asm strings of the arch headers issue. Every register of an asm string must be used once, in order. PATH is a
-checkout, a folder or a header. What cannot be read is listed with file and line, and is UNCHECKED."""
+that the asm strings of the arch headers issue. Every register of an asm string must be used once, in order, and the
+declared arrays must be the registers that it takes. PATH is a checkout, a folder or a header. What cannot be read is
+listed with file and line, and is UNCHECKED."""
 EXAMPLE = "cutlass/include/cute --expect-known"
 STOPS = {"diff": ("format", "output", "quiet", "verbose"), "since": ("paths", "format", "output", "quiet", "verbose")}
 

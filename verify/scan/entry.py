@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from layouts.atoms.entry import Entry
 from layouts.atoms.reading import ReadAtom, read_atom
 from verify.scan.assembly import ASM, Function, function
-from verify.scan.evaluation import Evaluator, Frame
+from verify.scan.declarations import Item
+from verify.scan.evaluation import Evaluator, Frame, symbols
 from verify.scan.program import COMMON
+from verify.scan.registers import arrays, types
 from verify.scan.traits import Instance
 from verify.scan.values import Named, Needs, Tv, Unread, number, shown
 
@@ -62,12 +65,27 @@ class Operations:
             frame = Frame({}, space, struct.header, struct)
         struct = frame.struct or struct
         found = function(struct, lambda text: self._holds(text, frame))
-        if found is not None or not struct.bases:
-            return found
+        if found is not None:
+            return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+        if not struct.bases:
+            return None
         base = self.evaluator.text(struct.bases, frame)
         if not isinstance(base, Named):
             raise Unread(f"its base {struct.bases:.60} is no operation")
-        return self.of(base, depth + 1)
+        inherited = self.of(base, depth + 1)
+        return self._declared(inherited, struct, frame) if inherited is not None else None
+
+    def alone(self, struct: Item) -> Function | None:
+        """The fma or copy in a struct that no definition names: its parameters have no values."""
+        found = function(struct, lambda _: None)
+        if found is None:
+            return None
+        frame = Frame(symbols(struct), self.evaluator.program.spaces[struct], struct.header, struct)
+        return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
+
+    def _declared(self, found: Function, struct: Item, frame: Frame) -> Function:
+        """A function with the arrays of registers that an operation declares."""
+        return replace(found, arrays=arrays(self.evaluator, struct, frame, found.name))
 
     def _holds(self, text: str, frame: Frame) -> bool | None:
         try:

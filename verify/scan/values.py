@@ -31,7 +31,7 @@ BITS = {
     "type_erased_dynamic_float8_t": 8,
     "type_erased_dynamic_float6_t": 6,
     "type_erased_dynamic_float4_t": 4,
-    **{f"{sign}int{bits}_t": bits for bits in (4, 8, 16, 32, 64, 128) for sign in ("", "u")},
+    **{f"{sign}int{bits}_t": bits for bits in (4, 8, 16, 32, 64, 128, 256) for sign in ("", "u")},
     **{f"{sign}int{bits}b_t": bits for bits in (1, 2, 4) for sign in ("", "u")},
 }
 

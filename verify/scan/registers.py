@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arrays of registers that an operation declares, compared with what its function and its assembly take.
+
+CuTe cuts a fragment into registers by `using ARegisters = uint32_t[4];`, and gives them to fma() or copy() one by one.
+What cannot be read, as a type that is a parameter of a template, is not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from verify.core.verdict import Place
+from verify.scan.assembly import NAME, PLACEHOLDER, Array, Asm, Function, written
+from verify.scan.declarations import Item
+from verify.scan.evaluation import Evaluator, Frame
+from verify.scan.values import Named, Needs, Unread, bits, shown
+
+PARTS = {"fma": ("D", "A", "B", "C", "E", "SFA", "SFB"), "copy": ("S", "D")}
+WORD = re.compile(r"[\w.:]+")
+OPERAND = re.compile(r"\{[^{}]*\}|\[[^\]]*\]|[^,\s{}\[\]]+")
+INTEGER = re.compile(r"u?int(?:\d+_t|_bit_t)?|unsigned|char")
+QUALIFIER = re.compile(r"\b(?:const|volatile|__restrict__)\b|&")
+PARAMETER = re.compile(r"\b[A-Za-z_]\w*\s*$")
+NUMBER = re.compile(r"\d\w*")
+WIDTH = {"r": 32, "l": 64, "h": 16, "f": 32, "d": 64}  # of a register, by its constraint
+FLOATS = {"f": "float", "d": "double"}  # the others take any type of their width
+IN_PLACE = ("wgmma.", "tcgen05.mma")  # C is read and written: there is no D
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An array that is not what is taken: in words, and the declaration that would be right, if that is known."""
+
+    place: Place
+    text: str
+    repair: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One operand of an assembly: the parameters in it, and the constraints of those that are given as they are."""
+
+    names: tuple[str, ...]
+    constraints: Mapping[str, str]  # by parameter
+
+
+def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple[Array, ...]:
+    """The arrays that a struct or a base of it declares for its fma or copy; those that can be read."""
+    found = []
+    for part in PARTS[name]:
+        try:
+            member = evaluator.inherited(struct, frame, f"{part}Registers")
+            value = evaluator.item(*member, None, frame) if member is not None else None
+        except (Needs, Unread):
+            continue
+        if member is None or not isinstance(value, Named):
+            continue
+        place = member[0].header.place(member[0].at)
+        if value.name == "void":
+            found.append(Array(part, value, 0, place))
+        elif value.name == "array" and len(value.arguments) == 2 and isinstance(value.arguments[1], int):
+            found.append(Array(part, *value.arguments, place))
+    return tuple(found)
+
+
+def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[Any, ...]:
+    """The type of each parameter of a function, without const and reference; None for one that cannot be read."""
+    listed = [" ".join(PARAMETER.sub("", QUALIFIER.sub(" ", one.partition("=")[0])).split()) for one in declared]
+    found: dict[str, Any] = {}
+    for text in dict.fromkeys(listed):
+        with suppress(Needs, Unread):
+            found[text] = evaluator.text(text, frame) if text and not set("*()[]") & set(text) else None
+    return tuple(map(found.get, listed))
+
+
+def compared(found: Function) -> tuple[list[Array], list[Fault]]:
+    """The arrays that could be compared with what is taken, and what is wrong, once for each array."""
+    declared = {one.part: one for one in found.arrays}
+    kinds = dict(zip(found.params, found.types, strict=True))
+    seen: set[str] = set()
+    faults: dict[str, Fault] = {}
+    for taken in _statements(found, declared):
+        for part, array in declared.items():
+            if part in taken:
+                names: Sequence[str] = taken[part].names
+                fault = _fault(kinds, array, taken[part])
+            elif array in (others := _others(found, declared, taken)):
+                names = _rest(kinds, array, others, taken)
+                fault = _of_rest(found.name, kinds, array, names)
+            else:
+                continue
+            if fault is not None:
+                faults.setdefault(part, fault)
+            if fault is not None or (names and all(_comparable(array.type, kinds[name]) for name in names)):
+                seen.add(part)
+    return [one for one in found.arrays if one.part in seen], [
+        faults[one.part] for one in found.arrays if one.part in faults
+    ]
+
+
+def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict[str, Taken]]:
+    """What each instruction takes, by part; of several instructions in a row nothing is known."""
+    if found.calls or not found.asms:
+        return
+    if len(found.issued) != 1:
+        yield {}
+        return
+    for asm in found.asms:
+        for instruction in asm.main:
+            yield _takes(found, asm, instruction, declared)
+
+
+def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, Array]) -> dict[str, Taken]:
+    """The operands of an instruction that are made of parameters, by part."""
+    word = WORD.match(instruction)
+    if word is None or any(instruction.count(one) != instruction.count(other) for one, other in ("{}", "[]")):
+        return {}
+    operands = OPERAND.findall(instruction, word.end())
+    if found.name == "copy":
+        operands = [one for one in operands if not NUMBER.fullmatch(one)]  # the offset of tcgen05.st.16x32bx2
+    taken: dict[str, Taken] = {}
+    params = frozenset(found.params)
+    for part, text in zip(_parts(found.name, word[0], len(operands), declared), operands, strict=False):
+        if part and (one := _operand(params, asm, text)) is not None:
+            taken[part] = one
+    return taken
+
+
+def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, Array]) -> Sequence[str]:
+    """Which part each operand of an instruction is; empty for none."""
+    if function == "copy":
+        return ("D", "S") if operands == 2 else ("D",)  # tcgen05.ld.red has another result before the source
+    sparse = ".sp." in mnemonic or ".sp::" in mnemonic
+    scaled = ".block_scale" in mnemonic
+    if mnemonic.startswith(IN_PLACE):
+        meta = ("E",) if sparse else ()
+        return "C" if "C" in declared else "D", "A", "B", *meta, *(("", "SFA", "SFB") if scaled else ())
+    metadata = ("E", "") if sparse else ()
+    return "D", "A", "B", "C", *metadata, *(("SFA", "", "SFB") if scaled else ())
+
+
+def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
+    """The parameters in one operand of an instruction; None where something else is in it."""
+    indices = [int(one) for one in PLACEHOLDER.findall(text) if one.isdigit()]
+    if not indices or (text[0] == "[" and len(indices) > 1) or max(indices) >= len(asm.operands):
+        return None
+    constraints: dict[str, str] = {}
+    for index in indices:
+        constraint, expression = asm.operands[index]
+        names = [one for one in NAME.findall(expression) if one in params]
+        if len(names) != 1 or "[" in expression:
+            return None
+        constraints[names[0]] = constraint if expression == names[0] else ""
+    return Taken(tuple(constraints), constraints)
+
+
+def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | None:
+    """What is wrong with an array by the registers that the assembly takes."""
+    kinds = [types_of[name] for name in taken.names]
+    other = next((one for one in kinds if _differs(array.type, one)), array.type)
+    if array.count == 0 or len(taken.names) != array.count or other != array.type:
+        right = written(kinds[0] if array.count == 0 and kinds[0] is not None else other, len(taken.names))
+        return _said(array, f"the assembly takes {right}: {_listed(taken.names)}", right)
+    for name, constraint in taken.constraints.items():
+        letter = constraint.lstrip("=+&")
+        kind, width = _format(array.type) or ("", None)
+        if letter in WIDTH and width is not None and (width != WIDTH[letter] or FLOATS.get(letter, kind) != kind):
+            of = FLOATS.get(letter, f"{WIDTH[letter]} bits")
+            return _said(array, f'the assembly takes {name} as "{constraint}", a register of {of}')
+    return None
+
+
+def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, Taken]) -> list[Array]:
+    """The arrays whose parameters the assembly does not show, but their places in the list do."""
+    left = [one for part, one in declared.items() if part not in taken]
+    if found.name == "copy":
+        return left
+    in_place = any(one.startswith(IN_PLACE) for names in found.issued for one in names)
+    return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
+
+
+def _rest(kinds: Mapping[str, Any], array: Array, others: list[Array], taken: Mapping[str, Taken]) -> list[str]:
+    """The parameters of an array when those of the assembly are taken away, and those of the arrays before it."""
+    used = {name for one in taken.values() for name in one.names}
+    left = [name for name in kinds if name not in used]
+    start = sum(one.count for one in others[: others.index(array)])
+    return left[start : start + array.count]
+
+
+def _of_rest(function: str, kinds: Mapping[str, Any], array: Array, own: Sequence[str]) -> Fault | None:
+    """What is wrong with an array by the parameters at its place in the list."""
+    if array.count == 0:
+        return None if array.type == Named("void") else _said(array, "an array has at least 1")
+    if len(own) < array.count:
+        return _said(array, f"{function}() has {len(own)} of them{': ' if own else ''}{_listed(own)}")
+    wrong = next((name for name in own if _differs(array.type, kinds[name])), "")
+    return _said(array, f"{function}() takes {wrong} as {shown(kinds[wrong])}") if wrong else None
+
+
+def _comparable(declared: Any, taken: Any) -> bool:
+    """Whether two types are one, or the bits of both are known."""
+    return bool(taken is not None and declared == taken) or None not in (_format(declared), _format(taken))
+
+
+def _differs(declared: Any, taken: Any) -> bool:
+    """Whether two types are known to differ in more than the sign of integers."""
+    one, other = _format(declared), _format(taken)
+    return one is not None and other is not None and one != other
+
+
+def _format(value: Any) -> tuple[str, int] | None:
+    """What a type's bits mean, and how many it has; None where that is not known.
+
+    >>> _format(Named("int32_t")), _format(Named("half_t")), _format(Named("T"))
+    (('integer', 32), ('half_t', 16), None)
+    """
+    try:
+        width = bits(value)
+    except (Needs, Unread):
+        return None
+    return "integer" if INTEGER.fullmatch(value.name) else str(value), width
+
+
+def _said(array: Array, what: str, right: str = "") -> Fault:
+    name = f"{array.part}Registers"
+    return Fault(array.place, f"{name} is {array.declared}, {what}", f"using {name} = {right};" if right else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{names[0]} to {names[-1]}"
