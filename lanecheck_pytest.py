@@ -183,8 +183,8 @@ class EntryFile(pytest.File):
         if line:
             raise self.CollectError(line)
         entries, problem = checker(self.config).read(self.path)
-        if problem or not entries:
-            raise self.CollectError(problem or f"{self.path}: no atom, tiling, movement or map is in it")
+        if problem:
+            raise self.CollectError(problem)
         for entry in entries:
             yield EntryItem.from_parent(self, name=entry.name, entry=entry)
 

@@ -38,7 +38,8 @@ EXTENTS = {16: (2, 4, 8), 64: (2, 4, 8, 16), 256: (4, 8, 16), 1024: (8, 16, 32)}
 class Gate:
     """The layouts of a campaign, whose strides are powers of 2, and by their points the multiple of pycute's rate.
 
-    The multiples have no divisor in common with the number of layouts: every Nth pair then has each on both sides.
+    The multiples have no divisor in common with the number of layouts: every Nth pair then has each layout, as its
+    first and as its second.
     """
 
     faster: dict[int, int]  # at least
@@ -89,23 +90,23 @@ def against_pycute(checked: str, points: int, every: int) -> Figure:
     except ImportError:
         raise Unmeasured(f"pycute is not importable ({PYCUTE.install})") from None
     spec = spec_of(checked, points)
-    asked = parts(spec, Implementation())
+    every_part = parts(spec, Implementation())
     loops = [loop(pycute, spec, law, every) for law in spec.laws]
-    name = f"{checked}, at most {points} points, {sum(part.cases for part in asked)} cases"
+    name = f"{checked}, at most {points} points, {sum(part.cases for part in every_part)} cases"
     with executors.local(JOBS, in_child=True) as (pool, _), tempfile.TemporaryDirectory() as folder:
         base = f"pycute, one case in {every}"
-        return paired(name, campaign(asked, pool, folder), base, lambda: sum(one() for one in loops), 1.0)
+        return paired(name, campaign(every_part, pool, folder), base, lambda: sum(one() for one in loops), 1.0)
 
 
-def campaign(asked: Sequence[Part], pool: Executor, folder: str) -> Callable[[], object]:
+def campaign(every_part: Sequence[Part], pool: Executor, folder: str) -> Callable[[], object]:
     """A whole run, each time with a new file of results; the processes are there already."""
-    files = (Path(folder, f"{asked[0].key}-{n}.jsonl") for n in count())
+    files = (Path(folder, f"{every_part[0].key}-{n}.jsonl") for n in count())
 
     def run() -> object:
         with results.opened(next(files)) as kept:
-            one = Run(asked, kept, Implementation())
+            one = Run(every_part, kept, Implementation())
             one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
-            assert len(kept.found) == sum(len(part.tasks) for part in asked)
+            assert len(kept.found) == sum(len(part.tasks) for part in every_part)
             return None
 
     return run

@@ -38,7 +38,7 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
     items: list[T] = []
     errors = list(document.errors)
     if not document.tables and not errors:
-        errors.append(AtomFileError(document.file, "", f"there is no table in it: expected {what}"))
+        errors.append(AtomFileError(document.file, "", "there is no table in it"))
     loose = [name for name, table in document.tables.items() if not isinstance(table, dict)]
     loose = loose if set(keys) & set(loose) else []
     if loose:

@@ -305,11 +305,11 @@ def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(checked: st
     layouts = domain_of(spec)
     assert gcd(campaign.GATES[checked].faster[points], len(layouts)) == 1
     assert max(size(layouts[n][0]) for n in range(len(layouts))) == (campaign.GATES[checked].size or points)
-    asked = parts(spec, Implementation())
-    assert [part.name for part in asked] == ([*LAWS] if checked == campaign.ALL else [checked])
-    for part in asked:
+    found = parts(spec, Implementation())
+    assert [part.name for part in found] == ([*LAWS] if checked == campaign.ALL else [checked])
+    for part in found:
         assert part.cases == (len(layouts) ** 2 if LAWS[part.name].second == "layout" else len(layouts))
-    assert sum(len(part.tasks) for part in asked) > campaign.JOBS
+    assert sum(len(part.tasks) for part in found) > campaign.JOBS
 
 
 def with_last(stride: Any, more: int) -> Any:

@@ -160,7 +160,7 @@ def test_what_is_no_file_of_entries_is_reported_in_one_line(guest: Guest) -> Non
     assert done.ret == 2 and "bad.toml" in text_of(done) and "Traceback" not in text_of(done)
     guest.write(none_toml="# to be written\n", test_it_py=PLAIN)
     done = guest.run("--lanecheck", "none.toml")
-    assert done.ret == 2 and "none.toml: no atom, tiling, movement or map is in it" in text_of(done)
+    assert done.ret == 2 and "none.toml: there is no table in it" in text_of(done)
     (guest.pytester.path / "pytest.ini").write_text(INI.format("gone.toml"), encoding="utf-8")
     done = guest.run()
     assert done.ret == 4 and "ini option lanecheck: gone.toml: no such file in" in text_of(done)

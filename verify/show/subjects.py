@@ -121,9 +121,9 @@ def _entries(what: str, options: Namespace, read: Callable[[Path], Found[S]], so
     """The entries of a file that can be read, those that --only names; and the exit code of the others."""
     from verify.cli import inputs
 
-    asked = Namespace(files=[what], only=options.only)
-    found = inputs.in_files(asked, read, sort)
-    return found, _without(asked)
+    given = Namespace(files=[what], only=options.only)
+    found = inputs.in_files(given, read, sort)
+    return found, _without(given)
 
 
 def _without(options: Namespace) -> Shown:

@@ -226,7 +226,7 @@ def test_a_spec_without_a_campaign_leaves_no_file(
     spec = tmp_path / "bare.toml"
     spec.write_text("", encoding="utf-8")
     assert command.main([str(spec)]) == 2
-    assert "expected a campaign" in capsys.readouterr().err and [*tmp_path.iterdir()] == [spec]
+    assert "there is no table in it" in capsys.readouterr().err and [*tmp_path.iterdir()] == [spec]
 
 
 def test_a_law_that_applies_nowhere_is_no_pass(launch: Run) -> None:
