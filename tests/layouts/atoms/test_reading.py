@@ -94,8 +94,9 @@ def test_profiles_that_differ_are_no_error_of_the_file(tmp_path: Path) -> None:
     assert load(write(tmp_path, with_line("A", f'A = "{text}"')))[0].operands["A"] == text
 
 
-def test_an_empty_file_has_no_atoms(tmp_path: Path) -> None:
-    assert load(write(tmp_path, "# nothing yet\n")) == ()
+def test_a_file_without_a_table_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(AtomFileError, match=r"mine\.toml: there is no table in it$"):
+        load(write(tmp_path, "# nothing yet\n"))
 
 
 def test_byte_order_mark_and_carriage_returns_are_accepted(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--atom", F16, "-q")[0] == 0
     assert run(capsys, WRONG, "-q")[0] == 1
     assert run(capsys, "--atom", F16, "--rlimit", "50", "-q")[0] == 4
-    assert run(capsys, str(empty), "-q")[0] == 5
+    assert run(capsys, str(empty), "-q")[0] == 2
     known = "SM80_16x8x128_S32U1U1S32_TN_XORPOPC"
     assert run(capsys, "--atom", known, "-q")[0] == 1
     assert run(capsys, "--atom", known, "--expect-known", "-q")[0] == 0
