@@ -139,16 +139,18 @@ class Case:
             return "without a matrix instruction"
         return "as expected" if self.expect else ""
 
-    @property
+    @cached_property
     def as_known(self) -> bool:
         """Whether just the parts are refuted that its known defect names before the colon.
 
         Nothing may be decided of a named part, where no check was requested that could. If an operand is right, its
         defect is gone; `ptx` is the atom as a whole, which a wrong operand makes wrong too.
         """
+        if not self.known_defect:
+            return False
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status.refuted}
         right = {v.claim.part for v in self._main if v.status.confirmed} - refuted
-        return bool(self.known_defect) and bool(refuted) and refuted <= self._named and not right & self._named
+        return bool(refuted) and refuted <= self._named and not right & self._named
 
     @property
     def _named(self) -> frozenset[str]:
