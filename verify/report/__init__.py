@@ -218,12 +218,12 @@ class Report:
 
     @property
     def unchecked(self) -> list[Case]:
-        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run.
+        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
+        return [case for case in self.cases if self.is_unchecked(case)]
 
-        So are those with an expected defect of which another operand is.
-        """
-        known = (case for case in self.cases if self.expect_known and case.as_known and case.gap)
-        return [*(case for case in self.cases if case.status == Status.UNCHECKED), *known]
+    def is_unchecked(self, case: Case) -> bool:
+        """Whether a subject is UNCHECKED, or refuted as expected while another operand of it is."""
+        return case.status == Status.UNCHECKED or (self.expect_known and case.as_known and bool(case.gap))
 
     @property
     def gaps(self) -> list[Case]:

@@ -76,7 +76,7 @@ def _of_case(case: Case, report: Report) -> Iterator[Alert]:
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
             level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
             yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
-    if case in report.unchecked and not case.excuse:
+    if report.is_unchecked(case) and not case.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)
         if first is None:
