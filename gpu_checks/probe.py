@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from itertools import groupby
@@ -32,6 +32,7 @@ from lanecheck_console.progress import Progress
 _STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
 _GLOB = frozenset("*?[")
 _MOST = 12  # processes: more contexts take longer to open than they save
+_WAKE = 1.0  # seconds of a wait
 _ALWAYS = 3000  # the cost of a probe with the smallest matrices
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
@@ -135,7 +136,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
             try:
-                list(pool.map(lambda one: _collect(one, waiting, options, results, shown), workers))
+                _join([pool.submit(_collect, one, waiting, options, results, shown) for one in workers])
                 for worker in workers:  # groups that one put back when the others had ended
                     _collect(worker, waiting, options, results, shown)
             except BaseException:
@@ -206,6 +207,18 @@ def _collect(
         group = ahead
     if group:
         waiting.append(group)
+
+
+def _join(running: Iterable[Future[None]]) -> None:
+    """Wait for all, and raise what the first of them raises.
+
+    Python hears a signal that arrives just as a wait begins when that wait ends: so no wait is long.
+    """
+    left = {*running}
+    while left:
+        done, left = wait(left, _WAKE, FIRST_COMPLETED)
+        for one in done:
+            one.result()
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:

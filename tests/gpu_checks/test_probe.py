@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -219,6 +222,18 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
                 os.killpg(running.pid, signal.SIGKILL)
     assert running.returncode == 130
     assert list(tmp_path.glob("out/*")) == []
+
+
+def test_a_signal_that_does_not_end_a_wait_is_heard_after_it(monkeypatch):
+    """As one that arrives just as the wait begins: interrupt_main wakes nobody either."""
+    monkeypatch.setattr(probe, "_WAKE", 0.1)  # seam: a short wait
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.05, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            probe._join([Future()])  # seam: a worker that never ends
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on, capsys, monkeypatch, tmp_path):
