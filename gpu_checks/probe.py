@@ -212,7 +212,7 @@ def _collect(
 def _join(running: Iterable[Future[None]]) -> None:
     """Wait for all, and raise what the first of them raises.
 
-    Python hears a signal that arrives just as a wait begins when that wait ends: so no wait is long.
+    Python handles a signal that arrives just as a wait begins when that wait ends: so no wait is long.
     """
     left = {*running}
     while left:

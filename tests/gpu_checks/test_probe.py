@@ -224,7 +224,7 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
     assert list(tmp_path.glob("out/*")) == []
 
 
-def test_a_signal_that_does_not_end_a_wait_is_heard_after_it(monkeypatch):
+def test_a_signal_that_does_not_end_a_wait_is_handled_after_it(monkeypatch):
     """As one that arrives just as the wait begins: interrupt_main wakes nobody either."""
     monkeypatch.setattr(probe, "_WAKE", 0.1)  # seam: a short wait
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
