@@ -280,7 +280,8 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     'T0 V1: layout element 4, the other element 1; element 4 belongs to T2 V0'
     """
     points, differently = size(layout), "" if layout == other else "written differently, equal at every point"
-    if layout.shape != other.shape or (found := few(layout)) is None or found != few(other):
+    alike = [size(mode) for mode in layout] == [size(mode) for mode in other]
+    if not alike or (found := few(layout)) is None or found != few(other):
         both = [(one, partial(search.of_layout, one, partial(walk, one))) for one in (layout, other)]
 
         def sums(point: tuple[int, ...]) -> str:

@@ -22,6 +22,7 @@ from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import lane_of, walks
 
+SUMMED = 1 << 14  # points that are summed sooner than numpy is loaded
 Rows: TypeAlias = "list[list[int]]"
 _KNOWN: dict[object, list[tuple[int, int]]] = {}  # places by formula: of the ISA tables alone, never of a layout
 Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
@@ -30,6 +31,7 @@ Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
 def few(layout: Layout) -> list[int] | None:
     """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner.
 
+    A larger one is called at every thread and at every value, and summed: a thread's digits and a value's do not mix.
     Also None where `Layout.__call__` and the sum of digit * stride differ anywhere: one of them is wrong, and arrays,
     which are neither, decide.
 
@@ -38,22 +40,29 @@ def few(layout: Layout) -> list[int] | None:
     ...     few(Layout.parse("(2,3):(10,1)"))
     [0, 1, 2, 10, 11, 12]
     """
-    threads, values = size(layout[0]), size(layout[1])
-    if not arrays.few(threads * values):
+    if arrays.loaded() or size(layout) > SUMMED:
         return None
     return _called(layout, Layout.__call__)
 
 
 @lru_cache(maxsize=8)  # of one atom; the function is in the key, so that an error planted in it is seen
 def _called(layout: Layout, call: Callable[..., int]) -> list[int] | None:
-    threads, values = size(layout[0]), size(layout[1])
-    found = [call(layout, thread, value) for thread in range(threads) for value in range(values)]
+    threads, values = range(size(layout[0])), range(size(layout[1]))
+    if size(layout) <= arrays.FEW:
+        found = [call(layout, thread, value) for thread in threads for value in values]
+    else:
+        columns = [call(layout, 0, value) for value in values]
+        found = [row + column for row in [call(layout, thread, 0) for thread in threads] for column in columns]
+        if call(layout, threads[-1], values[-1]) != found[-1]:
+            return None
     return found if found == [element for row in walks(layout) for element in row] else None
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> int:
     """The number of points at which a layout and all formulas agree, if they agree at all of few points; else 0."""
-    if part.domain != subject.expected(part) or (found := few(part.parsed)) is None:
+    if part.domain != subject.expected(part) or not arrays.few(mul(*part.domain)):
+        return 0
+    if (found := few(part.parsed)) is None:
         return 0
     (rows, columns), wanted, values = part.extent, [], part.values
     for which in range(len(part.formulas)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts at the points that a picture shows: one at a time where they are few, else by `layouts.batched`."""
+"""Layouts at the points that a picture shows: in plain integers where they are few, else by `layouts.batched`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 
-from layouts import ComposedLayout, Layout, LayoutError, batched, size
-from layouts.arrays import few, np
+from layouts import ComposedLayout, Layout, LayoutError, arrays, batched, size
+from layouts.arrays import np
+from verify.core.digits import every
+
+LISTED = 1 << 14  # values of a layout that are listed sooner than numpy is loaded
 
 
 def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]:
@@ -19,10 +22,17 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
 
     Raises LayoutError for the first index without a value.
     """
-    if not few(len(indices)):
-        with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
-            found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
-            return found
+    if arrays.few(len(indices)):
+        return [layout(index) for index in indices]
+    if not arrays.loaded() and size(layout) <= LISTED:
+        if isinstance(layout, ComposedLayout):
+            return [layout.layout_a(layout.offset + value) for value in values(layout.layout_b, indices)]
+        if 0 <= min(indices) <= max(indices) < size(layout):
+            listed = every(layout.shape, layout.stride)
+            return [listed[index] for index in indices]
+    with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
+        found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
+        return found
     return [layout(index) for index in indices]
 
 

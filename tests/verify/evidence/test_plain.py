@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from layouts import Layout, arrays, right_inverse
+from layouts import Layout, arrays, batched, right_inverse, size
 from layouts.atoms import registry
 from layouts.batched import Batch
 from verify.binding.atom import BoundAtom, prepare
 from verify.core.verdict import Status
 from verify.evidence import isa, plain
 from verify.evidence.product import NUMBERS, product
+from verify.layout import bound
 
 TN = "SM80_16x8x16_F32F16F16F32_TN"
 VOLTA = "SM70_8x8x4_F32F16F16F32_TN"  # two products in one warp, of quad pairs
@@ -61,7 +62,39 @@ def test_a_wrong_map_agrees_nowhere_and_is_refuted_by_arrays(which: int, text: s
 def test_no_inverse_and_no_point_too_many() -> None:
     layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
     assert plain.inverts(layout, right_inverse(layout), 128) and not plain.inverts(layout, Layout.parse("128:1"), 128)
-    assert plain.few(Layout.parse("(1024,2):(1,1024)")) is None
+
+
+LARGE = ["(64,32):(32,1)", "((4,8,2),(2,2,8)):((512,-3,7),(0,64,128))", "(2048,1):(-5,9)", "(1,(4,512)):(3,(512,1))"]
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_more_points_are_sums_of_what_a_thread_and_a_value_have(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout.parse(text)
+    assert size(layout) == 2 * arrays.FEW
+    assert plain.few(layout) == batched.table(layout).reshape(-1).tolist()
+    monkeypatch.setattr(arrays, "loaded", lambda: True)
+    assert plain.few(layout) is None
+
+
+def test_most_points_that_are_summed() -> None:
+    every = range(plain.SUMMED)
+    assert plain.few(Layout.parse(f"(2,{plain.SUMMED // 2}):(1,2)")) == [*every[::2], *every[1::2]]
+    assert plain.few(Layout.parse(f"(2,{plain.SUMMED // 2 + 1}):(1,2)")) is None
+
+
+@pytest.mark.parametrize("wrong", [(5, 0), (0, 7), (63, 31)])
+def test_sums_that_a_bug_makes_wrong_show_nothing(wrong: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`Layout.__call__` is wrong at a thread, at a value, or at the last point alone."""
+    layout, right = Layout.parse("(64,32):(32,1)"), Layout.__call__
+    assert plain.few(layout) is not None
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: right(self, *coord) ^ (coord == wrong))
+    assert plain.few(layout) is None
+
+
+def test_sums_never_agree_to_a_tile_that_is_left_or_not_covered() -> None:
+    atom, _ = bound("(64,32):(32,2)", (64, 32))
+    wrong = [find(atom, atom.parts[0])[2] for find in (isa.in_bounds, isa.ownership)]
+    assert [one is not None and one.reproduced for one in wrong] == [True, True]
 
 
 def test_a_bug_in_the_evaluation_of_layouts_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:

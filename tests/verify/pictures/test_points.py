@@ -1,20 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The points of a picture, one at a time and by arrays: the same values, in the order asked for."""
+"""The points of a picture, one at a time, from a list and by arrays: the same values, in their order."""
 
 from __future__ import annotations
 
 import pytest
 
-from layouts import Layout, arrays
+from layouts import Layout, LayoutError, arrays
 from layouts.pasted import read_layout
 from verify.pictures import points
 
-LAYOUTS = ["9:-2", "(4,6):(6,1)", "((2,2),3,(2,2)):((1,12),4,(2,-7))", "Sw<2,1,3> o (4,(2,6)):(12,(6,1))"]
+LAYOUTS = [
+    "9:-2",
+    "(4,6):(6,1)",
+    "((2,2),3,(2,2)):((1,12),4,(2,-7))",
+    "Sw<2,1,3> o (4,(2,6)):(12,(6,1))",
+    "Sw<1,0,2> o 8 o Sw<2,1,3> o 3 o (4,6):(6,1)",
+]
 
 
-@pytest.fixture(params=[True, False], ids=["arrays", "one at a time"])
+@pytest.fixture(params=["arrays", "a list", "one at a time"])
 def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "loaded", lambda: request.param)
+    monkeypatch.setattr(arrays, "loaded", lambda: request.param == "arrays")
+    monkeypatch.setattr(arrays, "FEW", 0 if request.param == "a list" else 1024)
+
+
+@pytest.mark.usefixtures("how")
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_an_index_without_a_value_is_an_error_in_every_way(text: str) -> None:
+    with pytest.raises(LayoutError):
+        points.values(read_layout(text), [0, -1])
+
+
+@pytest.mark.usefixtures("how")
+def test_beyond_the_domain_the_last_mode_goes_on() -> None:
+    assert points.values(Layout.parse("(2,3):(3,1)"), [5, 6]) == [5, 3]
+
+
+@pytest.mark.usefixtures("how")
+def test_only_the_first_index_without_a_value_is_an_error() -> None:
+    layout = read_layout("Sw<1,0,1> o 2 o 8:-1")
+    assert points.values(layout, [0, 2]) == [3, 0]
+    with pytest.raises(LayoutError, match="-1"):
+        points.values(layout, [0, 3])
 
 
 @pytest.mark.usefixtures("how")
