@@ -72,4 +72,4 @@ def test_the_json_of_every_command_has_the_number_of_the_table(line: str, capsys
 
 
 def test_the_json_of_a_campaign_too() -> None:
-    assert json.loads(campaign.as_json([], "layouts"))["schema"] == as_json.SCHEMA
+    assert json.loads(campaign.as_json([], "layouts", []))["schema"] == as_json.SCHEMA

@@ -22,6 +22,7 @@ from tests.site.sources import asserted, constant, differing, layout, operand, r
 from verify.binding.atom import prepare
 from verify.core.errors import Exit
 from verify.core.search import SAMPLES
+from verify.evidence.plain import SUMMED
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.layout import LARGEST
@@ -98,6 +99,7 @@ def claims() -> list[Row]:
         ("VERIFIED | UNCHECKED, {} | UNCHECKED, {} |", undecided, 0),
         ("UNCHECKED, {} | UNCHECKED, {} | UNCHECKED, {} |", undecided, undecided, 0),
         ("of more than {}^{} points is evaluated", 2, FEW.bit_length() - 1),
+        ("Where numpy is not loaded, up to {}^{} points of a", 2, SUMMED.bit_length() - 1),
         ("Of each block {} points or all", SAMPLES),
         ("layouts and tiles of at most {}^{} points", 2, LARGEST.bit_length() - 1),
         ("the points of its fragment, at most {}^{},", 2, prod(longest.expected(longest.parts[1])).bit_length() - 1),

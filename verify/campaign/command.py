@@ -100,7 +100,7 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
     done = sum(one.done for one in known)
     if done or end is None:
         if options.format == "json":
-            text = report.as_json(known, target.name)
+            text = report.as_json(known, target.name, options.malformed)
         else:
             text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
         output.write(text, options.output)

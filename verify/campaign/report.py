@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from verify.campaign.run import Counted
 from verify.core.errors import Exit
+from verify.report import Failure
+from verify.report.as_json import of_failures
 
 
 def status(one: Counted) -> str:
@@ -66,8 +68,11 @@ def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
     return "\n".join([last] if quiet else [*lines, last]) + "\n"
 
 
-def as_json(known: Sequence[Counted], name: str) -> str:
-    """The report as JSON, the same for the same results: it has no times and no names of machines."""
+def as_json(known: Sequence[Counted], name: str, failures: Iterable[Failure]) -> str:
+    """The report as JSON, the same for the same results: it has no times and no names of machines.
+
+    `failures` are the campaigns that could not be read.
+    """
     entries = [
         {
             "campaign": one.part.entry,
@@ -81,4 +86,5 @@ def as_json(known: Sequence[Counted], name: str) -> str:
         }
         for one in known
     ]
-    return json.dumps({"schema": 2, "implementation": name, "parts": entries}, indent=1) + "\n"
+    document = {"schema": 2, "implementation": name, "failures": of_failures(failures), "parts": entries}
+    return json.dumps(document, indent=1) + "\n"

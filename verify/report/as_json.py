@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from verify.core.verdict import Counterexample, Evidence, ProductOperand, Status, Verdict, WrongProduct
-from verify.report import Case, Report
+from verify.report import Case, Failure, Report
 
 SCHEMA = 2
 
@@ -21,6 +22,7 @@ def render(report: Report, verbose: bool = False) -> str:
         "complete": report.complete,
         "missing": report.missing,
         "claims": {status.value: counts[status] for status in Status},
+        "failures": of_failures(report.failures),
         "surprises": list(report.surprises),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "unchecked": [
@@ -30,6 +32,14 @@ def render(report: Report, verbose: bool = False) -> str:
         "subjects": [_case(case, verbose) for case in report.cases],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def of_failures(failures: Iterable[Failure]) -> list[dict[str, Any]]:
+    """What could not be verified: its name, why, and where a file is wrong."""
+    return [
+        {"name": one.name, "message": one.message, **({"place": one.place._asdict()} if one.place else {})}
+        for one in failures
+    ]
 
 
 def _case(case: Case, verbose: bool) -> dict[str, Any]:

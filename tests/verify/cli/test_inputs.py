@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,10 @@ def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys
         captured = capsys.readouterr()
         assert code == 2 and captured.out.endswith("; exit 2\n") and captured.err.count("lanecheck: ") == 2
         assert captured.err.count(f"{path}:") == 2 and captured.err.count("^") == 2
+        assert main([str(path), "--format", "json"]) == 2
+        document = json.loads(capsys.readouterr().out)
+        files = [one["place"]["file"] for one in document["failures"]]
+        assert len(document["subjects"]) == 1 and files == [str(path)] * 2
 
 
 def test_an_empty_name_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
