@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from isa_tables import IsaError
+from isa_tables.signature import signature
 from verify.core.verdict import Place
 from verify.scan.assembly import NAME, PLACEHOLDER, Array, Asm, Function, written
 from verify.scan.declarations import Item
@@ -28,7 +31,7 @@ PARAMETER = re.compile(r"\b[A-Za-z_]\w*\s*$")
 NUMBER = re.compile(r"\d\w*")
 WIDTH = {"r": 32, "l": 64, "h": 16, "f": 32, "d": 64}  # of a register, by its constraint
 FLOATS = {"f": "float", "d": "double"}  # the others take any type of their width
-IN_PLACE = ("wgmma.", "tcgen05.mma")  # C is read and written: there is no D
+IN_MEMORY = {"[tmeta]": "E", "[sfa]": "SFA", "[sfb]": "SFB"}  # operands of an instruction that are addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +134,32 @@ def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, A
 
 
 def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, Array]) -> Sequence[str]:
-    """Which part each operand of an instruction is; empty for none."""
+    """Which part each operand of an instruction is; words that are no part for the others."""
     if function == "copy":
         return ("D", "S") if operands == 2 else ("D",)  # tcgen05.ld.red has another result before the source
-    sparse = ".sp." in mnemonic or ".sp::" in mnemonic
-    scaled = ".block_scale" in mnemonic
-    if mnemonic.startswith(IN_PLACE):
-        meta = ("E",) if sparse else ()
-        return "C" if "C" in declared else "D", "A", "B", *meta, *(("", "SFA", "SFB") if scaled else ())
-    metadata = ("E", "") if sparse else ()
-    return "D", "A", "B", "C", *metadata, *(("SFA", "", "SFB") if scaled else ())
+    named = _named(mnemonic)
+    return ["C" if one == "D" and "C" in declared else one for one in named] if _in_place(named) else named
+
+
+@lru_cache(maxsize=4096)
+def _named(mnemonic: str) -> tuple[str, ...]:
+    """The operands of an instruction in the order of its assembly text; none where the ISA tables do not have it.
+
+    >>> _named("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), _named("mma")
+    (('D', 'A', 'B', 'C', 'E', '0'), ())
+    >>> _named("tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32")
+    ('D', 'A', 'B', 'idesc', 'SFA', 'SFB', 'p')
+    """
+    try:
+        words = OPERAND.findall(signature(mnemonic).asm)
+    except IsaError:
+        return ()
+    return tuple(IN_MEMORY.get(word, word.strip("[{}]")) for word in words)
+
+
+def _in_place(named: Sequence[str]) -> bool:
+    """Whether an instruction reads and writes C: its text has one name for both."""
+    return "D" in named and "C" not in named
 
 
 def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
@@ -179,7 +198,7 @@ def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, 
     left = [one for part, one in declared.items() if part not in taken]
     if found.name == "copy":
         return left
-    in_place = any(one.startswith(IN_PLACE) for names in found.issued for one in names)
+    in_place = any(_in_place(_named(one)) for names in found.issued for one in names)
     return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
 
 
