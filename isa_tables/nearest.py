@@ -104,7 +104,7 @@ def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
 
 
 def _numbers(shape: str | None) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", shape or "")]
+    return [int(number[:9]) for number in re.findall(r"\d+", shape or "")]
 
 
 def _but_shape(key: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -129,6 +129,7 @@ def test_families_list_their_members() -> None:
     [
         (D16.format(12, "f32.f16.f16"), ["m64n16k16.f32.f16.f16", "m64n8k16.f32.f16.f16"]),
         (D16.format(264, "f32.f16.f16"), ["m64n256k16.f32.f16.f16"]),
+        (D16.format("1" * 5000, "f32.f16.f16"), ["m64n256k16.f32.f16.f16"]),
         (D16.format(0, "f32.f16.f16"), ["m64n8k16.f32.f16.f16"]),
         ("wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8", ["m64n32k32.s32.s8.s8", "m64n48k32.s32.s8.s8"]),
         ("wgmma.mma_async.sync.aligned.m64n16k64.s32.s8.s8", ["m64n16k32.s32.s8.s8"]),

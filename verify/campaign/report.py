@@ -71,7 +71,7 @@ def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
 def as_json(known: Sequence[Counted], name: str, failures: Iterable[Failure]) -> str:
     """The report as JSON, the same for the same results: it has no times and no names of machines.
 
-    `failures` are the campaigns that could not be read.
+    `failures` are the errors of campaigns that could not be read.
     """
     entries = [
         {

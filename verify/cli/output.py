@@ -24,7 +24,7 @@ COLOURS = {
     **dict.fromkeys(("REFUTED", "RELABELLED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
 LISTING = ("junit", "sarif", "github")
-"""The formats in which a subject that could not be verified is listed too."""
+"""The formats in which a report is written where nothing could be verified, too: they say why."""
 SIGNS = str.maketrans({"…": "...", "–": "-", "×": "x", "·": "*", "≠": "!=", "≤": "<=", "≥": ">=", "→": "->"})
 ONLY_ASCII: ContextVar[bool] = ContextVar("ONLY_ASCII", default=False)  # of the command that runs now: --no-unicode
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
@@ -33,7 +33,7 @@ COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 def report(found: Report, options: argparse.Namespace) -> Exit:
     """Write a report in the format of --format; returns its exit code.
 
-    A report without verdicts on any subject is written in the formats for machines that list failures.
+    A report without verdicts on any subject is written in the formats of LISTING alone.
     """
     found = allowing(found, options)
     if found.failures and not found.cases and options.format not in LISTING:

@@ -3,7 +3,8 @@
 
 Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
 of each digit: where these differ there is a contradiction. Where points are few and numpy, which takes longer to load,
-is not loaded, `verify.evidence.plain` calls it at every point. A refutation names the smallest point, found by arrays.
+is not loaded, `verify.evidence.plain` calls it at every point, or at every thread and every value. A refutation names
+the smallest point, found by arrays.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence

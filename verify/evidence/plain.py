@@ -3,7 +3,7 @@
 
 Only agreement is found here. Where anything differs, arrays look for the smallest point and say what is wrong.
 
-`few`                   a layout at every point of a small domain, by `Layout.__call__`
+`few`                   a layout at every point of a small domain, by `Layout.__call__`; sums of it on a larger one
 `equals`                whether those are the elements of the ISA's formulas
 `inverts`               whether it takes its right inverse to the identity
 `multiplies`            whether random matrices multiplied through an atom's maps have the right product
@@ -20,9 +20,8 @@ from lanecheck_console.digests import shake_128
 from layouts import Layout, arrays, size
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
-from verify.core.digits import lane_of, walks
+from verify.core.digits import FEW, lane_of, walks
 
-SUMMED = 1 << 14  # points that are summed sooner than numpy is loaded
 Rows: TypeAlias = "list[list[int]]"
 _KNOWN: dict[object, list[tuple[int, int]]] = {}  # places by formula: of the ISA tables alone, never of a layout
 Slots: TypeAlias = "list[tuple[int, tuple[int, int], int, int]]"
@@ -40,7 +39,7 @@ def few(layout: Layout) -> list[int] | None:
     ...     few(Layout.parse("(2,3):(10,1)"))
     [0, 1, 2, 10, 11, 12]
     """
-    if arrays.loaded() or size(layout) > SUMMED:
+    if arrays.loaded() or size(layout) > FEW:
         return None
     return _called(layout, Layout.__call__)
 

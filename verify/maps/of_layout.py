@@ -32,14 +32,13 @@ from layouts.layout import trusted
 from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from layouts.text import format_int_tuple
-from verify.core.digits import every, image, modes, often, walks
+from verify.core.digits import FEW, every, image, modes, often, walks
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
 from verify.maps.images import Images
 
 if TYPE_CHECKING:
     from verify.core.search import Numbers
 
-FEW = 1 << 14  # points, or indices of a mode, that are listed in plain integers: sooner than numpy is loaded
 FITTING = 1 << 62  # numbers below it fit 64 bits, with room for one sum
 
 

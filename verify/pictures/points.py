@@ -9,9 +9,7 @@ from itertools import product
 
 from layouts import ComposedLayout, Layout, LayoutError, arrays, batched, size
 from layouts.arrays import np
-from verify.core.digits import every
-
-LISTED = 1 << 14  # values of a layout that are listed sooner than numpy is loaded
+from verify.core.digits import FEW, every
 
 
 def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]:
@@ -20,11 +18,11 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
     >>> values(Layout.parse("(2,4):(4,1)"), [0, 3, 5])
     [0, 5, 6]
 
-    Raises LayoutError for the first index without a value.
+    Raises LayoutError for an index without a value.
     """
     if arrays.few(len(indices)):
         return [layout(index) for index in indices]
-    if not arrays.loaded() and size(layout) <= LISTED:
+    if not arrays.loaded() and size(layout) <= FEW:
         if isinstance(layout, ComposedLayout):
             return [layout.layout_a(layout.offset + value) for value in values(layout.layout_b, indices)]
         if 0 <= min(indices) <= max(indices) < size(layout):

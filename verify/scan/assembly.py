@@ -22,7 +22,7 @@ FUNCTION = re.compile(r"\b(fma|copy)\s*\(")
 ASM = re.compile(r"\b(?:asm|__asm__)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OPERAND = re.compile(r'"([^"\n]*)"\s*\(((?:[^()"]|\((?:[^()"]|\((?:[^()"]|\([^()"]*\))*+\))*+\))*+)\)')
-PLACEHOLDER = re.compile(r"%(%|\d+|[A-Za-z_\[])")
+PLACEHOLDER = re.compile(r"%(%|\d{1,9}|[A-Za-z_\[])")  # longer numbers name no operand by their beginning
 GROUP = re.compile(r"\{([^{}]*)\}")
 MAIN = re.compile(
     r"(?:mma|wgmma\.mma_async|dp[24]a|tcgen05\.(?:mma|ld|st|cp)|ldmatrix|stmatrix|movmatrix|cp|ld|st|red)\."
@@ -239,9 +239,18 @@ def faults(found: Function) -> Iterator[tuple[int, str]]:
                 yield found.asms[0].at, f"the parameter {name} is never used"
 
 
+def numbered(text: str) -> list[int]:
+    """The numbers of the operands that a text names.
+
+    >>> numbered("{%0, %12}, %%r, %[name]")
+    [0, 12]
+    """
+    return [int(one) for one in PLACEHOLDER.findall(text) if one.isdigit()]
+
+
 def _of_placeholders(asm: Asm, main: Sequence[str]) -> Iterator[str]:
     """Operands that are not used, are used twice in one instruction, or do not exist; registers out of order."""
-    indices = [int(one) for one in PLACEHOLDER.findall(asm.text) if one.isdigit()]
+    indices = numbered(asm.text)
     if any(one in "[" or one.isalpha() for one in PLACEHOLDER.findall(asm.text)):
         return  # named operands
     count = len(asm.operands)
@@ -251,12 +260,12 @@ def _of_placeholders(asm: Asm, main: Sequence[str]) -> Iterator[str]:
         constraint, text = asm.operands[index]
         yield f'operand %{index}, "{constraint}"({text}), is never used'
     for instruction in main:
-        used = [int(one) for one in PLACEHOLDER.findall(instruction) if one.isdigit()]
+        used = numbered(instruction)
         for index in sorted({one for one in used if used.count(one) > 1 and one < count}):
             if not asm.operands[index][0].startswith("+"):
                 yield f"%{index} is used {used.count(index)} times in {instruction.split()[0]}"
         for group in GROUP.findall(instruction):
-            listed = [int(one) for one in PLACEHOLDER.findall(group) if one.isdigit()]
+            listed = numbered(group)
             if any(after != before + 1 for before, after in pairwise(listed)):
                 yield f"{{{', '.join(f'%{one}' for one in listed)}}} is not in order"
 
@@ -275,7 +284,7 @@ def _of_registers(asm: Asm, params: Sequence[str]) -> Iterator[str]:
         seen.setdefault(name, index)
     for instruction in asm.main:
         for group in GROUP.findall(instruction):
-            listed = [int(one) for one in PLACEHOLDER.findall(group) if one.isdigit()]
+            listed = numbered(group)
             places = [position[given[one]] for one in listed if one < len(given) and given[one]]
             if any(after < before for before, after in pairwise(places)):
                 yield f"the registers {', '.join(given[one] for one in listed if one < len(given))} are not in order"

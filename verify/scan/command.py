@@ -136,7 +136,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     found += [case for item in read.operations if not options.only for case in scanner.alone(item)]
     failures = tuple(one for one in results if isinstance(one, Failure))
     if options.only and not found:
-        raise UsageError(f"no operation is named {', '.join(options.only)}", Exit.EMPTY)
+        raise UsageError(f"no operation is named {', '.join(options.only)}")
     return Report(tuple(found), frozenset(), options.expect_known, missing, failures=failures)
 
 

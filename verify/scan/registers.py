@@ -17,7 +17,7 @@ from typing import Any
 from isa_tables import IsaError
 from isa_tables.signature import signature
 from verify.core.verdict import Place
-from verify.scan.assembly import NAME, PLACEHOLDER, Array, Asm, Function, written
+from verify.scan.assembly import NAME, Array, Asm, Function, numbered, written
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
 from verify.scan.values import Named, Needs, Unread, bits, shown
@@ -158,13 +158,13 @@ def _named(mnemonic: str) -> tuple[str, ...]:
 
 
 def _in_place(named: Sequence[str]) -> bool:
-    """Whether an instruction reads and writes C: its text has one name for both."""
+    """Whether a product adds to C in place: its text has no other name than D for it."""
     return "D" in named and "C" not in named
 
 
 def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
     """The parameters in one operand of an instruction; None where something else is in it."""
-    indices = [int(one) for one in PLACEHOLDER.findall(text) if one.isdigit()]
+    indices = numbered(text)
     if not indices or (text[0] == "[" and len(indices) > 1) or max(indices) >= len(asm.operands):
         return None
     constraints: dict[str, str] = {}

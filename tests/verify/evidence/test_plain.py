@@ -12,6 +12,7 @@ from layouts import Layout, arrays, batched, right_inverse, size
 from layouts.atoms import registry
 from layouts.batched import Batch
 from verify.binding.atom import BoundAtom, prepare
+from verify.core.digits import FEW
 from verify.core.verdict import Status
 from verify.evidence import isa, plain
 from verify.evidence.product import NUMBERS, product
@@ -77,9 +78,25 @@ def test_more_points_are_sums_of_what_a_thread_and_a_value_have(text: str, monke
 
 
 def test_most_points_that_are_summed() -> None:
-    every = range(plain.SUMMED)
-    assert plain.few(Layout.parse(f"(2,{plain.SUMMED // 2}):(1,2)")) == [*every[::2], *every[1::2]]
-    assert plain.few(Layout.parse(f"(2,{plain.SUMMED // 2 + 1}):(1,2)")) is None
+    every = range(FEW)
+    assert plain.few(Layout.parse(f"(2,{FEW // 2}):(1,2)")) == [*every[::2], *every[1::2]]
+    assert plain.few(Layout.parse(f"(2,{FEW // 2 + 1}):(1,2)")) is None
+
+
+def test_at_few_points_a_bug_at_any_one_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout, right = Layout.parse("(32,32):(32,1)"), Layout.__call__
+    assert plain.few(layout) is not None
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: right(self, *coord) ^ (coord == (5, 7)))
+    assert plain.few(layout) is None
+
+
+def test_more_points_are_not_compared_with_a_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are sooner there: a formula of the ISA is computed point by point."""
+    atom = prepare(registry()["SM90_64x256x16_F16F16F16_SS"])
+    assert arrays.FEW < size(atom.parts[2].parsed) <= FEW
+    assert plain.few(atom.parts[2].parsed) is not None and plain.equals(atom, atom.parts[2]) == 0
+    monkeypatch.setattr(arrays, "loaded", lambda: True)
+    assert isa.equals(atom, atom.parts[2])[2] is None
 
 
 @pytest.mark.parametrize("wrong", [(5, 0), (0, 7), (63, 31)])
@@ -121,6 +138,12 @@ def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.Monke
     assert plain.equals(atom, part) == 0 and not plain.multiplies(atom, 2, 0, NUMBERS)
     found = isa.compared(isa.equals, atom, part)
     assert found.status is Status.REFUTED and found.counterexample is not None
+
+
+def test_layouts_of_other_domains_with_the_same_values_in_their_order_are_no_one_function() -> None:
+    first, second = Layout.parse("(4,2):(2,1)"), Layout.parse("(2,4):(4,1)")
+    assert plain.few(first) == plain.few(second)
+    assert isa.same_function(first, second).status is Status.REFUTED
 
 
 @pytest.mark.parametrize("numpy", [False, True])

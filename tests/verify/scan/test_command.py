@@ -63,12 +63,19 @@ def test_rows_exchanged_in_a_and_c_are_relabelled(scan: Scan) -> None:
         ("{%4, %5, %6, %7}", "{%4, %5, %5, %7}", 'operand %6, "r"(a2), is never used'),
         ("{%4, %5, %6, %7}", "{%5, %4, %6, %7}", "{%5, %4, %6, %7} is not in order"),
         ("{%8, %9}", "{%8, %19}", "%19 names no operand: there are 14"),
+        ("{%8, %9}", f"{{%8, %{'1' * 5000}}}", "%111111111 names no operand: there are 14"),
         ("row.col.f32.f16.f16.f32", "row.col.f32.f16.f16.f64", "the ISA has no such mma.sync instruction"),
     ],
 )
 def test_a_fault_in_an_asm_string_is_refuted(scan: Scan, old: str, new: str, fault: str) -> None:
     code, printed = scan(mma=(old, new))
     assert code == 1 and fault in printed and "arch/mma_own.hpp:" in printed
+
+
+def test_a_name_that_no_operation_has_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.hpp").write_text(ONE.replace("PERMUTED", PERMUTED))
+    assert main([str(tmp_path), "--only", "Other"]) == 2
+    assert capsys.readouterr().err == "lanecheck: no operation is named Other\n"
 
 
 def test_an_asm_string_of_another_instruction_is_refuted(scan: Scan) -> None:
