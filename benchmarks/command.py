@@ -26,6 +26,6 @@ def figures() -> Iterator[Figure]:
     yield cold("verify.tiling, a 128x128x32 tile, cold", ("-m", "verify.tiling", *TILING, "-q"), 2.0)
     yield cold("verify.show LAYOUT, cold", ("-m", "verify.show", "(16,8):(8,1)", "-o", os.devnull), 1.0)
     yield cold("verify.show LAYOUT --onto, cold", ("-m", "verify.show", MAP, "--onto", "16x8", "-o", os.devnull), 1.0)
-    yield cold("verify.show, a 128x128 tile as SVG, cold", ("-m", "verify.show", *TILE, "--svg", "-o", os.devnull), 1.5)
+    yield cold("verify.show, a 128x128 tile as SVG, cold", ("-m", "verify.show", *TILE, "--svg", "-o", os.devnull), 1.6)
     for option in ("--help", "--version"):
         yield cold(f"lanecheck {option}", ("-m", "verify", option), 3.0, "pass")
