@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -82,11 +83,9 @@ def interpreter(file: str) -> str:
 
 def positive(text: str) -> float:
     """A number of seconds above 0; raises ArgumentTypeError for anything else."""
-    try:
+    with suppress(ValueError):
         if 0 < (found := float(text)) < inf:
             return found
-    except ValueError:
-        pass
     raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
 
 

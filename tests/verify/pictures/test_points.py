@@ -37,7 +37,7 @@ def test_beyond_the_domain_the_last_mode_goes_on() -> None:
 
 
 @pytest.mark.usefixtures("how")
-def test_only_the_first_index_without_a_value_is_an_error() -> None:
+def test_an_index_that_is_not_drawn_needs_no_value() -> None:
     layout = read_layout("Sw<1,0,1> o 2 o 8:-1")
     assert points.values(layout, [0, 2]) == [3, 0]
     with pytest.raises(LayoutError, match="-1"):
