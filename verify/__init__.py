@@ -49,8 +49,10 @@ Called from Python
 
 >>> from verify import verify_atom
 >>> report = verify_atom("SM80_16x8x16_F32F16F16F32_TN")
->>> report.exit().name, [case.headline for case in report.cases]
-('OK', ['VERIFIED'])
+>>> report.check()
+<Report OK: 1 VERIFIED>
+>>> bool(report), report.exit().name, [case.headline for case in report.cases]
+(True, 'OK', ['VERIFIED'])
 
 The rooms
 ---------

@@ -3,7 +3,8 @@
 
 They raise UsageError for a file that cannot be read or is of another sort, and for arguments that do not go together,
 SpecError for a name that selects nothing and for a tiling that cannot exist, each with the line that the command would
-print. A refutation raises nothing: `report.exit()` is the exit code of the report.
+print. A refutation raises nothing: a report is true only if it is verified, `report.check()` raises AssertionError with
+its text, and `report.exit()` is the exit code of the command.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def verify_atom(
 
     A name is looked up in `file`, or else among the shipped atoms. `require` names checks that must have been made.
 
-    >>> verify_atom("SM80_16x8x8_F32F16F16F32_TN").exit().name
-    'OK'
+    >>> verify_atom("SM80_16x8x8_F32F16F16F32_TN").check()
+    <Report OK: 1 VERIFIED>
     """
     if isinstance(atom, Path):
         return _report(_whole(atom, file, "atom"), require, allow_unchecked)
@@ -64,8 +65,8 @@ def verify_tiling(
 
     >>> from verify.tiling.spec import TilingSpec, atoms_layout
     >>> mine = TilingSpec("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
-    >>> verify_tiling(mine).exit().name
-    'OK'
+    >>> verify_tiling(mine).check()
+    <Report OK: 1 VERIFIED>
     """
     if isinstance(tiling, str | Path):
         return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
@@ -88,8 +89,8 @@ def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equ
 
     >>> verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).exit().name
     'OK'
-    >>> verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)).exit().name
-    'REFUTED'
+    >>> bool(verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)))
+    False
 
     Raises UsageError for a text that is no layout, and SpecError unless just one of `onto` and `equals` is given.
     """
@@ -129,10 +130,10 @@ def verify_index(
     `allow_exec` lets a function of a file be called in CI too.
 
     >>> c = {"ptx": "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "operand": "C", "lang": "c"}
-    >>> verify_index(**c, row="lane/4 + 8*(i/2)", col="lane%4*2 + i%2").exit().name
-    'OK'
-    >>> verify_index(**c, row="lane/4 + 8*(i%2)", col="lane%4*2 + i/2").exit().name
-    'REFUTED'
+    >>> verify_index(**c, row="lane/4 + 8*(i/2)", col="lane%4*2 + i%2").check()
+    <Report OK: 1 VERIFIED>
+    >>> bool(verify_index(**c, row="lane/4 + 8*(i%2)", col="lane%4*2 + i/2"))
+    False
     """
     if index is not None:
         if given:
@@ -151,10 +152,10 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
     the CuTe DSL, of pycute or of tensor-layouts.
 
     >>> mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-    >>> verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2), mma, "C").exit().name
-    'OK'
-    >>> verify_map("Layout(((4,8),(2,2)),((16,1),(8,64)))", mma, "B").exit().name
-    'OK'
+    >>> verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2), mma, "C").check()
+    <Report OK: 1 VERIFIED>
+    >>> bool(verify_map("Layout(((4,8),(2,2)),((16,1),(8,64)))", mma, "C"))
+    False
     """
     from verify.index.bind import of_map
 

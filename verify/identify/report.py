@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isa_tables.mnemonic import said
 from verify.core.errors import Exit
+from verify.core.judgement import Judgement
 from verify.identify import catalogue
 from verify.identify.groups import Member
 from verify.identify.matches import Match, Relation, matches, sizes
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 SCHEMA = 2
 
 
-@dataclass(frozen=True)
-class Identified:
+@dataclass(frozen=True, repr=False)
+class Identified(Judgement):
     """A map with its matches, its other forms if they are wanted, and why no map has its size."""
 
     query: Query
@@ -37,6 +38,14 @@ class Identified:
         """OK if the map equals, transposes or relabels one of the ISA tables, else REFUTED."""
         related = any(one.relation is not Relation.NEAREST for one in self.matches)
         return Exit.OK if related else Exit.REFUTED
+
+    def text(self) -> str:
+        """Return what the command prints."""
+        return as_text(self)
+
+    def brief(self) -> str:
+        """Return which operands it is."""
+        return _summary(self)
 
 
 def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from verify.core.errors import Exit
+from verify.core.judgement import Judgement
 from verify.core.verdict import Check, Place, Scope, Status, Verdict, WrongProduct
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
 
 
-@dataclass(frozen=True)
-class Case:
+@dataclass(frozen=True, repr=False)
+class Case(Judgement):
     """The verdicts on one subject, with what its entry states about it."""
 
     name: str  # of the subject: an atom, a tiling, a movement, a law
@@ -170,6 +171,23 @@ class Case:
             return True
         return bool(prop.required and prop.scope is not Scope.ATOM and part and part not in self._named)
 
+    def exit(self) -> Exit:
+        """Return the exit code of a report on it alone."""
+        return Report((self,)).exit()
+
+    def text(self) -> str:
+        """Return the text of a report on it alone."""
+        return Report((self,)).text()
+
+    def brief(self) -> str:
+        """Return its name, its headline and its first counterexample."""
+        return f"{self.name} {self.headline}{self.first_wrong()}"
+
+    def first_wrong(self) -> str:
+        """Return its first counterexample, or the reason why it is UNCHECKED, after a comma; else nothing."""
+        wrong = next((v.counterexample.statement for v in self.verdicts if v.counterexample), self.gap)
+        return f", {wrong}" if wrong else ""
+
     def surprise(self, expect_known: bool) -> str:
         """How it differs from what its entry expects; empty if it does not."""
         if expect_known and self.known_defect and not self.as_known:
@@ -194,8 +212,8 @@ def failure_of(error: AtomFileError) -> Failure:
     return Failure(error.key or error.file, str(error), Exit.USAGE, place)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Judgement):
     """All cases of a run, the checks that it requires, and what the user expects."""
 
     cases: tuple[Case, ...]  # in the order in which they were selected
@@ -204,6 +222,19 @@ class Report:
     missing: int = 0  # subjects that an interruption left without a verdict
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)  # subjects that could not be verified
     allow_unchecked: bool = field(default=False, kw_only=True)  # whether UNCHECKED cases leave the exit code 0
+
+    def text(self) -> str:
+        """Return what a command prints: each claim that is not confirmed, then one line with the counts."""
+        from verify.report import as_text
+
+        return as_text.render(self)
+
+    def brief(self) -> str:
+        """Return how many subjects have which status, and what is wrong with the first that is not verified."""
+        counts = Counter(case.status for case in self.cases)
+        listed = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no subject"
+        first = next((case for case in self.cases if case.status != "VERIFIED"), None)
+        return listed if first is None else f"{listed}; {first.name}{first.first_wrong()}"
 
     @property
     def complete(self) -> bool:
