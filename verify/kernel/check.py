@@ -43,10 +43,13 @@ class Outcome:
     domain: str  # what the verdict speaks of
     output: Mapping[str, Samples] = field(default_factory=dict)  # what the kernel computes of the samples
     expected: Mapping[str, Samples] = field(default_factory=dict)  # and what the claim says
-    compared: int = 0  # elements
+    ended: bool = False  # whether the run came to its end, so that its output could be compared
+    elements: int = 0  # of the output
+    compared: int = 0  # of these, whose value and whose expected value are known: the others are not decided
     offsets: tuple[tuple[int, int, int], ...] = ()  # (parameter, first byte, bytes) that were read
     loops: tuple[tuple[int, int], ...] = ()  # (line of its first instruction, the most trips of a thread)
     hidden: tuple[str, ...] = ()  # which errors this launch cannot show
+    target: str = ""  # of the PTX; empty if it names none
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
 
 
@@ -98,10 +101,11 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         status=_status(found, strict), findings=found, kernel=run.kernel.name, sizes=run.launch.sizes, seed=seed,
         bound=comparison.bound if comparison else 0.0, steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch), output={name: comparison.sample} if comparison else {},
-        expected={name: comparison.wanted} if comparison else {}, compared=comparison.compared if comparison else 0,
+        expected={name: comparison.wanted} if comparison else {}, ended=comparison is not None,
+        elements=comparison.ids.size if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
-        cause=cause,
+        cause=cause, target=run.kernel.target,
     )  # fmt: skip
 
 

@@ -28,7 +28,6 @@ class Comparison:
         wanted = self._wanted(of)
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
         self.sample = self.values.sample[self.ids].reshape(self.array.shape)
-        self.compared = self.ids.size
         self.bound = self.values.chance(self.ids)
         stored = region.stored
         assert stored is not None
@@ -91,6 +90,7 @@ class Comparison:
             text += "holds which element of a wmma fragment, which the ISA leaves open"
             self.findings.append(Finding("unspecified fragment", Severity.UNKNOWN, 0, text, "9.7.14.4.1"))
         vague = differs & clear & ~self.wrong
+        self.compared = int((self.wrong | (clear & ~vague)).sum())
         if vague.any():
             first = self.array.element(int(np.flatnonzero(vague)[0]))
             text = (
@@ -102,11 +102,11 @@ class Comparison:
         many, first = int(self.wrong.sum()), int(np.flatnonzero(self.wrong)[0])
         if not self.written[first]:
             absent = int((~self.written).sum())
-            text = f"{self.array.element(first)} is never written; {absent} of {self.compared} elements are not"
+            text = f"{self.array.element(first)} is never written; {absent} of {self.ids.size} elements are not"
             self.findings.append(Finding("element not written", Severity.VALUE, 0, text))
             return
         text = f"{self.array.element(first)} is {_number(self.sample.flat[first])}, and should be "
-        text += f"{_number(self.wanted.flat[first])} on the sample; {many} of {self.compared} elements are wrong"
+        text += f"{_number(self.wanted.flat[first])} on the sample; {many} of {self.ids.size} elements are wrong"
         self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
 
     def _say_open(self, cause: int, first: int, many: int) -> None:

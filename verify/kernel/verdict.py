@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from isa_tables.targets import known_targets
 from verify.core.verdict import (
     Check,
     Claim,
@@ -40,6 +41,11 @@ PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
 )
 
 
+# An undefined access, a race or a deadlock makes the run that was interpreted one of several: until these three are
+# confirmed, nothing else is known of the others. A narrowing is looked for in right elements alone.
+EXECUTION = frozenset({"memory", "order", "progress"})
+PREMISES = {key: EXECUTION | ({"values"} if key == "precision" else set()) for key, _, _ in PROPERTIES}
+
 # (kind, section) of a finding -> the probe of `gpu_checks.order` that leaves out what it asks for
 PROBES = {
     ("no proxy fence", "9.7.15.4"): "wgmma, no proxy fence",
@@ -64,6 +70,7 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
         verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))
         if verdict.status is Status.REFUTED:
             when[key] = outcome.findings.index(found[0])
+    verdicts = _withhold(_withhold(verdicts, EXECUTION), {"values"})
     verdicts.sort(key=lambda one: when.get(one.claim.prop.key, len(outcome.findings)))  # the first cause first
     notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
@@ -73,6 +80,22 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
         name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
         picture=partial(_drawn, name, wrong), drawn_by=f"{replay} --format html",
     )  # fmt: skip
+
+
+def _withhold(verdicts: Sequence[Verdict], premises: Iterable[str]) -> list[Verdict]:
+    """Return the verdicts with UNCHECKED for each PROVED one that rests on a premise that is not confirmed."""
+    status = {one.claim.prop.key: one.status for one in verdicts if one.claim.prop.key in premises}
+    return [_rest_on(one, {key: found for key, found in status.items() if not found.confirmed}) for one in verdicts]
+
+
+def _rest_on(verdict: Verdict, open_: Mapping[str, Status]) -> Verdict:
+    key = verdict.claim.prop.key
+    rests = [f"{name} is {status}" for name, status in open_.items() if name in PREMISES[key] - {key}]
+    if not rests or not verdict.status.confirmed:
+        return verdict
+    why = f"its premise is not verified: {', '.join(rests)}"
+    evidence = [one._replace(status=Status.UNCHECKED, reason=why) for one in verdict.evidence]
+    return join(verdict.claim, evidence)._replace(place=verdict.place)
 
 
 def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
@@ -112,10 +135,14 @@ def _evidence(
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay)
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
-    if ended is not None and (key == "values" or not outcome.compared):
+    if ended is not None and (key == "values" or not outcome.ended):
         listed = [said(one) for one in outcome.findings if one.severity is Severity.UNKNOWN]
         reason = "; ".join(listed[:LISTED]) + (f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
         return Evidence(Check.ISA, Status.UNKNOWN, method, reason=reason)
+    if key == "values" and outcome.compared < outcome.elements:
+        open_ = f"{outcome.elements - outcome.compared} of {outcome.elements} elements"
+        reason = f'{open_} were not compared, because their values rest on what "memory" refutes'
+        return Evidence(Check.ISA, Status.UNCHECKED, method, points=outcome.compared, reason=reason)
     return Evidence(Check.ISA, Status.PROVED, method, points=outcome.compared if key == "values" else 0)
 
 
@@ -168,6 +195,9 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
         listed = ", ".join(str(number) + (f" at {places}" if places != [0] else "") for number, places in by.items())
         notes.append(f"reads    parameters {listed}")
     notes += [f"hidden   {one}" for one in outcome.hidden]
+    if outcome.target not in known_targets():
+        named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"
+        notes.append(f"target   {named}, so what its instructions do there is taken from other targets")
     letters = [one for one in outcome.findings if one.severity in WARNINGS]
     notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of a report on a kernel: none is PROVED that rests on a claim which is not confirmed."""
+
+import pytest
+
+from tests.verify.kernel.test_check import ADD, ADDED
+from verify.core.verdict import Status, Verdict
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.verdict import case
+
+PLUS = "add.f32 %f3, %f1, %f2;"
+# Two warps exchange what they loaded: thread i adds the values of thread i and of thread i xor 32.
+EXCHANGED = """.shared .align 16 .b8 s[256];
+shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2; xor.b32 %r5, %r2, 128; add.u32 %r5, %r3, %r5;
+st.shared.f32 [%r4], %f1; BARRIER ld.shared.f32 %f4, [%r5]; add.f32 %f3, %f1, %f4;"""
+SUMMED = {
+    **ADDED,
+    "sizes": {"G": 2, "H": 2, "I": 32},
+    "claim": "C[h,i] = sum_g A[g,i]",
+    "arrays": {
+        "A": {"dims": "gi", "type": "f32", "strides": ["I", 1]},
+        "B": {"dims": "gi", "type": "f32", "strides": ["I", 1]},
+        "C": {"dims": "hi", "type": "f32", "strides": ["I", 1], "out": True},
+    },
+}
+
+
+def verdicts(body: str, load: str = "[%d5]", claim: dict = ADDED, **options: bool) -> dict[str, Verdict]:
+    """The verdicts by the keys of their properties, of the kernel that adds, with this load of A."""
+    ptx = ADD.replace("BODY", body).replace("[%d5]", load)
+    (outcome,) = check(ptx, claim_of(claim), seed=3)
+    found = case(outcome, claim["claim"], False, "replay").verdicts
+    return {verdict.claim.prop.key: verdict for verdict in found}
+
+
+def test_every_claim_of_a_right_kernel_is_proved_over_all_elements() -> None:
+    found = verdicts(PLUS)
+    assert {verdict.status for verdict in found.values()} == {Status.PROVED}
+    assert found["values"].evidence[0].points == 64
+
+
+def test_elements_from_outside_of_an_array_are_not_compared() -> None:
+    found = verdicts(PLUS, "[%d5+256]")
+    assert found["memory"].status is Status.REFUTED
+    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 0
+    assert "64 of 64 elements" in found["values"].reason and "memory" in found["values"].reason
+    assert Status.PROVED not in {verdict.status for verdict in found.values()}
+
+
+def test_the_points_are_those_that_were_compared() -> None:
+    late = "setp.gt.u32 %p1, %r1, 47; @%p1 ld.global.f32 %f1, [%d5+256]; " + PLUS
+    found = verdicts(late)
+    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 48
+    assert "16 of 64 elements" in found["values"].reason
+
+
+def test_a_read_outside_of_an_array_that_nothing_uses_leaves_no_claim_proved() -> None:
+    found = verdicts("ld.global.f32 %f9, [%d5+256]; " + PLUS)
+    assert found["memory"].status is Status.REFUTED
+    assert found["values"].status is Status.UNCHECKED and found["values"].evidence[0].points == 64
+
+
+@pytest.mark.parametrize(("barrier", "status"), [("bar.sync 0;", Status.PROVED), ("", Status.UNCHECKED)])
+def test_values_rest_on_the_order_of_accesses(barrier: str, status: Status) -> None:
+    found = verdicts(EXCHANGED.replace("BARRIER", barrier), claim=SUMMED)
+    assert found["order"].status is (Status.PROVED if barrier else Status.REFUTED)
+    assert {verdict.status for key, verdict in found.items() if key != "order"} == {status}
+
+
+def test_nothing_is_proved_of_narrowings_where_values_are_wrong() -> None:
+    found = verdicts("mul.f32 %f3, %f1, %f2;")
+    assert found["values"].status is Status.REFUTED
+    assert found["precision"].status is Status.UNCHECKED and "values" in found["precision"].reason
+    assert {found[key].status for key in ("memory", "order", "progress", "letter")} == {Status.PROVED}
+
+
+def test_a_value_without_a_meaning_leaves_narrowings_unchecked() -> None:
+    found = verdicts("shr.b32 %f3, %f1, 3;")
+    assert found["values"].status is Status.UNKNOWN
+    assert found["precision"].status is Status.UNCHECKED and found["memory"].status is Status.PROVED
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("sm_80", ""), ("sm_107a", "sm_107a is in no table"), ("", "names no .target")]
+)
+def test_a_target_that_no_table_lists_is_said(given: str, said: str) -> None:
+    ptx = ADD.replace("BODY", PLUS).replace(".target sm_80\n", f".target {given}\n" if given else "")
+    (outcome,) = check(ptx, claim_of(ADDED), seed=3)
+    notes = [note for note in case(outcome, "", False, "replay").notes if note.startswith("target")]
+    assert [said in note for note in notes] == ([True] if said else [])
