@@ -7,6 +7,7 @@ before Lanecheck is used: `--lanecheck FILE`, the ini option `lanecheck`, or the
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import importlib.util
 import sys
@@ -28,7 +29,8 @@ CHECKS = ("isa", "proof", "gpu")
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
 NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
-LATER = pytest.StashKey[dict[Path, None]]()  # those of them that are collected at the end, in order
+# Those of them that are collected at the end, in order, and whether --ignore has no effect on them.
+LATER = pytest.StashKey[dict[Path, bool]]()
 SUITE = pytest.StashKey["Suite"]()
 
 
@@ -96,10 +98,30 @@ def pytest_collection(session: pytest.Session) -> None:
     if not hasattr(config, "args_source"):
         raise pytest.UsageError("lanecheck: files as tests need pytest 7.2 or newer")
     selected = config.args_source is config.ArgsSource.ARGS
+    words = {word.removeprefix("--lanecheck=") for word in config.invocation_params.args}
     typed = any(word.partition("=")[0] == "--lanecheck" for word in config.invocation_params.args)
     wanted = [*(option if typed or not selected else ()), *(() if selected else settled)]
+    # As pytest collects a module that is an argument, whatever is ignored.
+    named = words.intersection(config.getoption("--lanecheck"))
+    exempt = {(config.invocation_params.dir / word).resolve() for word in named}
     config.stash[NAMED] = frozenset([*option, *settled])
-    config.stash[LATER] = dict.fromkeys(wanted)
+    config.stash[LATER] = {file: file in exempt for file in wanted}
+
+
+def _ignored(file: Path, session: pytest.Session) -> bool:
+    """Return whether --ignore or --ignore-glob names a file or a folder above it, or a conftest.py ignores the file.
+
+    pytest asks its hook on the way to a file; these files are not found that way. The hook isn't asked for the folders,
+    because it also ignores those that pytest doesn't walk, such as `build`.
+    """
+    config = session.config
+    folder = config.invocation_params.dir
+    names = [(folder / word).resolve() for word in config.getoption("ignore") or ()]
+    globs = [str(folder / word) for word in config.getoption("ignore_glob") or ()]
+    for path in (file, *file.parents):
+        if path in names or any(fnmatch.fnmatch(str(path), name) for name in globs):
+            return True
+    return bool(session.gethookproxy(file.parent).pytest_ignore_collect(collection_path=file, config=config))
 
 
 def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
@@ -136,14 +158,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
         return collector
     if any(map(parent.session.isinitpath, file_path.parents)):
-        stash[LATER][path] = None
+        stash[LATER].setdefault(path, False)
     return None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Collect the other files last: a user's module with the name of one of ours has been imported by then."""
-    for path in session.config.stash.get(LATER, {}):
+    for path, exempt in session.config.stash.get(LATER, {}).items():
+        if not exempt and _ignored(path, session):  # now that pytest has loaded the conftest.py files on its way
+            continue
         items += session.genitems(EntryFile.from_parent(session, path=path))
 
 

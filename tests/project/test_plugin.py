@@ -150,6 +150,35 @@ def test_files_in_folders_that_pytest_does_not_walk_are_verified_too(guest: Gues
     guest.run("--lanecheck", "build/a.toml", "--lanecheck", "build", ".").assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["--ignore=atoms", "--ignore=atoms/a.toml", "--ignore-glob=*.toml", "--ignore-glob=at*", "--deselect=atoms/a.toml"],
+)
+@pytest.mark.parametrize("named", ["atoms/a.toml", "atoms", "**/a.toml"])
+def test_options_that_leave_files_out_apply_to_those_of_the_ini_option(guest: Guest, named: str, option: str) -> None:
+    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN)
+    (guest.pytester.path / "pytest.ini").write_text(INI.format(named), encoding="utf-8")
+    assert guest.collected() == PLACED
+    assert guest.collected(option) == guest.collected(option, ".") == PLACED[1:]
+    assert guest.collected(option, "--lanecheck", "atoms") == PLACED[1:]
+
+
+def test_what_a_conftest_ignores_is_not_collected(guest: Guest) -> None:
+    guest.write(
+        atoms__a_toml=MINE, atoms__b_toml=MINE, test_it_py=PLAIN, conftest_py='collect_ignore = ["atoms/a.toml"]'
+    )
+    (guest.pytester.path / "pytest.ini").write_text(INI.format("atoms"), encoding="utf-8")
+    assert guest.collected() == [PLACED[0].replace("a.toml", "b.toml"), PLACED[1]]
+
+
+def test_a_file_that_is_an_argument_is_collected_though_its_folder_is_ignored(guest: Guest) -> None:
+    """As pytest does with a module that is an argument."""
+    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN)
+    assert guest.collected("--ignore=atoms", "--lanecheck", "atoms/a.toml") == PLACED
+    (guest.pytester.path / "pytest.ini").write_text(INI.format("atoms"), encoding="utf-8")
+    assert guest.collected("--ignore=atoms", "--lanecheck", "atoms/a.toml") == PLACED
+
+
 def test_what_is_no_file_of_entries_is_reported_in_one_line(guest: Guest) -> None:
     done = guest.run("--lanecheck", "nowhere.toml")
     assert done.ret == 4 and "--lanecheck nowhere.toml: no such file in" in text_of(done)
