@@ -50,6 +50,7 @@ class Outcome:
     loops: tuple[tuple[int, int], ...] = ()  # (line of its first instruction, the most trips of a thread)
     hidden: tuple[str, ...] = ()  # which errors this launch cannot show
     target: str = ""  # of the PTX; empty if it names none
+    notes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # what is taken for granted of all data, and the lines that do
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
 
 
@@ -106,6 +107,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
         cause=cause, target=run.kernel.target,
+        notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
 
 

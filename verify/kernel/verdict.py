@@ -194,6 +194,9 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
             by.setdefault(number, []).append(first_byte)
         listed = ", ".join(str(number) + (f" at {places}" if places != [0] else "") for number, places in by.items())
         notes.append(f"reads    parameters {listed}")
+    for text, lines in outcome.notes:
+        listed = ", ".join(map(str, lines[:6])) + (", …" if len(lines) > 6 else "")
+        notes.append(f"assumed  {text}: line{'s' * (len(lines) > 1)} {listed}")
     notes += [f"hidden   {one}" for one in outcome.hidden]
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"

@@ -26,21 +26,13 @@ _SAME = ({"f32", "tf32"}, {"s32", "u32"}, {"s64", "u64"}, {"s16", "u16"})
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The comparison of data that a predicate is: left > right, or its opposite; `ids` are left - right."""
+    """The comparison of data that a predicate is, thread by thread: left > right, or its opposite.
 
-    ids: Ids  # (threads or 1,)
-    opposite: bool  # left <= right
+    An id below FIRST is a reason why the predicate has no meaning; it passes on to what the predicate chooses.
+    """
 
-
-def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
-    """The condition of a predicate that is written in some threads; None where the two are not of one form."""
-    if not old.data(None):
-        return new.condition
-    if not new.data(None):
-        return old.condition
-    if new.condition is None or old.condition is None or new.condition.opposite != old.condition.opposite:
-        return None
-    return Condition(np.where(mask, new.condition.ids, old.condition.ids), old.condition.opposite)
+    ids: Ids  # (threads or 1,): of left - right; 0 where plain bits decide
+    opposite: Mask  # (threads or 1,): left <= right
 
 
 class Word:
@@ -108,6 +100,54 @@ class Word:
         if (kind, width) not in self._parts:
             self._parts[kind, width] = elements(self, values, kind, width)
         return self._parts[kind, width]
+
+
+def condition_of(predicate: Word) -> Condition:
+    """Return the condition of a predicate; without a comparison its labels are the reasons that it has none."""
+    if predicate.condition is not None:
+        return predicate.condition
+    ids = np.zeros(1, np.uint32) if predicate.labels is None else predicate.labels[:, 0] >> np.uint32(3)
+    return Condition(ids, np.zeros(1, bool))
+
+
+def merged(new: Word, old: Word, mask: Mask) -> Condition | None:
+    """Return the condition of a register that is written in some threads; None if it is no predicate of data."""
+    if new.condition is None and old.condition is None:
+        return None
+    there, before = condition_of(new), condition_of(old)
+    return Condition(np.where(mask, there.ids, before.ids), np.where(mask, there.opposite, before.opposite))
+
+
+def negated(predicate: Word) -> Word:
+    """Return the opposite of a predicate, of plain bits or of data."""
+    bits = predicate.bits ^ np.uint64(1)
+    if predicate.plain:
+        return Word(bits)
+    here = condition_of(predicate)
+    return Word(bits, predicate.labels, Condition(here.ids, ~here.opposite))
+
+
+def combined(head: str, left: Word, right: Word, reason: int) -> Word:
+    """Return and, or, xor of predicates: a plain one keeps, settles or negates one of data; two of data: `reason`."""
+    x, y = left.bits != 0, right.bits != 0
+    if left.plain and right.plain:
+        return Word({"and": x & y, "or": x | y, "xor": x ^ y}[head].astype(np.uint64))
+    a, b, mine, others = condition_of(left), condition_of(right), decided(left), decided(right)
+    plain = np.where(mine, y, x)  # the bit of the side that is plain, if one is
+    settled = (mine ^ others) & ({"and": ~plain, "or": plain, "xor": np.zeros(1, bool)}[head])
+    data = (mine | others) & ~settled
+    ids = np.where(mine & others, np.uint32(reason), np.where(mine, a.ids, b.ids))
+    opposite = np.where(mine, a.opposite, b.opposite) ^ (plain & (head == "xor"))
+    labels = np.where(data, np.where(mine, left.wide(1)[:, 0], right.wide(1)[:, 0]), np.uint32(0))[:, None]
+    bits = np.where(data, False, np.where(mine | others, plain, {"and": x & y, "or": x | y, "xor": x ^ y}[head]))
+    return (
+        Word(bits.astype(np.uint64), labels, Condition(ids, opposite)) if data.any() else Word(bits.astype(np.uint64))
+    )
+
+
+def decided(predicate: Word) -> Mask:
+    """Return in which threads (threads or 1) data decide a predicate."""
+    return np.zeros(1, bool) if predicate.ids is None else np.asarray(predicate.ids.any(1))
 
 
 def octets(bits: Bits, count: int) -> Bits:

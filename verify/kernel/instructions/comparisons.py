@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Condition, Word, word
-from verify.kernel.data.values import CHOSEN, SIZE, Bits, Ids, Mask
-from verify.kernel.instructions.integers import OPERATIONS, cut, typed, without_meaning
+from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, word
+from verify.kernel.data.values import CHOSEN, FIRST, SIZE, Bits, Ids, Mask
+from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.state.findings import NOT_NAN
 from verify.kernel.state.machine import Bind, Machine, Run
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
@@ -28,15 +29,21 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         a, b, which = first(), second(), predicate()
-        if which.data(mask):
-            put(chosen_by_data(machine, a, b, which, kind, mask), mask)
+        by_data = decided(which)
+        if which.data(mask) and (by_data.all() if mask is None or len(by_data) == 1 else by_data[mask].all()):
+            put(chosen_by_data(machine, a, b, which, kind), mask)
             return
         taken = which.bits != 0
         bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
-        if a.plain and b.plain:
+        if a.plain and b.plain and not which.data(mask):
             put(Word(bits), mask)
-        else:
-            put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
+            return
+        labels = np.where(taken[:, None], a.wide(size), b.wide(size))
+        if which.data(mask):  # in some of the threads, in others plain bits decide
+            made = chosen_by_data(machine, a, b, which, kind)
+            labels = np.where(by_data[:, None], made.wide(size), labels)
+            bits = np.where(by_data, made.bits, bits)
+        put(word(bits, labels), mask)
 
     return run
 
@@ -58,27 +65,44 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(operand) for operand in one.operands[1:3]]
     third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
     combine = meaning.words.get("combine", "")
-    apply = _RELATIONS[relation.removesuffix("u") if len(relation) > 2 else relation]
+    by_bits = _by_bits(relation, kind, "ftz" in one.words)
 
     def run(mask: Mask | None) -> None:
         left, right = (read() for read in reads)
+        found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
         if left.data(mask) or right.data(mask):
-            _data_compared(machine, left, right, kind, relation, third is not None, puts, mask)
-            return
-        found = apply(_comparable(left.bits, kind), _comparable(right.bits, kind))
-        both = [found, ~found]
+            found = _data_compared(machine, left, right, kind, relation, found)
+        both = [found, negated(found)]
         if third is not None:
-            with_ = machine.numbers(third, mask, "part of a predicate") != 0
-            both = [OPERATIONS[combine](each, with_) for each in both]
+            reason = machine.values.reason(f"setp.{relation}.{combine} of two predicates that data decide")
+            both = [combined(combine, each, third(), reason) for each in both]
         for put, each in zip(puts, both, strict=False):
-            put(Word(each.astype(np.uint64)), mask)
+            put(each, mask)
 
     return run
 
 
-def _comparable(bits: Bits, kind: str) -> Any:
+def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:
+    """Return a relation of plain bits; an ordered one of floats is false of a NaN, an unordered one true."""
+    unordered = len(relation) > 2
+    apply = _RELATIONS[relation[:2]]
+
+    def compare(left: Bits, right: Bits) -> Mask:
+        a, b = (_comparable(each, kind, flush) for each in (left, right))
+        found = np.asarray(apply(a, b))
+        if a.dtype.kind != "f":
+            return found
+        nan = np.isnan(a) | np.isnan(b)
+        return np.asarray(found | nan if unordered else found & ~nan)
+
+    return compare
+
+
+def _comparable(bits: Bits, kind: str, flush: bool) -> Any:
+    """Return bits as the numbers that a relation compares; `.ftz` makes a subnormal f32 a zero."""
     if kind == "f32":
-        return bits.astype(np.uint32).view(np.float32)
+        single = bits.astype(np.uint32).view(np.float32)
+        return np.where(np.abs(single) < np.finfo(np.float32).tiny, np.float32(0), single) if flush else single
     if kind == "f64":
         return bits.view(np.float64)
     if kind == "f16":
@@ -88,24 +112,22 @@ def _comparable(bits: Bits, kind: str) -> Any:
     return typed(bits, kind)
 
 
-def _data_compared(  # noqa: PLR0913, PLR0917 - what a comparison has
-    machine: Machine, left: Word, right: Word, kind: str, relation: str, combined: bool, puts: Sequence[Any],
-    mask: Mask | None,
-) -> None:  # fmt: skip
-    """Write the condition that a comparison of data is."""
+def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
+    """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation[:2]
-    if relation in ("eq", "ne") or kind[0] not in "fbs" or combined:
-        for put in puts:
-            put(without_meaning(machine, [left, right], 1, f"setp.{relation} of data"), mask)
-        return
+    data = decided(left) | decided(right)
+    if relation in ("eq", "ne") or kind[0] not in "fbs":
+        made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
+        return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
     if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite
         left, right = right, left
+    if kind[0] != "s":
+        machine.findings.note(NOT_NAN)
     ids: Ids = difference(machine, left, right, kind)
     opposite = relation in ("ge", "le")
-    reason = machine.values.reason("a comparison of data decides it")
-    labels = np.full((len(ids), 1), reason << 3, np.uint32)
-    for number, put in enumerate(puts):
-        put(Word(np.zeros(1, np.uint64), labels, Condition(ids, opposite ^ bool(number))), mask)
+    reason = np.uint32(machine.values.reason("a comparison of data decides it") << 3)
+    labels = np.where(data, reason, np.uint32(0))[:, None]
+    return Word(np.where(data, np.uint64(0), plain.bits), labels, Condition(ids, np.array([opposite])))
 
 
 def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
@@ -117,20 +139,18 @@ def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
     return values.field(_DIFFERENCE, ("a", "b"), [np.broadcast_to(each, count) for each in (a, b)], kind)
 
 
-def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str, mask: Mask | None) -> Word:
+def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str) -> Word:
     """Selp by a comparison of data: one of two values, a function of both and of what is compared."""
-    size, values = WIDTHS[kind] // 8, machine.values
-    if which.condition is None:
-        return without_meaning(machine, [which], size, "a choice by a predicate without a meaning")
-    held = [int(label) >> 3 for each in (a, b) if each.labels is not None for label in each.labels[:, 0][:1]]
-    name = next((list(SIZE)[int(values.kind[one])] for one in held if one), "f32" if size == 4 else "f16")
+    size, values, here = WIDTHS[kind] // 8, machine.values, condition_of(which)
+    held = [each.labels[each.labels[:, 0] > 0, 0] >> np.uint32(3) for each in (a, b) if each.labels is not None]
+    ids = [int(each[0]) for each in held if len(each)]
+    name = next((list(SIZE)[int(values.kind[one])] for one in ids if one >= FIRST), "f32" if size == 4 else "f16")
     if SIZE[name] != size:
         return without_meaning(machine, [which], size, "a choice by data between parts of values")
     x, y = (each.elements(values, name, size)[:, 0] for each in (a, b))
-    if which.condition.opposite:
-        x, y = y, x
     zero = np.full(1, values.constant(0, "f32"), np.uint32)
-    parts = np.broadcast_arrays(which.condition.ids, zero, x, y)
+    chosen, other = np.where(here.opposite, y, x), np.where(here.opposite, x, y)
+    parts = np.broadcast_arrays(here.ids, zero, chosen, other)
     return Word.of(values.apply("where", parts, name, CHOSEN)[:, None], name)
 
 

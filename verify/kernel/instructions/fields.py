@@ -18,7 +18,7 @@ from verify.kernel.data.registers import Word
 from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Mask
 from verify.kernel.instructions.integers import cut, extended, without_meaning
 from verify.kernel.ptx.source import Instruction
-from verify.kernel.state.findings import Unclear
+from verify.kernel.state.findings import NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -70,6 +70,8 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     opaque = CHOSEN if name in ("max", "min", "abs") else FREE
 
     def run(mask: Mask | None) -> None:
+        if name in ("max", "min"):
+            machine.findings.note(NOT_NAN)
         ids = [read().elements(values, kind, width) for read in reads]
         put(Word.of(values.apply(name, np.broadcast_arrays(*ids), kind, opaque), kind), mask)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Choice, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Condition, Word, joined, octets, word
+from verify.kernel.data.registers import Word, combined, joined, negated, octets, word
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.ptx.source import WIDTHS, Instruction
 from verify.kernel.state.findings import Unclear
@@ -218,11 +218,11 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
         if any(each.data(mask) for each in found):
-            if head == "not" and found[0].condition is not None:
-                turned = Condition(found[0].condition.ids, not found[0].condition.opposite)
-                put(Word(found[0].bits ^ np.uint64(1), found[0].labels, turned), mask)
-            elif head == "not" or width == 1:
-                put(without_meaning(machine, found, max(width // 8, 1), f"{head} of data"), mask)
+            if width == 1:
+                reason = machine.values.reason(f"{head} of two predicates that data decide")
+                put(negated(found[0]) if head == "not" else combined(head, found[0], found[1], reason), mask)
+            elif head == "not":
+                put(without_meaning(machine, found, width // 8, f"{head} of data"), mask)
             else:
                 put(_bytewise(machine, head, found[0], found[1], width // 8), mask)
             return

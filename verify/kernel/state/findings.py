@@ -32,6 +32,7 @@ class Finding:
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
 
 
+NOT_NAN = "no NaN is among the data that are compared"  # a note
 WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --strict alone
 
 
@@ -49,6 +50,11 @@ class Findings:
     def __init__(self) -> None:
         self.found: dict[tuple[str, int], Finding] = {}
         self.line = 0  # of the instruction that is executed
+        self.notes: dict[str, set[int]] = {}  # what a verdict takes for granted -> the lines that rest on it
+
+    def note(self, text: str) -> None:
+        """Note what the instruction that is executed takes for granted of all data."""
+        self.notes.setdefault(text, set()).add(self.line)
 
     def add(self, kind: str, severity: Severity, text: str, section: str = "") -> None:
         """Keep a finding at the line that is executed, the first of its kind there."""

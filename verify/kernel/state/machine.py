@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
-from verify.kernel.data.registers import Word, merged
+from verify.kernel.data.registers import Word, merged, negated
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
@@ -165,7 +165,7 @@ class Machine:
         """A function that gives an operand's contents."""
         if isinstance(operand, Register):
             index = operand.index
-            return (lambda: self._negated(index)) if operand.negated else (lambda: self.register(index))
+            return (lambda: negated(self.register(index))) if operand.negated else (lambda: self.register(index))
         if isinstance(operand, Immediate):
             word = Word(np.array([operand.bits & _ALL64], np.uint64))
             return lambda: word
@@ -208,10 +208,6 @@ class Machine:
         if line:
             text = f"{self.kernel.names[index]} belongs to the wgmma of line {line}, which nobody has waited for"
             self.findings.add("register in flight", Severity.RACE, text, WAIT_GROUP)
-
-    def _negated(self, index: int) -> Word:
-        found = self.register(index)
-        return Word(found.bits ^ np.uint64(1), found.labels, found.condition)
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
