@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts.arrays import any_of, is_array, is_bool, loaded, np
 from layouts.errors import LayoutError, ProfileError
-from layouts.int_tuple import IntTuple, check_int_tuple, check_shape, congruent, leaves, product, wrap
+from layouts.int_tuple import IntTuple, check_int_tuple, congruent, leaves, product, wrap
+from layouts.int_tuple import check_shape as check_extents
 from layouts.text import format_int_tuple
 
 if TYPE_CHECKING:
@@ -124,9 +125,24 @@ def _largest(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
     return total + max(top, top // rest * abs((leaves(stride) or (0,))[-1]))
 
 
+def check_shape(shape: IntTuple) -> None:
+    """Raise LayoutError unless it is a shape; for a text, with the function that reads texts."""
+    check_no_text(shape, "shape")
+    check_extents(shape)
+
+
+def check_no_text(part: object, what: str) -> None:
+    """Raise LayoutError for a text: the constructor takes ints and tuples."""
+    if isinstance(part, str):
+        whole = part if ":" in part else "(4,8):(1,4)"
+        problem = f"{what} must be an int or a tuple of such, got str {part!r:.80}"
+        raise LayoutError(f"{problem}: Layout.parse({whole!r:.80}) reads a text")
+
+
 def check_strided(shape: IntTuple, stride: IntTuple) -> None:
     """Raise LayoutError, or ProfileError, unless shape and stride make a layout."""
     check_shape(shape)
+    check_no_text(stride, "stride")
     check_int_tuple(stride, "stride")
     if not congruent(shape, stride):
         raise ProfileError(f"shape {format_int_tuple(shape)} and stride {format_int_tuple(stride)} differ in profile")

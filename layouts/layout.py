@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
-from layouts.coords import Coord, Slicer, check_strided, has_none, offset
+from layouts.coords import Coord, Slicer, check_shape, check_strided, has_none, offset
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, check_shape, leaves, rank, wrap
+from layouts.int_tuple import IntTuple, leaves, rank, wrap
 from layouts.order import compact_col_major
 from layouts.text import format_int_tuple, parse_shape_stride
 

@@ -201,6 +201,12 @@ def test_what_is_no_layout_is_rejected(shape, stride, error, problem):
         Layout(shape, stride)
 
 
+@pytest.mark.parametrize("given", [("(4,8):(1,4)",), ("(4,8)", "(1,4)"), ((4, 8), "(1,4)"), ("4:1",)])
+def test_a_text_given_to_the_constructor_says_how_texts_are_read(given):
+    with pytest.raises(LayoutError, match=r"Layout\.parse\('"):
+        Layout(*given)
+
+
 def test_too_deep_a_tuple_is_rejected_before_python_runs_out_of_stack():
     deep = 1
     for _ in range(100_000):
