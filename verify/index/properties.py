@@ -50,9 +50,14 @@ def case(subject: BoundIndex) -> Case:
         subject.name,
         tuple(verdicts),
         layouts=tuple((part.name, part.text) for part in subject.parts),
+        notes=tuple(f"warning: {part.name}: {remark}" for part in subject.parts for remark in _remarks(part)),
         picture=lambda window: drawn(subject, verdicts, window),
         drawn_by=drawing_command(subject.spec.replay),
     )
+
+
+def _remarks(part: IndexOperand) -> tuple[str, ...]:
+    return part.function.remarks(part.spec.lang, part.spec.type) if part.function is not None else ()
 
 
 def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:

@@ -8,10 +8,10 @@ what C leaves undefined is an `Undefined`: signed overflow, a shift by the width
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from verify.maps.tree import Binary, Call, Cast, Choice, Compare, ExpressionError, Name, Number, Tree, Unary
+from verify.maps.tree import Binary, Call, Cast, Choice, Compare, ExpressionError, Name, Number, Tree, Unary, nodes
 
 Values: TypeAlias = "Mapping[str, int]"
 Function: TypeAlias = Callable[[Values], int]
@@ -199,11 +199,24 @@ def _shift(op: str, left: Meaning, by: Function, words: str) -> Meaning:
 
 
 def _call(function: str, arguments: list[Meaning], words: str) -> Meaning:
-    """CUDA's min, max and abs, in the common type of their arguments."""
+    """Return C's abs, which takes an int, or CUDA's min and max, in the common type of their arguments."""
     if function == "abs":
-        type_, value = promoted(arguments[0][0]), arguments[0][1]
-        return type_, lambda values: _in(type_, abs(value(values)), words)
+        value = arguments[0][1]
+        return INT, lambda values: _in(INT, abs(INT.wrap(value(values))), words)
     (a, first), (b, second) = arguments
     result = common(a, b)
     choose: Any = {"min": min, "max": max}[function]
     return result, lambda values: choose(result.wrap(first(values)), result.wrap(second(values)))
+
+
+def remarks(tree: Tree, types: Mapping[str, Type], text: str) -> Iterator[str]:
+    """Yield a warning for each call of abs that C and CUDA C++ read differently."""
+    for node in nodes(tree):
+        if not isinstance(node, Call) or node.function != "abs":
+            continue
+        type_ = promoted(meaning(node.arguments[0], types, text)[0])
+        if type_ == INT:
+            continue
+        words = " ".join(text[node.start : node.end].split())
+        cuda = f"has an abs of {type_.bits} bits" if type_.signed else "has no abs of it and rejects the call"
+        yield f"{words}: the argument is {type_.name}; C's abs converts it to int, CUDA C++ {cuda}: write abs((int)…)"

@@ -72,6 +72,7 @@ class Text(NamedTuple):
     names: tuple[str, ...]  # coordinates and names of `let` that it uses
     declared: Sequence[tuple[str, Function]]
     value: Function
+    remarks: tuple[str, ...] = ()  # calls that C and CUDA C++ read differently
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,13 @@ class IndexFunction:
             used = {node.name for tree in trees for node in nodes(tree) if isinstance(node, Name)}
             if not output and name in types:
                 raise ExpressionError(f"{name!r} is a coordinate or defined before: give it another name", text, 0)
-            yield Text(output, name, tuple(used & types.keys()), declared, value)
+            remarks = [
+                remark
+                for tree in trees
+                if reading.language == C
+                for remark in c_meaning.remarks(tree, local, code.text)
+            ]
+            yield Text(output, name, tuple(used & types.keys()), declared, value, tuple(remarks))
             if not output:
                 types[name] = type_
         points = prod(axis.extent for axis in self.coordinates.inputs)
@@ -221,6 +228,11 @@ class IndexFunction:
         """The image of a point in the first way in which the texts can be read; raises ExpressionError."""
         _, texts = next(self._readable(language, type))
         return lambda point: self._at(point, texts)
+
+    def remarks(self, language: str = "", type: str = "") -> tuple[str, ...]:
+        """Return the warnings about calls that C and CUDA C++ read differently, each once."""
+        found = [remark for _, texts in self._readable(language, type) for text in texts for remark in text.remarks]
+        return tuple(dict.fromkeys(found))
 
     def recomputed(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
         """The image of a point by other texts: those with its values in place of the names, parsed anew."""

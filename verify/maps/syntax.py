@@ -38,11 +38,11 @@ MAX_TEXT = 16 * 1024
 MAX_DEPTH = 40  # of brackets
 MAX_CHAIN = 200  # of operators that group from the left
 MAX_NODES = 4096
-MAX_DIGITS = 20
-TYPES = {  # C's words for a type -> the type; `long` has 32 bits on some machines and 64 on others
+MAX_DIGITS = {"0b": 64, "0o": 22}  # by base; 20 elsewhere: all that 64 bits can need
+TYPES = {  # C's words for a type -> the type; `long` and plain `char` are refused: machines differ
     **dict.fromkeys(("int", "int32_t", "signed", "signed int"), "int"),
     **dict.fromkeys(("unsigned", "unsigned int", "uint32_t", "uint"), "unsigned"),
-    **dict.fromkeys(("char", "signed char", "int8_t"), "int8"),
+    **dict.fromkeys(("signed char", "int8_t"), "int8"),
     **dict.fromkeys(("unsigned char", "uint8_t", "uchar"), "uint8"),
     **dict.fromkeys(("short", "short int", "int16_t"), "int16"),
     **dict.fromkeys(("unsigned short", "unsigned short int", "uint16_t", "ushort"), "uint16"),
@@ -50,12 +50,15 @@ TYPES = {  # C's words for a type -> the type; `long` has 32 bits on some machin
     **dict.fromkeys(("unsigned long long", "unsigned long long int", "uint64_t", "size_t"), "uint64"),
     "bool": "bool",
 }
-WORDS = {word for words in TYPES for word in words.split()} | {"long"}
+WORDS = {word for words in TYPES for word in words.split()}
+SUFFIXES = {"": "", **{word: word.lower().replace("llu", "ull") for word in (
+    "u", "U", "ll", "LL", "ull", "uLL", "Ull", "ULL", "llu", "llU", "LLu", "LLU")}}  # fmt: skip
+CHARACTER = re.compile(r"'(.)'")
 QUALIFIERS = ("const", "constexpr", "static")
 FUNCTIONS = {"min": 2, "max": 2, "abs": 1}
 KEYWORDS = {"if", "else", "and", "or", "not", "in", "is", "lambda", "return", "auto", *QUALIFIERS}
 TOKEN = re.compile(
-    r"(?P<number>0[xX][0-9A-Fa-f_]+|0[bB][01_]+|[0-9][0-9_]*)(?P<suffix>[A-Za-z0-9_.]*)"
+    r"(?P<number>0[xX][0-9A-Fa-f_']*|0[bB][01_']*|0[oO][0-7_']*|[0-9][0-9_']*)(?P<suffix>[A-Za-z0-9_.]*)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[xyz]\b)?)"
     r"|(?P<mark><<=?|>>=?|<=|>=|==|!=|&&|\|\||//|\*\*|[-+*/%&|^~!<>?:(),;=\[\]{}.])"
 )
@@ -108,9 +111,17 @@ class _Parser:
         found = TOKEN.match(self.text, self.at)
         if found is None:
             if self.at < len(self.text) and self.text[self.at] != "\n":
-                raise self.fail(f"{self.text[self.at]!r} has no place in an expression")
+                raise self.fail(self.outlandish())
             return ""
         return "0" if found["number"] else found[0]
+
+    def outlandish(self) -> str:
+        """Return why the next character begins no token."""
+        if self.text[self.at] != "'":
+            return f"{self.text[self.at]!r} has no place in an expression"
+        found = CHARACTER.match(self.text, self.at)
+        what = "a character constant" if self.language == C else "a string"
+        return f"{found[0]} is {what}: write {ord(found[1])}" if found else f"{what} has no place in an expression"
 
     def take(self, mark: str = "") -> str:
         """Read the next token, which must be `mark` if one is given."""
@@ -206,6 +217,8 @@ class _Parser:
         joined = " ".join(sorted(words, key=lambda word: word not in ("unsigned", "signed")))
         if "long" in words and words.count("long") < 2:
             raise self.fail("long has 32 bits on some machines and 64 on others: write int or long long", start)
+        if joined == "char":
+            raise self.fail("char is signed on some machines and unsigned on others: write int8_t or uint8_t", start)
         if words and joined not in TYPES:
             raise self.fail(f"{joined!r} is no type: known are int, unsigned, char, short, long long, bool", start)
         return TYPES[joined] if words else ""
@@ -361,19 +374,57 @@ class _Parser:
         found = TOKEN.match(self.text, self.at)
         if found is None:
             raise self.fail("expected a number")
-        digits, suffix = found["number"], found["suffix"].lower()
-        if len(digits) > MAX_DIGITS + 2:
-            raise self.fail(f"a number of more than {MAX_DIGITS} digits")
-        octal = self.language == C and digits[0] == "0" and digits.isdigit() and len(digits) > 1
-        try:
-            value = int(digits, 8) if octal else int(digits, 0)
-        except ValueError:
-            raise self.fail(f"{digits} is no number of {'C' if self.language == C else 'Python'}") from None
-        if self.language == C and "_" in digits:
-            raise self.fail(f"{digits} is no number of C")
-        if suffix not in ("", *(("u", "ll", "ull", "llu") if self.language == C else ())):
-            problem = "has 32 or 64 bits by machine: write u or ll" if suffix in ("l", "ul", "lu") else "is none here"
-            raise self.fail(f"the suffix {suffix!r} of a number {problem}" if suffix[0] != "." else "no whole number")
+        value, digits = self.integer(found["number"]), found["number"]
+        suffix = self.suffix(digits, found["suffix"])
         self.at = self.end = found.end()
-        decimal = not octal and digits.isdigit()
-        return self.placed(Number(value, suffix.replace("llu", "ull"), decimal), start)
+        # C gives hexadecimal, octal and binary literals other types than decimal ones
+        decimal = digits[0] != "0" or not digits.strip("0_'")
+        return self.placed(Number(value, suffix, decimal), start)
+
+    def integer(self, digits: str) -> int:
+        """Return the value of digits; raise ExpressionError for those of another language."""
+        c, base = self.language == C, digits[:2].lower()
+        separator = "'" if c else "_"
+        plain = digits.replace(separator, "")
+        if len(plain.removeprefix(base) if base in MAX_DIGITS else plain) > MAX_DIGITS.get(base, 20):
+            raise self.fail(f"a number of more than {MAX_DIGITS.get(base, 20)} digits")
+        octal = c and plain.isdigit() and plain[0] == "0" and len(plain) > 1
+        try:
+            if c and (base == "0o" or "_" in digits):
+                raise ValueError
+            # Python's rule of `_` is C's rule of `'`: one between two digits, but for 0x_1
+            value = int(digits.replace(separator, "_"), 8 if octal else 0)
+            if c and re.match(r"0[xXbB]'", digits):
+                raise ValueError
+        except ValueError:
+            raise self.fail(f"{digits} is no number of {'C' if c else 'Python'}{self.spelled(digits)}") from None
+        return value
+
+    def spelled(self, digits: str) -> str:
+        """Return how the language spells a number of the other one; empty if it has none like it."""
+        plain = digits.replace("_", "").replace("'", "").lower().replace("0o", "0")
+        octal = plain[0] == "0" and plain.strip("0") and not set(plain) - set("01234567")
+        if plain.isdigit() and plain[0] == "0" and not octal:
+            return f": write {plain.lstrip('0') or '0'}"
+        if octal:
+            return f": write {plain} for octal" if self.language == C else f": write 0o{plain.lstrip('0')} for octal"
+        return f": write {plain}" if len(plain) > 2 or plain.isdigit() else ""
+
+    def suffix(self, digits: str, given: str) -> str:
+        """Return the suffix of a literal in small letters, u before ll; raise ExpressionError for any other."""
+        if self.language == C and given in SUFFIXES:
+            return SUFFIXES[given]
+        if not given:
+            return ""
+        literal = digits + given
+        if "." in given or (given[0] in "eE" and digits.isdigit()):
+            raise self.fail(f"{literal} is no whole number")
+        if self.language == C and given.lower() in ("l", "ul", "lu"):
+            unsigned = "u" in given.lower()
+            long, int_ = (f"{digits}ull", f"{digits}u") if unsigned else (f"{digits}ll", digits)
+            machines = "long has 64 bits on some machines and 32 on others"
+            raise self.fail(f"the suffix of {literal}: {machines}: write {long} or {int_}")
+        listed = "u, ll and ull" if self.language == C else "none"
+        raise self.fail(
+            f"the suffix {given!r} of {literal} is unknown: {'C' if self.language == C else 'Python'} has {listed}"
+        )

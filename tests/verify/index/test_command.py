@@ -56,6 +56,24 @@ def test_a_right_map_is_verified(words: list[str], capsys: pytest.CaptureFixture
     assert "1 verified; claims: 4 proved" in text
 
 
+@pytest.mark.parametrize(
+    ("row", "type_", "code"),
+    [
+        ("abs(threadIdx.x/4 - 8) + 8 + 8*(i/2)", "int", 1),  # abs of an unsigned value is that of an int
+        ("abs(-(lane/4)) + 8*(i/2)", "unsigned", 0),
+        ("abs(-(lane/4)) + 8*(i/2)", "int", 0),
+    ],
+)
+def test_abs_takes_an_int_as_in_c_and_warns_of_cuda(
+    row: str, type_: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--ptx", MMA, "--lang", "c", "--operand", "C", "--type", type_, "--row", row, "--col", COL)
+    found, text = run(capsys, *words)
+    assert found == code, text
+    warned = "warning: C: abs(" in text and "the argument is unsigned; C's abs converts it to int, CUDA C++" in text
+    assert warned == ("threadIdx" in row or type_ == "unsigned")
+
+
 def test_enumeration_is_the_proof_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, "--ptx", MMA, "--operand", "C", "--lang", "c", "--row", ROW, "--col", COL, "-v")
     assert code == 0

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from verify.maps.syntax import MAX_TEXT, PYTHON, C, parse
-from verify.maps.tree import ExpressionError
+from verify.maps.tree import ExpressionError, Number
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,36 @@ from verify.maps.tree import ExpressionError
         ("min(lane)", C, "min takes 2 arguments, found 1"),
         ("(long)lane", C, "long has 32 bits on some machines and 64 on others"),
         ("(unsigned bool)lane", C, "'unsigned bool' is no type"),
-        ("5l", C, "the suffix 'l' of a number has 32 or 64 bits by machine"),
-        ("1.5", C, "no whole number"),
-        ("09", C, "09 is no number of C"),
-        ("010", PYTHON, "010 is no number of Python"),
+        (
+            "(char)lane",
+            C,
+            "char is signed on some machines and unsigned on others: write int8_t or uint8_t at column 2",
+        ),
+        (
+            "1 + 5l",
+            C,
+            "the suffix of 5l: long has 64 bits on some machines and 32 on others: write 5ll or 5 at column 5",
+        ),
+        ("5UL", C, "the suffix of 5UL: long has 64 bits on some machines and 32 on others: write 5ull or 5u"),
+        ("5lu", C, "the suffix of 5lu: long has 64 bits"),
+        ("5lL", C, "the suffix 'lL' of 5lL is unknown: C has u, ll and ull"),
+        ("5z", C, "the suffix 'z' of 5z is unknown: C has u, ll and ull"),
+        ("5u", PYTHON, "the suffix 'u' of 5u is unknown: Python has none"),
+        ("1.5", C, "1.5 is no whole number"),
+        ("1e3", PYTHON, "1e3 is no whole number"),
+        ("lane + 'a'", C, "'a' is a character constant: write 97 at column 8"),
+        ("lane + 'a'", PYTHON, "'a' is a string: write 97 at column 8"),
+        ("L'\\n'", C, "a character constant has no place in an expression at column 2"),
+        ("0o4", C, "0o4 is no number of C: write 04 for octal at column 1"),
+        ("1_000", C, "1_000 is no number of C: write 1000"),
+        ("1'000", PYTHON, "1'000 is no number of Python: write 1000"),
+        ("1''0", C, "1''0 is no number of C"),
+        ("0x'1", C, "0x'1 is no number of C"),
+        ("0x", C, "0x is no number of C"),
+        ("09", C, "09 is no number of C: write 9"),
+        ("010", PYTHON, "010 is no number of Python: write 0o10 for octal"),
+        ("1" * 21, PYTHON, "a number of more than 20 digits"),
+        ("0b" + "1" * 65, C, "a number of more than 64 digits"),
         ("9" * 40, C, "a number of more than 20 digits"),
         ("lane $ 2", C, "'$' has no place in an expression at column 6"),
         ("lane\x00", C, "has no place in an expression"),
@@ -48,6 +74,27 @@ def test_a_text_that_is_no_expression_gets_the_column(text: str, language: str, 
         parse(text, language)
     assert problem in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("0o4", PYTHON, 4),
+        ("0O17", PYTHON, 15),
+        ("0x_1f", PYTHON, 31),
+        ("1_000", PYTHON, 1000),
+        ("00", PYTHON, 0),
+        ("1'000", C, 1000),
+        ("0'17", C, 15),
+        ("0x1'0uLL", C, 16),
+        ("0b1111'0000'1111'0000'1111'0000'1111'0000", C, 0xF0F0F0F0),
+        ("0B11", PYTHON, 3),
+    ],
+)
+def test_literals_of_both_languages(text: str, language: str, value: int) -> None:
+    result = parse(text, language).result
+    assert isinstance(result, Number)
+    assert result.value == value
 
 
 def test_declarations_of_both_languages() -> None:
