@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import proofs
-from verify.core.verdict import Property, Scope, Statement, Status, Verdict, replayed
+from verify.core.verdict import Property, Scope, Statement, Verdict, replayed
 from verify.evidence.run import Run, verified
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
@@ -40,8 +40,14 @@ def _counts_equal(_: Movement, over: HandOver, __: Sequence[Verdict]) -> str:
 
 
 def _whole(_: Movement, __: SmemAccess, before: Sequence[Verdict]) -> str:
-    scattered = [v for v in before if v.claim.prop == WHOLE and not v.claim.part and v.status is Status.REFUTED]
-    return "the accesses are not whole" if scattered else ""
+    return next(
+        (
+            f"its premise is not verified: {WHOLE.words} is {one.status}"
+            for one in before
+            if one.claim.prop == WHOLE and not one.claim.part and not one.status.confirmed
+        ),
+        "",
+    )
 
 
 _of_registers = partial(Property, scope=Scope.REGISTERS, reads=lambda check, movement, over: over)

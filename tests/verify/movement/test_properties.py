@@ -58,3 +58,11 @@ def test_registers_that_differ_in_tiles_share_nothing() -> None:
     one, other = (replace(bind.bind(spec.of_options({**given, "tiles": t})), name=t) for t in ("n=2", "k=2"))
     assert {v.status for v in checker.case(one).verdicts} == {Status.PROVED}
     assert shared(checker.case(other)) == {""}
+
+
+def test_bank_conflicts_are_unchecked_while_it_is_unknown_whether_the_accesses_are_whole() -> None:
+    given = bind.bind(spec.of_options(ACCESS))
+    found = {v.claim.prop.key: v for v in MovementChecker(budget=1).case(given).verdicts}
+    assert found["whole_accesses"].status is Status.UNKNOWN
+    assert found["free_of_bank_conflicts"].status is Status.UNCHECKED
+    assert "whole accesses is UNKNOWN" in found["free_of_bank_conflicts"].reason
