@@ -74,7 +74,13 @@ class Code:
 
 
 def _holds(run: LawChecker, result: LawResult, _: None) -> list[Evidence]:
-    return [_by(engine, result, run.seeds) for engine in run.engines]
+    """Return what each solver found; a law of which no case is known says nothing, so then no solver confirms it."""
+    (met,) = _met(run, result, None)
+    found = [_by(engine, result, run.seeds) for engine in run.engines]
+    if met.status.confirmed:
+        return found
+    why = f"its premise is not verified: that its hypotheses can be met is {met.status}"
+    return [unchecked(Check.PROOF, why)._replace(method=e.method) if e.status.confirmed else e for e in found]
 
 
 def _by(engine: str, result: LawResult, seeds: int) -> Evidence:

@@ -12,7 +12,7 @@ from proofs.laws.decide import LawResult, decide_law, shipped
 from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import Examined, Violation
 from verify.core.verdict import Check, Property, Status
-from verify.laws.properties import CODE, LEAST, MET, MUTANTS, OPEN, PATHS, SMALL, Code
+from verify.laws.properties import CODE, HOLDS, LEAST, MET, MUTANTS, OPEN, PATHS, SMALL, Code, LawChecker
 
 RIGHT = decide_law(shipped()["SPLIT"])
 WHOLE = Examined("coalesce", 3, 2, 1, 1, (), (), 0)
@@ -37,6 +37,10 @@ def test_hypotheses_without_a_confirmed_model_are_no_pass(model: Any, found: Sta
     wrong = replace(RIGHT.example, status=model, values={name: -7 for name in RIGHT.example.values})
     assert status(MET, replace(RIGHT, example=wrong)) == {found}
     assert status(MET, replace(RIGHT, example=None)) == {Status.UNKNOWN}
+    checker: Any = LawChecker()
+    find = HOLDS.by(Check.PROOF)
+    assert find is not None and {e.status for e in find(checker, RIGHT, None)} == {Status.PROVED}
+    assert {e.status for e in find(checker, replace(RIGHT, example=wrong), None)} == {Status.UNCHECKED}
 
 
 @pytest.mark.parametrize(("mutant", "found"), [("unsat", Status.REFUTED), ("unknown", Status.UNKNOWN)])
