@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the code speaks gets better, never worse: four counts over the packages, each with the most that it may be.
+
+Lower a number of `language.toml` when you have mended what it counts. Raising one needs a reason in the review.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck_pytest.py")
+LIMITS = tomllib.loads((Path(__file__).parent / "language.toml").read_text())
+# Participles that do not end in -ed, and words that name nothing: `found(...)` returns what, of what?
+BARE = frozenset(
+    "begun bound built chosen cut done drawn fed found given gone grown held hidden hit kept known laid left lent lost "
+    "made met often one other put read run said seen sent set shown spent spread taken thrown to told won written item"
+    .split()
+)  # fmt: skip
+
+
+@cache
+def modules() -> tuple[tuple[Path, ast.Module], ...]:
+    paths = [path for name in PRODUCT for path in (sorted((ROOT / name).rglob("*.py")) or [ROOT / name])]
+    return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+
+
+def docstrings_without_a_verb() -> list[str]:
+    """Docstrings of functions that do not open with an imperative verb, as ruff's rule D401 finds them."""
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "D401", "--output-format", "json"]
+    done = subprocess.run([*command, *PRODUCT], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [f"{one['filename']}:{one['location']['row']}" for one in json.loads(done.stdout)]
+
+
+def classes_that_stand_twice() -> list[str]:
+    """Names of classes at the top of more than one module."""
+    names = Counter(node.name for _, tree in modules() for node in tree.body if isinstance(node, ast.ClassDef))
+    return sorted(name for name, count in names.items() if count > 1)
+
+
+def is_bare(name: str) -> bool:
+    """Whether a function's name is one participle.
+
+    >>> [name for name in ("found", "_bounded", "find_bound", "feed", "read_claim") if is_bare(name)]
+    ['found', '_bounded']
+    """
+    word = name.strip("_")
+    return word in BARE or ("_" not in word and word.endswith("ed") and word not in ("feed", "need", "seed", "speed"))
+
+
+def functions_named_by_a_participle() -> list[str]:
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [
+        f"{file}:{node.lineno} {node.name}"
+        for file, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, functions) and is_bare(node.name)
+    ]
+
+
+def imports_inside_functions() -> list[str]:
+    return [
+        f"{file}:{node.lineno}"
+        for file, tree in modules()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+
+COUNTS: dict[str, Callable[[], list[str]]] = {
+    "docstrings": docstrings_without_a_verb,
+    "classes": classes_that_stand_twice,
+    "names": functions_named_by_a_participle,
+    "imports": imports_inside_functions,
+}
+
+
+@pytest.mark.parametrize("what", COUNTS)
+def test_the_count_does_not_rise(what: str) -> None:
+    found = COUNTS[what]()
+    assert len(found) <= LIMITS[what], f"{len(found)} {what}, at most {LIMITS[what]}: {found[-20:]}"
+
+
+def test_every_count_has_its_limit() -> None:
+    assert LIMITS.keys() == COUNTS.keys()
