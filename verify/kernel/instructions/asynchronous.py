@@ -11,6 +11,7 @@ time: it waited for the phase of the mbarrier that counts them, or met at a barr
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -348,18 +349,26 @@ def box_places(machine: Machine, thread: int, start: int, found: Box, first: lis
 
 
 def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """elect.sync: the predicate is true for one lane of a warp, the lowest of the mask."""
-    destination, mask_of = one.operands[0], machine.reader(one.operands[1])
+    """elect.sync: the predicate is true for one lane of each mask, always the same one, which this run draws.
+
+    It is not the lowest of several, which a kernel may take for granted.
+    """
+    destination = one.operands[0]
     chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
     if not isinstance(destination, Vector):
         raise Unclear(one.line, "elect.sync needs d|p")
     puts = [machine.writer(each) for each in destination.items]
 
     def run(mask: Mask | None) -> None:
-        members = np.broadcast_to(machine.numbers(mask_of, mask, "a mask"), machine.count).astype(np.int64)
-        lowest = np.log2(np.maximum(members & -members, 1)).astype(np.int64)
+        there, elected = machine.together.partners(machine.number, mask), np.zeros(machine.count, bool)
+        groups, first = np.unique(there, axis=0, return_inverse=True)
+        for number, group in enumerate(groups):
+            lanes = np.flatnonzero(group)
+            if len(lanes):
+                lane = random.Random(f"{machine.values.choices.seed} {lanes}").choice(lanes[len(lanes) > 1 :].tolist())
+                elected |= (first.reshape(-1) == number) & (machine.thread % 32 == lane)
         puts[0](machine.unknown(chosen, 4), mask)
-        puts[-1](Word((machine.thread % 32 == lowest).astype(np.uint64)), mask)
+        puts[-1](Word(elected.astype(np.uint64)), mask)
 
     return run
 
@@ -376,6 +385,11 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine, mask, 32
         ).tolist():  # a compiler may have the warps of a group at several places
             group = np.arange(128) + warp // 4 * 128
+            if machine.thread[group[-1]] >= machine.real:
+                text = (
+                    f"setmaxnreg by warp {warp % warps} of a CTA of {machine.real} threads, whose warpgroup has no four"
+                )
+                raise Unclear(one.line, f"{text} warps: the ISA says nothing of it")
             before, time, number = owned.get(warp, (amount, 0, 0))
             counts = machine.counts.setdefault(warp // 4, [])  # by the first warp that came so far, in order
             if number == len(counts):

@@ -46,7 +46,20 @@ BINDS: Mapping[str, Bind] = {
     **clusters.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
-_MOVES = ("move", "address", "parameter", "load", "shuffle", "vote", "branch", "nothing", "policy", "fence")
+_MOVES = (
+    "move",
+    "address",
+    "parameter",
+    "load",
+    "shuffle",
+    "vote",
+    "reduce",
+    "match",
+    "branch",
+    "nothing",
+    "policy",
+    "fence",
+)
 PURE = frozenset({*integers.BINDS, *fields.BINDS, *comparisons.BINDS, *_MOVES})  # classes that write registers alone
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (

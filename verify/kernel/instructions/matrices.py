@@ -23,6 +23,7 @@ from verify.kernel.data.registers import Word, joined, octets, word
 from verify.kernel.data.values import SIZE, Ids, Mask
 from verify.kernel.ptx.source import Immediate, Instruction, Operand, Register, Vector
 from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.lanes import listed
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
@@ -155,14 +156,14 @@ def threads_of(warps: Ints, lanes: int) -> Ints:
 
 def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
     """The numbers of the warps (warpgroups) that execute an instruction, all their threads together."""
-    if machine.threads % lanes:
-        raise Unclear(machine.findings.line, f"a CTA of {machine.threads} threads has no whole groups of {lanes}")
     if mask is None:
         return np.arange(machine.count // lanes)
     groups = mask.reshape(-1, lanes)
-    if (groups.any(1) & ~groups.all(1)).any():
-        what = "warpgroup" if lanes == 128 else "warp"
-        text = f"only a part of a {what}'s threads executes this instruction, which is .aligned"
+    short = groups.any(1) & ~groups.all(1)
+    if short.any():
+        what, group = "warpgroup" if lanes == 128 else "warp", int(np.flatnonzero(short)[0])
+        text = f"{machine.shared.who(group * lanes)}: only lanes {listed(np.flatnonzero(groups[group]).tolist())} of "
+        text += f"this {what} execute this instruction, which is .aligned: all {lanes} must"
         machine.findings.add(f"instruction by a part of a {what}", Severity.STUCK, text)
     return np.flatnonzero(groups.all(1))
 

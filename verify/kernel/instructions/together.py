@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, word
-from verify.kernel.data.values import UNWRITTEN, Mask
+from verify.kernel.data.values import Mask
 from verify.kernel.instructions.integers import cut
 from verify.kernel.ptx.source import Instruction, Register, Vector
 from verify.kernel.state.findings import Severity
 from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.order import Ints
 
 
 def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -36,19 +39,31 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         inside = source >= most if mode == "up" else source <= most
         source = np.where(inside, source, lane)
         other = machine.everyone - lane + source
-        idle = mask is not None and not mask[other[mask]].all()
         bits = found.bits if len(found.bits) == 1 else found.bits[other]
-        if found.plain and not idle:
+        away = _away(machine, mask, lane, source)
+        if found.plain and away is None:
             put(Word(bits), mask)
         else:
             labels = np.broadcast_to(found.wide(4), (machine.count, 4))[other]
-            if mask is not None and idle:
-                labels[~mask[other]] = UNWRITTEN << 3  # a lane that does not take part gives nothing
+            if away is not None:
+                first = int(away.argmax())
+                text = f"{machine.shared.who(first)} gets from lane {int(source[first])}, which does not execute the "
+                labels[away] = machine.values.nowhere(f"{text}shuffle with it") << 3
             put(word(bits, labels), mask)
         if pair and also is not None:
             also(Word(np.broadcast_to(inside, machine.count).astype(np.uint64)), mask)
 
     return run
+
+
+def _away(machine: Machine, mask: Mask | None, lane: Ints, source: Ints) -> Mask | None:
+    """Find the threads of a mask whose source lane does not execute the shuffle with them; None for none."""
+    if mask is None and machine.together.masks(machine.number, None) is None:
+        return None
+    found = ~machine.together.partners(machine.number, mask)[machine.everyone, source]
+    if mask is not None:
+        found &= mask
+    return found if found.any() else None
 
 
 def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -57,34 +72,86 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     mode = meaning.words.get("mode", "")
     if not mode:
         return lambda mask: put(machine.unknown("is the mask of active lanes, which depends on the schedule", 4), mask)
-    read = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
+    read = machine.reader(one.operands[1])
 
     def run(mask: Mask | None) -> None:
-        there = np.ones(machine.count, bool) if mask is None else mask
-        size = 32 if machine.count % 32 == 0 else machine.count
-        says = there.copy()
-        if read is not None:
-            says &= np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
-        warps, present = says.reshape(-1, size), there.reshape(-1, size)
+        there = machine.together.partners(machine.number, mask)
+        true = np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
+        says = there & np.repeat(true.reshape(-1, 32), 32, 0)
         if mode == "ballot":
-            weights = np.uint64(1) << np.arange(size, dtype=np.uint64)
-            found = (warps * weights).sum(1, dtype=np.uint64)
+            found = (says * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)
         elif mode == "any":
-            found = warps.any(1).astype(np.uint64)
+            found = says.any(1).astype(np.uint64)
         elif mode == "all":
-            found = (warps == present).all(1).astype(np.uint64)
+            found = (says == there).all(1).astype(np.uint64)
         else:
-            found = ((warps == present).all(1) | ~warps.any(1)).astype(np.uint64)
-        put(Word(np.repeat(found, size)), mask)
+            found = ((says == there).all(1) | ~says.any(1)).astype(np.uint64)
+        put(Word(found), mask)
+
+    return run
+
+
+def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """redux.sync: the sum, the least, the greatest or the bits together of the numbers of a mask's lanes."""
+    put, read = machine.writer(one.operands[0]), machine.reader(one.operands[1])
+    rule, neutral = _REDUCED[meaning.words["operation"]]
+    signed = meaning.words["type"] == "s32"
+    if meaning.words["operation"] == "min":
+        neutral = (1 << 31 if signed else 1 << 32) - 1
+    elif meaning.words["operation"] == "max" and signed:
+        neutral = -(1 << 31)
+
+    def run(mask: Mask | None) -> None:
+        numbers = cut(machine.numbers(read, mask, "a number that lanes join"), 32)
+        kind = np.int32 if signed else np.uint32
+        every = np.broadcast_to(numbers, machine.count).astype(np.uint32).view(kind).astype(np.int64)
+        rows = np.repeat(every.reshape(-1, 32), 32, 0)
+        found = rule(np.where(machine.together.partners(machine.number, mask), rows, neutral), axis=1)
+        put(Word(cut(found.view(np.uint64), 32)), mask)
+
+    return run
+
+
+_REDUCED: dict[str, tuple[Callable[..., Ints], int]] = {
+    "add": (np.sum, 0),
+    "min": (np.min, 0),
+    "max": (np.max, 0),
+    "and": (np.bitwise_and.reduce, -1),
+    "or": (np.bitwise_or.reduce, 0),
+    "xor": (np.bitwise_xor.reduce, 0),
+}
+
+
+def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """match.sync: the lanes of the mask that have the same number; all of them or none for `.all`."""
+    destination, read = one.operands[0], machine.reader(one.operands[1])
+    puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
+    every = meaning.words["mode"] == "all"
+
+    def run(mask: Mask | None) -> None:
+        numbers = np.broadcast_to(machine.numbers(read, mask, "a number that lanes compare"), machine.count)
+        there = machine.together.partners(machine.number, mask)
+        same = there & (np.repeat(numbers.reshape(-1, 32), 32, 0) == numbers[:, None])
+        whole = (same == there).all(1)
+        found = same & whole[:, None] if every else same
+        puts[0](Word((found * (np.uint64(1) << np.arange(32, dtype=np.uint64))).sum(1, dtype=np.uint64)), mask)
+        if len(puts) > 1:
+            puts[1](Word(whole.astype(np.uint64)), mask)
 
     return run
 
 
 def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """bar.warp.sync: orders the accesses of a warp's threads."""
+    """bar.warp.sync: orders the accesses of the threads that each mask names."""
 
     def run(mask: Mask | None) -> None:
-        machine.shared.order.meet_warps(machine.chosen(mask))
+        order = machine.shared.order
+        if machine.together.masks(machine.number, mask) is None:
+            order.meet_warps(machine.chosen(mask))
+            return
+        there = np.ones(machine.count, bool) if mask is None else mask
+        for members in machine.together.groups(machine.number, there):
+            order.learn(members, order.clock(members))
 
     return run
 
@@ -142,6 +209,8 @@ def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 BINDS: dict[str, Bind] = {
     "shuffle": shuffle,
     "vote": vote,
+    "reduce": reduce,
+    "match": match,
     "warp_barrier": warp_barrier,
     "barrier": barrier,
     "fence": nothing,

@@ -58,8 +58,8 @@ class Barriers:
 
     def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
         warps = np.unique(mine // 32)
-        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel() % len(self.state)] != DONE
-        if self.threads % 32 == 0 and int(alive.sum()) != len(mine):
+        alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel()] != DONE
+        if int(alive.sum()) != len(mine):
             text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"
             self.findings.add("barrier by part of a warp", Severity.STUCK, text, SECTION)
         here = self.barriers.setdefault((cta, number), Barrier())

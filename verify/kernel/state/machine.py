@@ -22,6 +22,7 @@ from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.lanes import WARP, Lanes
 from verify.kernel.state.loops import Loops
 from verify.kernel.state.memory import MAX_SHARED, SHARED_BASE, Global, Shared
 from verify.kernel.state.order import Ints
@@ -34,6 +35,7 @@ Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
 RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 _ALL64 = (1 << 64) - 1
+_GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 
 
 class Machine:
@@ -45,7 +47,10 @@ class Machine:
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, findings
         self.memory, self.parameters, self.budget = memory, parameters, budget
-        self.threads = int(np.prod(launch.block))
+        self.real = int(np.prod(launch.block))  # threads of a CTA
+        grouped = any(one.words[0] in _GROUPED for one in kernel.instructions)
+        size = 4 * WARP if grouped else WARP
+        self.threads = -(-self.real // size) * size  # and with those that fill up its last warp, which never run
         self.steps, self.ran = 0, np.zeros(len(kernel.instructions), bool)
         self.run: list[Run] = []  # by instruction
         self.lanes: list[int] = []  # that must execute it together
@@ -106,15 +111,17 @@ class Machine:
         count, threads = len(ctas), self.threads
         self.ctas, self.count = count, count * threads
         self.registers: list[Word | None] = [None] * len(self.kernel.registers)
-        self.state = np.zeros(self.count, np.int8)
+        self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
+        self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
         self.pc = np.zeros(self.count, np.int32)
         if self.size > MAX_SHARED:
             raise Unclear(0, f"{self.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
         self.shared = Shared(count, threads, self.size, self.cell, self.findings)
+        self.shared.order.leave_out(self.real)
+        self.together = Lanes(self)
         self.shared.nowhere = self.values.nowhere
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
         self.barriers = Barriers(self.state, self.shared, self.findings)
-        self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.cta = np.repeat(np.arange(count), threads)
         self.group = np.zeros(self.count, np.int64)  # of cp.async
         self.everyone = np.arange(self.count)
@@ -135,7 +142,7 @@ class Machine:
         self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
         self.active = np.ones(self.count, bool)  # the threads that execute
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
-        if self.asynchronous and self.threads % 128 == 0:
+        if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
             self.shared.written = self.products.reads.written
         self._specials(ctas)
@@ -323,18 +330,18 @@ class Machine:
             self.ran[pc] = True
             self.effects += not self.pure[pc]
             mask = None if everyone else active
-            if self.lanes[pc] > 1 and not everyone and self._short(pc, active):
-                return
             if one.guard is not None:
                 mask = self._guarded(one.guard, active, mask)
+            if self.lanes[pc] > 1 and not (mask is None and self.members[pc] is None) and self._short(pc, active, mask):
+                return
             control = self.control[pc]
             if control:
                 if self._control(control, one, active, active if mask is None else mask, pc):
                     return
             elif mask is None or mask.any():
                 self.run[pc](mask)
-                if self.lanes[pc] > 1 and self.barriers.executed is not None:
-                    self.barriers.executed.gather(active if mask is None else mask)
+                if self.lanes[pc] > 1 and (executed := self.barriers.executed) is not None:
+                    executed.gather(self.together.groups(pc, active if mask is None else mask, executed.news))
             pc += 1
         if pc >= len(instructions):
             self.state[active] = DONE
@@ -348,39 +355,28 @@ class Machine:
         found: Mask = active & taken
         return None if mask is None and found.all() else found
 
-    def _short(self, pc: int, active: Mask) -> bool:
-        """Let warps of which only a part has come wait for the rest; whether any does."""
-        size = self.lanes[pc]
-        if self.count % size:
+    def _short(self, pc: int, active: Mask, mask: Mask | None) -> bool:
+        """Let lanes wait for those that must execute an instruction with them; return whether any does."""
+        taken = active if mask is None else mask
+        if not taken.any():
             return False
-        there = active.reshape(-1, size)
-        short = np.repeat(there.any(1) & (self._expected(pc, there) & ~there).any(1), size) & active
-        if not short.any():
-            return False
-        self.pc[active] = pc
-        self.state[short] = GATHERING
-        self._gathered()
-        return True
-
-    def _expected(self, pc: int, there: Mask) -> Mask:
-        """The threads (groups, lanes) that must come to an instruction: those of its mask that have not ended."""
-        alive: Mask = (self.state != DONE).reshape(there.shape)
-        read = self.members[pc]
-        if read is None:
-            return alive
-        masks = np.broadcast_to(self.numbers(read, there.ravel(), "the mask of lanes"), self.count).reshape(there.shape)
-        first = np.take_along_axis(masks, there.argmax(1)[:, None], 1)  # that of a lane which is there
-        chosen: Mask = ((first >> np.arange(there.shape[1], dtype=np.uint64)) & np.uint64(1)).astype(bool)
-        return np.asarray(alive & chosen)
+        short = self.together.late(pc, taken)
+        if short.any():
+            self.pc[active] = pc + 1  # those that the guard leaves out
+            self.pc[taken] = pc
+            self.state[short] = GATHERING
+            self._gathered()
+            return True
+        self.together.check_named(pc, mask)
+        return False
 
     def _gathered(self) -> bool:
-        """Let those warps go on all of whose threads have come to one instruction."""
+        """Let those lanes go on that have come to one instruction with all that must execute it with them."""
         some = False
         waiting = self.state == GATHERING
         for pc in np.unique(self.pc[waiting]):
-            size = self.lanes[pc]
-            here = (waiting & (self.pc == pc)).reshape(-1, size)
-            whole = np.repeat(here.any(1) & ~(self._expected(int(pc), here) & ~here).any(1), size) & here.ravel()
+            here = waiting & (self.pc == pc)
+            whole = here & ~self.together.late(int(pc), here)
             if whole.any():
                 self.state[whole] = RUNNING
                 some = True
@@ -439,4 +435,5 @@ class Machine:
                 lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
                 text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
                 text += self.waited_for() if state == WAITING else ""
+                text += self.together.lacking(pc, members) if state == GATHERING else ""
                 self.findings.add("stuck threads", Severity.STUCK, text)

@@ -23,7 +23,7 @@ class Order:
     """The clocks of all threads of some CTAs, and who last wrote and read each cell of their shared memory."""
 
     def __init__(self, ctas: int, threads: int, cells: int) -> None:
-        self.threads, self.warps = threads, -(-threads // 32)
+        self.threads, self.warps, self.real = threads, threads // 32, threads
         count = ctas * threads
         self.now = 1
         self.known = np.zeros((count, threads), np.int32)
@@ -40,6 +40,11 @@ class Order:
         self.write_line = np.zeros(cells, np.int32)
         self.read_line = np.zeros(cells, np.int32)
 
+    def leave_out(self, real: int) -> None:
+        """Leave out the threads of each CTA from one on: they fill up its last warp and do nothing."""
+        self.real = real
+        self.known[:, real:] = ALWAYS
+
     def meet(self, members: Ints) -> None:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
@@ -48,7 +53,7 @@ class Order:
         if len(members) == self.threads:
             first = int(members[0])
             block = slice(first, first + self.threads)
-            self.known[block] = self.now
+            self.known[block, : self.real] = self.now
             self.floor[block] = self.now
             self.known[members, self.local[members]] = ALWAYS
             return
@@ -62,8 +67,7 @@ class Order:
     def meet_warps(self, members: Ints) -> None:
         """Order what the lanes of each warp did before what they do next."""
         self.now += 1
-        whole = self.threads % 32 == 0 and len(members) == len(self.known)
-        if not whole:
+        if len(members) < len(self.known):
             for warp in np.unique(members // 32):
                 self.learn(mine := members[members // 32 == warp], self.clock(mine))
             return
@@ -118,8 +122,7 @@ class Order:
         certain, perhaps = single, np.zeros_like(single)
         if many.any():
             places, who = cells[many], threads[many]
-            lanes = np.pad(self.known[who], ((0, 0), (0, self.warps * 32 - self.threads)), constant_values=ALWAYS)
-            lanes = lanes.reshape(len(who), self.warps, 32)
+            lanes = self.known[who].reshape(len(who), self.warps, 32)
             times = self.by_warp[:, places].T
             unknown = (times > lanes.max(2, where=lanes < ALWAYS, initial=0)).any(1)
             certain = certain.copy()

@@ -9,7 +9,7 @@ what. It is wider than the order of memory accesses: `.sync` instructions make l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,14 +50,11 @@ class Executed:
         self.known[members, self.local[members]] = ALWAYS
         self.news[members // 32] = True
 
-    def gather(self, there: NDArray[np.bool_]) -> None:
-        """Put what the lanes of a warp did before what they do next, for each warp that is wholly there."""
-        if self.threads % 32:
-            return
-        for warp in np.flatnonzero(self.news & there.reshape(-1, 32).all(1)):
-            members = np.arange(32 * warp, 32 * warp + 32)
+    def gather(self, groups: Iterable[Ints]) -> None:
+        """Put what the lanes of each group did before what they do next."""
+        for members in groups:
             self.learn(members, self.release(members))
-            self.news[warp] = False
+            self.news[members[0] // 32] = len(members) < 32
 
     def missing(self, members: Ints, needed: Clock, what: str) -> str:
         """The sentence that one of these threads does not come after all that is needed; empty if they all do."""
