@@ -2,7 +2,7 @@
 """The verdicts on a project's maps: compared with the ISA where an instruction is named, and with its own inverse.
 
 A map for an instruction that the ISA tables lack, or of another vendor, is UNCHECKED, with its own inverse compared. A
-map that could not be had is UNCHECKED, with the reason.
+map that could not be loaded is UNCHECKED, with the reason.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     """All verdicts on one map of a project; `replay` is the command that finds a counterexample again."""
     name = f"{project}: {found.name}"
     if isinstance(found, MissingMap):
-        return Case(name, (_missing(name, "", f"the map could not be had: {found.why}"),))
+        why = found.why
+        if found.whole and why.startswith(f"{project} isn't"):
+            why = f"it{why.removeprefix(project)}"
+        return Case(name, (_missing(name, "", f"couldn't load {project if found.whole else found.name}: {why}"),))
     verdicts = [*_of_instruction(name, found), *_own_inverse(name, found)]
     layouts = ((found.operand or "map", str(found.map.origin)),)
     refuted = any(one.status is Status.REFUTED for one in verdicts)

@@ -108,7 +108,7 @@ def maps_of(adapter: Path, options: argparse.Namespace) -> Iterator[tuple[str, F
     except isolation.NoAnswer as missing:
         head = {"missing": str(missing)}
     if "missing" in head:
-        yield adapter.stem, MissingMap("all maps", head["missing"])
+        yield adapter.stem, MissingMap("all maps", head["missing"], whole=True)
         return
     project, names = f"{head['project']} {head['version']}", head["maps"]
     why = "its process ended before it answered"

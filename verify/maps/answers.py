@@ -43,10 +43,11 @@ class ForeignMap:
 
 @dataclass(frozen=True, slots=True)
 class MissingMap:
-    """A map that could not be had, and why."""
+    """A map that could not be loaded, and why."""
 
     name: str
     why: str
+    whole: bool = False  # every map of the project: it could not be loaded
 
 
 def read(answer: Any) -> ForeignMap | MissingMap:

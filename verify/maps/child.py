@@ -201,7 +201,12 @@ def plain(value: Any) -> Any:
 
 
 def describe(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error in one line; for a module that isn't there, which project is missing or too old."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        root = error.name.partition(".")[0]
+        if root == error.name:
+            return f"{root} isn't installed here (use --python)"
+        return f"the {root} installed here has no {error.name}: another version?"
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:300] + str(getattr(error, "place", ""))[:200]
 

@@ -60,7 +60,7 @@ def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inver
 
 def test_a_map_that_is_missing_is_unchecked_with_the_reason():
     [verdict] = case("p", MissingMap("C", "it hangs")).verdicts
-    assert verdict.status.value == "UNCHECKED" and verdict.reason == "the map could not be had: it hangs"
+    assert verdict.status.value == "UNCHECKED" and verdict.reason == "couldn't load C: it hangs"
 
 
 def test_an_inverse_of_several_owners_needs_to_name_one_of_them():

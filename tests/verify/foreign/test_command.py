@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
 import sys
 
 import pytest
@@ -60,8 +61,36 @@ def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, cap
     path = written(tmp_path, "import no_such_package_here")
     code, found = verdicts(capsys, path)
     assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
-        "the map could not be had: ModuleNotFoundError: No module named 'no_such_package_here'"
+        "couldn't load adapter: no_such_package_here isn't installed here (use --python)"
     )
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_project_that_is_not_installed_is_named_with_the_way_out(name, tmp_path, capsys):
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    code, found = verdicts(capsys, name, "--python", venv / "bin/python")
+    module = {"cutlass_dsl": "cutlass"}.get(name, "it")
+    why = f"couldn't load {name}: {module} isn't installed here (use --python)"
+    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == why
+
+
+def test_a_project_of_another_version_says_which_module_it_lacks(tmp_path, capsys):
+    code, found = verdicts(capsys, written(tmp_path, "import json.no_such_module"))
+    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
+        "couldn't load adapter: the json installed here has no json.no_such_module: another version?"
+    )
+
+
+def test_tvm_without_the_file_of_its_maps_says_so(tmp_path, capsys):
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    [site] = venv.glob("lib/python*/site-packages")
+    (site / "tvm").mkdir()
+    (site / "tvm/__init__.py").write_text("")
+    code, found = verdicts(capsys, "tvm", "--python", venv / "bin/python")
+    reason = found["all maps"]["verdicts"][0]["reason"]
+    assert code == 4 and reason.startswith("couldn't load tvm: ") and "has no tensor_intrin/cuda.py" in reason
 
 
 def test_a_project_that_ends_its_process_between_two_maps_misses_the_maps_after_it(tmp_path, capsys):
@@ -115,7 +144,7 @@ def maps():
         "writes": "UNCHECKED",
         "last": "VERIFIED",
     }
-    assert found["writes"]["verdicts"][0]["reason"] == "the map could not be had: an answer that is no JSON"
+    assert found["writes"]["verdicts"][0]["reason"] == "couldn't load writes: an answer that is no JSON"
 
 
 def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):

@@ -27,7 +27,10 @@ class Empty(ModuleType):
         return lambda value=0, *_: value
 
 
-ROOT = Path(importlib.util.find_spec("tilelang").origin).parent
+SPEC = importlib.util.find_spec("tilelang")
+if SPEC is None or SPEC.origin is None:  # not there, or a folder of that name
+    raise ModuleNotFoundError(name="tilelang")
+ROOT = Path(SPEC.origin).parent
 for package, folder in (
     ("tilelang", "."),
     ("tilelang.cuda", "cuda"),

@@ -25,8 +25,13 @@ MAPS = (
 
 def functions():
     """The file, and its functions that are arithmetic alone."""
-    root = Path(importlib.util.find_spec("tvm").origin).parent
-    path = next(root / place for place in PLACES if (root / place).is_file())
+    spec = importlib.util.find_spec("tvm")
+    if spec is None or spec.origin is None:  # not there, or a folder of that name
+        raise ModuleNotFoundError(name="tvm")
+    root = Path(spec.origin).parent
+    path = next((root / place for place in PLACES if (root / place).is_file()), None)
+    if path is None:
+        raise FileNotFoundError(f"the tvm installed here has no {PLACES[-1].removeprefix('tir/')}")
     wanted = {name for row in MAPS for name in row[:2]}
     tree = ast.parse(path.read_text())
     kept = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in wanted]
