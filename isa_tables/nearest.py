@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
+from isa_tables.assembler import find_beyond, name_of
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 from isa_tables.tables import Variant, Word
@@ -20,19 +21,36 @@ def not_found(
     families: Sequence[str],
     incomplete: Collection[str],
     mnemonics: Callable[[str], Sequence[str]],
+    shipped: bool = True,
 ) -> IsaError:
-    """NotInIsa for a family that the tables have whole, else UnknownInstruction; both name the nearest mnemonics.
+    """Return NotInIsa for what the tables have whole, else UnknownInstruction; both name the nearest mnemonics.
 
-    `incomplete` are the families of which the tables have a part; `mnemonics` gives the mnemonics of a family.
+    `incomplete` are the families of which the tables have a part; `mnemonics` gives the mnemonics of a family. The
+    shipped tables have whole instructions: what has another family, such as a product without .sync, is not in the ISA.
     """
     wanted = f"{mnemonic[:200]!r}"
     known = key.family in families
     family = key.family if known else next(iter(get_close_matches(key.family, families, 1, 0.0)), "*")
     near = ", ".join(_nearest(wanted, key, mnemonics(family))) or "none is near"
+    if shipped and (word := find_beyond(mnemonic)):
+        return UnknownInstruction(f"{wanted}: .{word} is not in the tables; nearest: {near}")
     if known and family not in incomplete:
         return NotInIsa(f"{wanted}: the ISA has no such {key.family} instruction; nearest: {near}")
+    if shipped and not known and _whole(name_of(mnemonic), families, incomplete):
+        return NotInIsa(f"{wanted}: the ISA has no such {name_of(mnemonic)} instruction; nearest: {near}")
     where = "is in the tables in part" if known else "is not in the tables"
     return UnknownInstruction(f"{wanted}: {key.family} {where}; nearest: {near}")
+
+
+def _whole(name: str, families: Sequence[str], incomplete: Collection[str]) -> bool:
+    """Whether the tables have every instruction of a name.
+
+    >>> [_whole(name, ["mma.sync", "tcgen05.ld.red.sync", "ld"], ["ld"]) for name in ("mma", "tcgen05.shift", "ld")]
+    [True, False, False]
+    """
+    words = {*name.split(".")[:2]}  # the third, as of wmma.load.a, is in no family's name
+    of_name = [family for family in families if words <= {*family.split(".")}]
+    return name != "" and of_name != [] and not set(of_name) & set(incomplete)
 
 
 def not_selected(

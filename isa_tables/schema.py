@@ -85,6 +85,7 @@ KINDS: Mapping[str, Kind] = {
     "truth": Kind("true or false", lambda v: isinstance(v, bool)),
     "space": Kind(f"one of {', '.join(SPACES)}", lambda v: v in SPACES),
     "named texts": Kind("a table of texts", _table_of(_is_text)),
+    "named lists": Kind("a table of lists of texts", _table_of(_is_texts)),
     "places": Kind(f"a table of {', '.join(SPACES)}", _table_of(lambda v: _is_text(v) and v in SPACES)),
     "maps": Kind("a table of row and col texts", lambda v: _table_of(_is_text)(v) and v.keys() <= {"row", "col"}),
     "table": Kind("a table", lambda v: isinstance(v, dict)),

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from isa_tables import schema, tables
+from isa_tables.assembler import assembler, find_misplaced
 from isa_tables.entries import Entry, Fragment, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
@@ -195,9 +196,12 @@ def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
     if not found:
         from isa_tables.nearest import not_found
 
-        raise not_found(mnemonic, key, families(folder), in_part(folder), lambda name: mnemonics(name, folder))
+        shipped = folder == tables.SHIPPED
+        raise not_found(mnemonic, key, families(folder), in_part(folder), lambda name: mnemonics(name, folder), shipped)
     if len(found) > 1:
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
+    if mnemonic != (written := found[0][0].mnemonic) and (problem := find_misplaced(mnemonic, written)):
+        raise NotInIsa(f"{mnemonic[:200]!r}: ptxas {assembler().release} rejects the order of its words: {problem}")
     return tuple(found[0])
 
 
