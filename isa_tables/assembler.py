@@ -40,7 +40,7 @@ def read(path: Path) -> Assembler:
     """Read a file of answers. Raises TableError where it breaks the schema."""
     file = str(path)
     data = tables.parsed(file, tables.text_of(path))
-    schema.check(data, schema.keys()["assembler"], file, "", ("schema", "ptxas", "isa", "single", "several"))
+    schema.check(data, schema.keys()["reading"], file, "", ("schema", "ptxas", "isa", "single", "several"))
     tables.check_schema(data, file)
     names = {f"{head}.{rest}".rstrip(".") for head, rests in data["several"].items() for rest in rests}
     beyond = {name: frozenset(row["words"]) for row in _rows(data, "beyond", file) for name in row["names"]}
