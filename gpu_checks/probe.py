@@ -21,6 +21,7 @@ from gpu_checks.command import Interrupted, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
+from gpu_checks.opcodes.command import list_forms, probe_opcodes
 from gpu_checks.recordings_io.writer import RecordedLines, write
 from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
@@ -29,7 +30,11 @@ from lanecheck_console.command import parser as parser_of
 from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress
 
-_STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
+_STOPS: Mapping[str, Sequence[str]] = {
+    "check": (),
+    "list": ("mnemonic", "all", "family", "opcodes"),
+    "opcodes": ("list", "output", "require", "quiet"),
+}
 _GLOB = frozenset("*?[")
 _MOST = 12  # processes: more contexts take longer to open than they save
 _WAKE = 1.0  # seconds of a wait
@@ -58,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
         return check(options.check)
+    if options.opcodes:
+        return list_forms() if options.list else probe_opcodes(options.output, options.require, options.quiet)
     if options.list:
         return _list(_chosen(options))
     with ExitStack() as until_done:
@@ -89,6 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
+    words = "run every form of every opcode on plain bits instead: integers, comparisons, conversions, loads, shuffles"
+    parser.add_argument("--opcodes", action="store_true", help=words)
     parser.add_argument("--list", action="store_true", help="print what is selected, or all, and stop")
     parser.add_argument("-o", "--output", type=filled, metavar="DIR", help="write the recordings there, as JSON Lines")
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")

@@ -89,12 +89,13 @@ def meaning(opcode: str) -> Meaning | None:
         found = row.pattern.fullmatch(opcode)
         if found:
             words = {name: word for name, word in found.groupdict().items() if word}
-            types = {role: _type(kind, words) for role, kind, _ in row.operands}
+            types = {role: type_of(kind, words) for role, kind, _ in row.operands}
             return Meaning(row, words, {role: kind for role, kind in types.items() if kind})
     return None
 
 
-def _type(kind: str, words: Mapping[str, str]) -> str:
+def type_of(kind: str, words: Mapping[str, str]) -> str:
+    """Return the type of an operand whose row gives `kind`, if the opcode has these words; "" if it has none."""
     if kind == "wide":
         return _WIDE[words["type"]]
     return words.get(kind, "" if kind in ("type", "") else kind)
