@@ -22,8 +22,8 @@ from gpu_checks.recordings_io.validation import is_stale, stale_notice, validate
 from gpu_checks.tilings import runner
 from gpu_checks.tilings import store as tilings
 from isa_tables.signature import IsaError, Signature, signature
+from lanecheck_console.exits import Exit
 
-OK, CONTRADICTED = 0, 1
 Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kernels of another text than today's
 
 
@@ -88,7 +88,7 @@ def check(paths: Sequence[Path]) -> int:
     for recording in wrong:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
     show(f"{', '.join(counts)} read, {len(wrong)} do not rebuild their table")
-    return CONTRADICTED if wrong else OK
+    return Exit.CONTRADICTION if wrong else Exit.OK
 
 
 def _kind(file: Path) -> str:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
 from lanecheck_console.command import unread, until_closed, width
-from lanecheck_console.progress import INTERRUPTED
-
-USAGE, INTERNAL = 2, 3
+from lanecheck_console.exits import Exit
 
 
 class Interrupted(KeyboardInterrupt):
@@ -29,13 +27,13 @@ def guarded(name: str, body: Callable[[], int]) -> int:
         with until_closed():
             return body()
     except KeyboardInterrupt as stopped:
-        return _report(name, str(stopped) or "interrupted", INTERRUPTED)
+        return _report(name, str(stopped) or "interrupted", Exit.INTERRUPTED)
     except WorkerError as defect:
-        return _report(name, defect.summary(), INTERNAL)
+        return _report(name, defect.summary(), Exit.CONTRADICTION)
     except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
-        return _report(name, str(error), USAGE)
+        return _report(name, str(error), Exit.USAGE)
     except (RuntimeError, MemoryError) as error:  # which CuPy raises when the GPU failed
-        return _report(name, str(error).partition("\n")[0], INTERNAL)
+        return _report(name, str(error).partition("\n")[0], Exit.CONTRADICTION)
 
 
 def _report(name: str, line: str, code: int) -> int:
@@ -51,6 +49,18 @@ def parsed(
     if line := unread(parser, options, stops):
         parser.error(line)
     return options
+
+
+def add_unchecked(parser: argparse.ArgumentParser) -> None:
+    """Add the options that decide whether something UNCHECKED ends the command with exit code 4: it does by default."""
+    both = parser.add_mutually_exclusive_group()
+    both.add_argument("--allow-unchecked", action="store_true", help="exit 0 though something stays UNCHECKED")
+    both.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED, which is the default")
+
+
+def undecided(options: argparse.Namespace) -> Exit:
+    """Return the exit code of a command that left something UNCHECKED."""
+    return Exit.OK if options.allow_unchecked else Exit.UNDECIDED
 
 
 def show(*lines: str) -> None:

@@ -24,6 +24,7 @@ from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.exits import Exit
 from lanecheck_console.outputs import written
 from lanecheck_console.progress import Progress, each
 
@@ -195,7 +196,7 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when the GPU fails."""
+    """Run the campaigns; returns the exit code."""
     parser = parser_of("gpu_checks.laws", __doc__, "composition --cpu")
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
@@ -212,7 +213,8 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(f"--cases {options.cases}: at least 1")
     found = None if options.cpu else device_info()
     if isinstance(found, Unavailable):
-        raise ValueError(f"{found.reason}; --cpu uses numpy")
+        command.show(f"{len(options.names or LAWS)} laws  UNCHECKED  {found.reason}; --cpu uses numpy")
+        return Exit.UNDECIDED
     xp = array_module(on_gpu=not options.cpu)
     names, least = options.names or list(LAWS), options.cases or (ON_CPU if options.cpu else ON_GPU)
     failed = []
@@ -231,7 +233,7 @@ def _run(options: argparse.Namespace) -> int:
     _, missing = each(names, run, "laws", str)
     if missing:
         raise Interrupted(missing, len(names))
-    return int(bool(failed))
+    return Exit.REFUTED if failed else Exit.OK
 
 
 def _record(file: Path, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:

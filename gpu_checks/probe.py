@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, guarded, parsed, show
+from gpu_checks.command import Interrupted, add_unchecked, guarded, parsed, show, undecided
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
@@ -27,6 +27,7 @@ from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.exits import Exit
 from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress
 
@@ -39,7 +40,6 @@ _GLOB = frozenset("*?[")
 _MOST = 12  # processes: more contexts take longer to open than they save
 _WAKE = 1.0  # seconds of a wait
 _ALWAYS = 3000  # the cost of a probe with the smallest matrices
-OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
@@ -48,10 +48,8 @@ absolute coordinates. Instructions with metadata or with matrices in shared memo
 which B's elements are numbered in digits; ldmatrix, stmatrix and movmatrix are followed byte by byte. Compiled
 kernels are kept in the folder LANECHECK_CACHE (~/.cache/lanecheck); if it is empty, none are kept.
 
-exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
-recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed or damaged recording, a
-stale one of ours; 3 a defect of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is
-contradicted; 5 nothing selected; 130 interrupted: what was found is printed, and nothing is written
+It is a contradiction if a probe contradicts its own controls, or if the labels of a recording under --check do not
+rebuild its table. A run that is interrupted prints what it found, and writes nothing.
 """
 
 
@@ -79,9 +77,9 @@ def _run(options: argparse.Namespace) -> int:
 def _list(chosen: Sequence[Signature]) -> int:
     if not chosen:
         print("probe: nothing selected (see --list)", file=sys.stderr)
-        return EMPTY
+        return Exit.EMPTY
     show(*(s.mnemonic for s in chosen))
-    return OK
+    return Exit.OK
 
 
 def _processes(options: argparse.Namespace) -> int:
@@ -110,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help=f"processes (a CPU each, at most {_MOST})",
     )
-    parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
+    add_unchecked(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
         "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
@@ -126,16 +124,24 @@ def _positive(text: str) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Signature]:
-    """The selected signatures, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
+    """The selected signatures, each once, sorted; ValueError for a name that no instruction has."""
     known, names, family = mnemonics("*"), options.mnemonic, options.family
+    if not (names or family or options.all or options.list):
+        raise ValueError("which instructions? Give a MNEMONIC, --family or --all, or --list to see them")
     found = set(known) if options.all or ((family or options.list) and not names) else set()
     for name in names:
         if set(name) & _GLOB:
-            found |= {one for one in known if fnmatchcase(one, name)}
+            alike = {one for one in known if fnmatchcase(one, name)}
+            if not alike:
+                raise ValueError(f"no instruction is named {name!r} (see --list)")
+            found |= alike
         else:
             found.add(signature(name).mnemonic)
     chosen = [signature(name) for name in sorted(found)]
-    return [s for s in chosen if family in (None, s.family)]
+    kept = [s for s in chosen if family in (None, s.family)]
+    if chosen and not kept and not names:
+        raise ValueError(f"no family is named {family!r} (see --list)")
+    return kept
 
 
 def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
@@ -170,8 +176,8 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     summary = _summary(results, info, seconds)
     print(summary) if options.quiet else show(summary)
     if any(not r.sound for r in recorded):
-        return CONTRADICTED
-    return UNCHECKED if options.require and len(recorded) < len(results) else OK
+        return Exit.CONTRADICTION
+    return undecided(options) if len(recorded) < len(results) else Exit.OK
 
 
 def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from lanecheck_console import installation
+from lanecheck_console.exits import RULE
 
 
 class Version(argparse.Action):
@@ -51,7 +52,7 @@ def parser(name: str, description: str | None, example: str, epilog: str = "") -
     made = argparse.ArgumentParser(
         prog=f"python -m {name}",
         description=description,
-        epilog=f"example:\n  python -m {name} {example}\n\n{epilog}",
+        epilog="\n\n".join(filter(None, (f"example:\n  python -m {name} {example}", epilog, RULE))),
         formatter_class=Help,
     )
     made.add_argument("--version", action=Version, nargs=0, help="show program's version number and exit")

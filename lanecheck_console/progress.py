@@ -18,7 +18,6 @@ T = TypeVar("T")
 SHOWN_AFTER = 2.0  # seconds: a shorter run shows nothing
 REDRAWN = 0.2  # seconds between two states of the line on a terminal
 IN_A_LOG = 10.0  # seconds between two lines in a pipe or a file
-INTERRUPTED = 130  # the exit code of an interrupted command, as shells have it for SIGINT
 
 
 class Progress:

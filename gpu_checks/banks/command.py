@@ -202,12 +202,12 @@ def _data(one: Observation) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
+    """Measure and print; returns the exit code."""
     parser = parser_of("gpu_checks.banks", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     words = "write DIR/<gpu>.jsonl, a line for each pattern"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)
-    parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
+    command.add_unchecked(parser)
     return guarded("banks", lambda: _run(command.parsed(parser, argv, {"list": ()})))
 
 
@@ -218,7 +218,7 @@ def _run(options: argparse.Namespace) -> int:
     found = measure(patterns(), quiet=False)
     if isinstance(found, Unavailable):
         command.show(f"{len(patterns())} patterns  UNCHECKED  {found.reason}")
-        return 4 if options.require else 0
+        return command.undecided(options)
     width = max(len(one.pattern.name) for one in found)
     for one in found:
         took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"

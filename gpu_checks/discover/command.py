@@ -26,9 +26,9 @@ from isa_tables.signature import Signature, signature
 from lanecheck_console.columns import fitted
 from lanecheck_console.command import add_execution, forbidden, width
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.exits import Exit
 from lanecheck_console.outputs import output
 
-OK, UNDECIDED = 0, 4
 SCHEMA = 2
 SUFFIXES = (".cu::", ".cuh::", ".h::", ".hpp::", ".inl::")
 EPILOG = """\
@@ -36,9 +36,6 @@ A function takes (int lane, int i) and returns int2, a struct with row and col, 
 arguments for row and column, references or pointers. It is compiled with NVRTC, called for every lane and value, twice,
 in a process of its own that is ended after --timeout seconds. That isolates accidents, it is no sandbox: in CI (the
 variable CI is set) it needs --allow-exec.
-
-exit code: 0 found; 2 usage, an unknown mnemonic, a file that does not compile, a function that gives no map; 3 a
-defect of the probe; 4 no GPU and no recording, or what a GPU showed is no map; 130 interrupted
 """
 
 
@@ -79,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
     found = _of_function(options) if of_function else _of_instruction(options)
     if isinstance(found, Unavailable):
         command.show(f"{options.subject}  UNCHECKED  {found.reason}")
-        return UNDECIDED
+        return Exit.UNDECIDED
     if options.operand:
         chosen = [one for one in found.maps if one.operand == options.operand]
         if not chosen:
@@ -94,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
         options.output.write_text(text, encoding="utf-8")
     else:
         print(text, end="")
-    return UNDECIDED if found.notes else OK
+    return Exit.UNDECIDED if found.notes else Exit.OK
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -25,6 +25,7 @@ from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.exits import Exit
 from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress
 
@@ -164,12 +165,12 @@ def _data(one: Observation) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run and print; 0 done, 3 where a control is not as expected, 4 under --require without a GPU."""
+    """Run and print; returns the exit code, which is CONTRADICTION if a control isn't as expected."""
     parser = parser_of("gpu_checks.order", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the probes and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)
-    parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
+    command.add_unchecked(parser)
     return guarded("order", lambda: _command(command.parsed(parser, argv, {"list": ()})))
 
 
@@ -180,13 +181,13 @@ def _command(options: argparse.Namespace) -> int:
     found = observe(quiet=False)
     if isinstance(found, Unavailable):
         command.show(f"{len(PROBES)} probes  UNCHECKED  {found.reason}")
-        return 4 if options.require else 0
+        return command.undecided(options)
     width = max(len(one.name) for one in found)
     for one in found:
         command.show(f"{one.name:<{width}}  {one.delay:>6} cycles late  {sum(one.wrong)} of {one.results} wrong")
     if options.record:
         write(options.record / found[0].device.file, found)
-    return 0 if controls_hold(found) else 3
+    return Exit.OK if controls_hold(found) else Exit.CONTRADICTION
 
 
 def controls_hold(found: Sequence[Observation]) -> bool:

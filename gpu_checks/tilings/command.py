@@ -16,14 +16,13 @@ from gpu_checks.tilings import Tiling, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck_console.command import parser as parser_of
+from lanecheck_console.exits import Exit
 from lanecheck_console.outputs import filled
 from lanecheck_console.progress import Progress, each
 
-OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
-exit code: 0 every result equals numpy's, what could not be run is counted as UNCHECKED; 1 an element differs; 2 usage,
-an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; or a defect of
-the check itself; 4 under --require something stayed UNCHECKED; 5 nothing selected; 130 interrupted, nothing recorded
+A result is REFUTED if an element differs from numpy's. If a wrong stride makes no difference, the check says nothing,
+which is a contradiction. Nothing is recorded of a run that is interrupted.
 """
 
 
@@ -39,13 +38,13 @@ def _command(options: argparse.Namespace) -> int:
     chosen = _select(tilings(options.file), options.name)
     if not chosen:
         print("tilings: nothing selected (see --list)", file=sys.stderr)
-        return EMPTY
+        return Exit.EMPTY
     if options.list:
         command.show(*map(_line, chosen))
-        return OK
+        return Exit.OK
     if options.kernel:
         print("\n".join(map(kernel, chosen)))
-        return OK
+        return Exit.OK
     return _run(chosen, options)
 
 
@@ -61,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     words = "write DIR/<gpu>.jsonl, a line for each run"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
-    parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
+    command.add_unchecked(parser)
     return parser
 
 
@@ -97,10 +96,10 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
     command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
     if idle:
-        return INTERNAL
+        return Exit.CONTRADICTION
     if refuted:
-        return REFUTED
-    return UNCHECKED if options.require and len(done) < len(chosen) else OK
+        return Exit.REFUTED
+    return command.undecided(options) if len(done) < len(chosen) else Exit.OK
 
 
 def _verdict(found: TilingRun | Unavailable) -> str:

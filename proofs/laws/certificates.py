@@ -18,7 +18,8 @@ from typing import Any
 
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
-from lanecheck_console.progress import INTERRUPTED, Progress, each
+from lanecheck_console.exits import Exit
+from lanecheck_console.progress import Progress, each
 from proofs.laws import solve
 from proofs.laws.decide import INDEX, shipped
 from proofs.laws.law import Law
@@ -157,7 +158,7 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the certificates, or compare them with --check.
 
-    Returns 0; 1 when one is not current, 2 when cvc5 is needed and missing, 130 when interrupted.
+    Returns the exit code: REFUTED if one is not current, UNDECIDED if cvc5 is needed and missing.
     """
     parser = command.parser("proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
@@ -167,7 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--prove goes with --check")
     if (options.prove or not options.check) and not solve.has_cvc5():
         print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
-        return 2
+        return Exit.UNDECIDED
     found: list[str] = []
     try:
         if not options.check:
@@ -178,9 +179,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stopped:
         print("".join(f"{line}\n" for line in found), end="")
         print(f"certificates: {': '.join(['interrupted', *map(str, stopped.args)])}", file=sys.stderr)
-        return INTERRUPTED
+        return Exit.INTERRUPTED
     print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
-    return 1 if found else 0
+    return Exit.REFUTED if found else Exit.OK
 
 
 if __name__ == "__main__":

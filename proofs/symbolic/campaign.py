@@ -25,7 +25,8 @@ from typing import Any
 
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
-from lanecheck_console.progress import INTERRUPTED, Progress
+from lanecheck_console.exits import Exit
+from lanecheck_console.progress import Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
 from proofs.laws.decide import processes
@@ -206,8 +207,8 @@ def write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaign, or check the record with --check.
 
-    Returns 0; 1 when the record is not current or has an unproved path, 2 when an operation cannot be executed, and 130
-    when interrupted (the results so far are recorded).
+    Returns the exit code: REFUTED if the record is not current or has an unproved path, USAGE if an operation cannot be
+    executed, INTERRUPTED with the results so far recorded.
     """
     parser = command.parser("proofs.symbolic.campaign", __doc__, "--check")
     parser.add_argument("--check", action="store_true", help="compare instead of running")
@@ -220,14 +221,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             run(options.jobs)
         except ProblemError as error:
             print(error, file=sys.stderr)
-            return 2
+            return Exit.USAGE
         except KeyboardInterrupt:
             missing = len(operations()) - len(recorded())
             print(f"campaign: interrupted: {missing} of {len(operations())} operations not recorded", file=sys.stderr)
-            return INTERRUPTED
+            return Exit.INTERRUPTED
     found = list(faults())
     print("\n".join(found) or "the record is current")
-    return 1 if found else 0
+    return Exit.REFUTED if found else Exit.OK
 
 
 if __name__ == "__main__":

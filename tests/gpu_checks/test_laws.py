@@ -102,8 +102,8 @@ def test_a_missing_gpu_is_reported_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(laws, "device_info", lambda: Unavailable("no CUDA device"))
-    assert laws.main([]) == 2
-    assert capsys.readouterr().err == "gpu_checks.laws: no CUDA device; --cpu uses numpy\n"
+    assert laws.main([]) == 4
+    assert capsys.readouterr().out == "10 laws  UNCHECKED  no CUDA device; --cpu uses numpy\n"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ E2M1 = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f
 Row = tuple[object, ...]
 NAMES = {  # how the pages call what the exit codes mean, in the order of the codes
     "README.md": "all verified|something refuted|usage|contradiction|unknown, unchecked|nothing selected|interrupted",
-    "docs/gate.md": "everything verified|something REFUTED|usage|a contradiction|UNKNOWN|nothing was|interrupted",
     "docs/stability.md": "`OK`|`REFUTED`|`USAGE`|`CONTRADICTION`|`UNDECIDED`|`EMPTY`|",
 }
 
@@ -319,7 +318,6 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     ],
     "docs/claims.md": claims,
     "docs/foreign.md": lambda: [("at most {} MiB each", constant("verify/maps/child.py", r"MOST = (\d+) << 20"))],
-    "docs/gate.md": lambda: exits("docs/gate.md"),
     "docs/kernel.md": kernel,
     "docs/laws.md": laws,
     "docs/movement.md": movement,

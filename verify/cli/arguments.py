@@ -9,14 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from lanecheck_console.command import Help, Version, forbidden, unread
+from lanecheck_console.exits import RULE
 from lanecheck_console.outputs import output as writable
 from verify.cli.output import ONLY_ASCII
 from verify.core.errors import UsageError
-
-EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
-VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecked accepts that), or a required check
-without evidence; 5 nothing selected; 130 interrupted: what was found until then is reported"""
-
 
 FORMATS = ("text", "json", "junit", "sarif", "github", "html")
 """How a report can be written; `verify.cli.output` writes it."""
@@ -61,7 +57,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser(prog: str, description: str, example: str, formats: Sequence[str] = FORMATS) -> argparse.ArgumentParser:
     """A parser with the options that every command has; `example` is the arguments of one call."""
-    epilog = f"example:\n  {prog} {example}\n\n{EPILOG}"
+    epilog = f"example:\n  {prog} {example}\n\n{RULE}"
     made = Parser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")

@@ -1,26 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exit codes, the same for every command, and the errors that end a command with one line."""
+"""The errors that end a command with one line and an exit code."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from lanecheck_console.exits import Exit
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
 
-
-class Exit(IntEnum):
-    """Exit codes, the same for every command."""
-
-    OK = 0
-    REFUTED = 1
-    USAGE = 2
-    CONTRADICTION = 3
-    UNDECIDED = 4
-    EMPTY = 5
-    INTERRUPTED = 130
+__all__ = ["AbsentError", "Exit", "MalformedError", "SpecError", "UsageError"]
 
 
 class SpecError(ValueError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from verify.atom import selection
 from verify.cli import arguments, ending, output
-from verify.core.errors import Exit, UsageError
+from verify.core.errors import Exit
 
 if TYPE_CHECKING:
     from verify.mutate.score import Score
@@ -37,7 +37,8 @@ def _main(argv: Sequence[str] | None) -> int:
     names = selection.chosen(options.names, None, pool)
     score = campaign([pool[name] for name in names], options.quiet)
     if not (score.mutants or score.missing):
-        raise UsageError(f"nothing to mutate: the ISA tables have no formula for {', '.join(names)}")
+        line = f"lanecheck: nothing to mutate: the ISA tables have no formula for {', '.join(names)}"
+        return ending.complain(line, Exit.EMPTY)
     as_json = options.format == "json"
     text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options)
     output.write(text, options.output)

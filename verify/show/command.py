@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanecheck_console.command import Help, Version, add_execution, width
+from lanecheck_console.exits import RULE
 from verify.cli import arguments, ending, output
 
 if TYPE_CHECKING:
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 DESCRIPTION = """Draw who has which element, by the layout and by the PTX ISA. WHAT is an atom (a name, a prefix, a
 glob), a layout in quotes, a PTX instruction, a TOML FILE of atoms, tilings, movements or maps, or a report
 that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved."""
-EPILOG = """example:
+EPILOG = f"""example:
   python -m verify.show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
 
-exit codes: those of the check `isa`: 0 drawn, nothing wrong was seen; 1 something REFUTED; 2 usage, unknown name or
-malformed file; 3 contradiction; 4 an atom that could not be compared"""
+{RULE}
+
+They are those of the check `isa`, which is the only one that is made."""
 FORMATS = ("text", "svg", "html", "latex")
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 

@@ -20,6 +20,7 @@ from gpu_checks.tilings.runner import hash_of
 from gpu_checks.tilings.store import lines
 from isa_tables import IsaError
 from lanecheck_console.command import Help, Version
+from lanecheck_console.exits import RULE
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
 from layouts.bank_conflicts import Operation, matrix_wavefronts, wavefronts
@@ -39,8 +40,7 @@ PROG = "python -m verify.tiling.gpu_kernels"
 EPILOG = f"""example:
   {PROG} mine.toml --major B=MN -o mine.jsonl
 
-exit code: 0 exported, or everything is as the layouts give it; 1 something differs, listed by name; 2 usage, a
-malformed file, a tiling that no kernel can be made from"""
+{RULE}"""
 
 
 def shipped() -> Iterator[Tiling]:

@@ -228,9 +228,9 @@ def test_a_gpu_that_fails_measures_nothing(monkeypatch):
 def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
     monkeypatch.setattr(banks, "device_info", lambda: Unavailable("no GPU here"))
     assert measure(PATTERNS[:1]) == Unavailable("no GPU here")
-    assert main([]) == 0
+    assert main([]) == 4
     assert capsys.readouterr().out == f"{len(PATTERNS)} patterns  UNCHECKED  no GPU here\n"
-    assert main(["--require"]) == 4
+    assert main(["--require"]) == 4 and main(["--allow-unchecked"]) == 0
     capsys.readouterr()
     assert main(["--list"]) == 0
     assert capsys.readouterr().out.splitlines() == [one.name for one in PATTERNS]
