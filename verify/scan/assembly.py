@@ -7,9 +7,10 @@ asm volatile("mma. ... {%0, %1}, {%2}, ...;\n" : "=r"(d0), "=r"(d1) : "r"(a0), .
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from verify.core.verdict import Place
@@ -20,10 +21,10 @@ from verify.scan.values import Named, shown
 
 FUNCTION = re.compile(r"\b(fma|copy)\s*\(")
 ASM = re.compile(r"\b(?:asm|__asm__)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
-STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OPERAND = re.compile(r'"([^"\n]*)"\s*\(((?:[^()"]|\((?:[^()"]|\((?:[^()"]|\([^()"]*\))*+\))*+\))*+)\)')
+STATEMENT = re.compile(r"[^;\n]+")
+OPENING = re.compile(r"[\s{]*(?:[A-Za-z_$][\w$]*:(?!:)\s*)?(?:@!?%*\w+\s+)?")
 PLACEHOLDER = re.compile(r"%(%|\d{1,9}|[A-Za-z_\[])")  # longer numbers name no operand by their beginning
-GROUP = re.compile(r"\{([^{}]*)\}")
 MAIN = re.compile(
     r"(?:mma|wgmma\.mma_async|dp[24]a|tcgen05\.(?:mma|ld|st|cp)|ldmatrix|stmatrix|movmatrix|cp|ld|st|red)\."
 )
@@ -38,27 +39,62 @@ STORED = re.compile(r"(\w+)\s*=\s*reinterpret_cast<\s*uint32_t\s*&\s*>\s*\(\s*(\
 
 
 @dataclass(frozen=True, slots=True)
+class AsmOperand:
+    """One operand of an asm statement: `"r"(a0)`."""
+
+    constraint: str
+    text: str  # the C++ expression
+    at: int  # its offset in the header
+
+
+@dataclass(frozen=True, slots=True)
+class AsmInstruction:
+    """One instruction of an asm statement."""
+
+    text: str
+    start: int  # of its text in that of the statement
+
+    @property
+    def mnemonic(self) -> str:
+        """Its first word."""
+        return re.split(r"[\s{\[]", self.text, maxsplit=1)[0]
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it moves or multiplies matrices."""
+        return MAIN.match(self.text) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Asm:
     """One asm statement."""
 
     at: int  # its offset
     text: str  # the assembly, its strings joined
-    operands: tuple[tuple[str, str], ...]  # constraint and C++ expression of %0, %1, ...
+    strings: tuple[tuple[int, int], ...]  # of each string: where it starts in `text`, and its offset in the header
+    operands: tuple[AsmOperand, ...]  # %0, %1, ...
     chosen: bool = False  # whether a directive inside it chooses one of its instructions
+    unread: str = ""  # what its template has besides strings: a macro
 
     @property
-    def instructions(self) -> Iterator[str]:
-        """The instructions in it, without directives, braces and predicates."""
-        for line in re.split(r"[;\n]", self.text.replace("\\n", "\n").replace("\\t", " ")):
-            words = line.strip().lstrip("{").strip()
-            words = re.sub(r"^@!?%?\w+\s+", "", words)
+    def instructions(self) -> Iterator[AsmInstruction]:
+        """The instructions in it, without directives, braces, labels and predicates."""
+        for found in STATEMENT.finditer(self.text.replace("\\n", "\n ").replace("\\t", "  ")):
+            opening = OPENING.match(found[0])
+            start = opening.end() if opening else 0
+            words = found[0][start:].rstrip()
             if words and not words.startswith((".", "}", "//")):
-                yield words
+                yield AsmInstruction(words, found.start() + start)
 
     @property
-    def main(self) -> list[str]:
+    def main(self) -> list[AsmInstruction]:
         """The instructions that move or multiply matrices."""
-        return [one for one in self.instructions if MAIN.match(one)]
+        return [one for one in self.instructions if one.is_main]
+
+    def offset(self, place: int) -> int:
+        """Return the offset in the header of a place in the text."""
+        start, offset = self.strings[max(bisect_right(self.strings, (place, sys.maxsize)) - 1, 0)]
+        return offset + place - start
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +133,7 @@ class Function:
         found: list[list[str]] = []
         before = -1
         for asm in self.asms:
-            names = [re.split(r"[\s{\[]", one, maxsplit=1)[0] for one in asm.main]
+            names = [one.mnemonic for one in asm.main]
             if names and before >= 0 and found and BRANCH.search(self.header.text, before, asm.at):
                 found[-1] += [name for name in names if name not in found[-1]]
             elif names and asm.chosen:
@@ -116,7 +152,8 @@ class Function:
         """
         if len(self.asms) != 1:
             return None
-        outputs = [(NAME.findall(text) or [""])[-1] for sign, text in self.asms[0].operands if sign[:1] in ("=", "+")]
+        written_to = [one for one in self.asms[0].operands if one.constraint[:1] in ("=", "+")]
+        outputs = [(NAME.findall(one.text) or [""])[-1] for one in written_to]
         if not outputs or all(name in self.params for name in outputs):
             return None
         after = self.header.code[self.asms[0].at : self.body[1]]
@@ -169,17 +206,22 @@ def _declared(text: str) -> list[str]:
 
 
 def _asms(header: Header, start: int, end: int) -> Iterator[Asm]:
-    code, text = header.code, header.text
+    code = header.code
     for found in ASM.finditer(code, start, end):
         opened = found.end() - 1
         closed = _closing(code, opened, end)
         colons = list(_colons(code, opened + 1, closed))
         first = colons[0] if colons else closed
-        template = "".join(STRING.findall(text, opened, first))
+        template, strings = "", []
+        for one in header.strings(opened, first):
+            strings.append((len(template), one.start(1)))
+            template += one[1]
         last = colons[2] if len(colons) > 2 else closed
-        operands = OPERAND.findall(text, first, last) if colons else []
-        listed = tuple((one.strip(), " ".join(two.split())) for one, two in operands)
-        yield Asm(found.start(), template, listed, BRANCH.search(text, opened, first) is not None)
+        operands = OPERAND.finditer(header.uncommented, first, last) if colons else ()
+        listed = tuple(AsmOperand(one[1].strip(), " ".join(one[2].split()), one.start()) for one in operands)
+        besides = " ".join(code[opened + 1 : first].replace("$", " ").split())
+        chosen = BRANCH.search(header.text, opened, first) is not None
+        yield Asm(found.start(), template, tuple(strings), listed, chosen, besides)
 
 
 def _closing(code: str, opened: int, end: int) -> int:
@@ -225,76 +267,13 @@ def _left_out(header: Header, body: tuple[int, int], holds: Callable[[str], bool
             yield other.start(), tail
 
 
-def faults(found: Function) -> Iterator[tuple[int, str]]:
-    """What is wrong with the operands of a function's assembly, with offsets."""
+def offset_of(found: Function, mnemonic: str) -> int:
+    """Return the offset of the first instruction with a mnemonic; of the function if it has none."""
     for asm in found.asms:
-        if main := asm.main:
-            yield from ((asm.at, fault) for fault in _of_placeholders(asm, main))
-            yield from ((asm.at, fault) for fault in _of_registers(asm, found.params))
-    if len(found.asms) == 1 and found.asms[0].main:
-        code = found.header.code[found.body[0] : found.body[1]]
-        present = set(NAME.findall(code)) | set(NAME.findall(" ".join(text for _, text in found.asms[0].operands)))
-        for name in found.params:
-            if name not in present:
-                yield found.asms[0].at, f"the parameter {name} is never used"
-
-
-def numbered(text: str) -> list[int]:
-    """The numbers of the operands that a text names.
-
-    >>> numbered("{%0, %12}, %%r, %[name]")
-    [0, 12]
-    """
-    return [int(one) for one in PLACEHOLDER.findall(text) if one.isdigit()]
-
-
-def _of_placeholders(asm: Asm, main: Sequence[str]) -> Iterator[str]:
-    """Operands that are not used, are used twice in one instruction, or do not exist; registers out of order."""
-    indices = numbered(asm.text)
-    if any(one in "[" or one.isalpha() for one in PLACEHOLDER.findall(asm.text)):
-        return  # named operands
-    count = len(asm.operands)
-    for index in sorted({*indices} - {*range(count)}):
-        yield f"%{index} names no operand: there are {count}"
-    for index in sorted({*range(count)} - {*indices}):
-        constraint, text = asm.operands[index]
-        yield f'operand %{index}, "{constraint}"({text}), is never used'
-    for instruction in main:
-        used = numbered(instruction)
-        for index in sorted({one for one in used if used.count(one) > 1 and one < count}):
-            if not asm.operands[index][0].startswith("+"):
-                yield f"%{index} is used {used.count(index)} times in {instruction.split()[0]}"
-        for group in GROUP.findall(instruction):
-            listed = numbered(group)
-            if any(after != before + 1 for before, after in pairwise(listed)):
-                yield f"{{{', '.join(f'%{one}' for one in listed)}}} is not in order"
-
-
-def _of_registers(asm: Asm, params: Sequence[str]) -> Iterator[str]:
-    """Parameters that are given twice, or in another order than the function has them."""
-    position = {name: at for at, name in enumerate(params)}
-    named = [[name for name in NAME.findall(text) if name in position] for _, text in asm.operands]
-    given = [names[0] if len(names) == 1 else "" for names in named]
-    seen: dict[str, int] = {}
-    for index, name in enumerate(given):
-        if not name or asm.operands[index][1] != name:
-            continue
-        if name in seen:
-            yield f"{name} is given twice, as %{seen[name]} and as %{index}"
-        seen.setdefault(name, index)
-    for instruction in asm.main:
-        for group in GROUP.findall(instruction):
-            listed = numbered(group)
-            places = [position[given[one]] for one in listed if one < len(given) and given[one]]
-            if any(after < before for before, after in pairwise(places)):
-                yield f"the registers {', '.join(given[one] for one in listed if one < len(given))} are not in order"
-
-
-def line_of(found: Function, mnemonic: str) -> int:
-    """The offset of the first string with a mnemonic; of the asm where it is split over strings."""
-    text = found.header.text
-    at = text.find(mnemonic, *found.body)
-    return at if at >= 0 else found.asms[0].at if found.asms else found.at
+        for instruction in asm.instructions:
+            if instruction.mnemonic == mnemonic:
+                return asm.offset(instruction.start)
+    return found.at
 
 
 def written(kind: Any, count: int) -> str:

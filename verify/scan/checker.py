@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import layouts.atoms
+from isa_tables.assembler import name_of
+from isa_tables.semantics import meaning
 from layouts import LayoutError
 from layouts.atoms import AnyAtom, AtomFileError
 from layouts.atoms.reading import ReadAtom
@@ -30,9 +32,10 @@ from verify.core.verdict import (
 )  # fmt: skip
 from verify.report import Case
 from verify.scan import cplusplus
-from verify.scan.assembly import Function, faults, line_of
+from verify.scan.assembly import Function, offset_of
 from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
+from verify.scan.operands import find_faults, has_named_operands
 from verify.scan.registers import compared
 from verify.scan.traits import Definition, Instance
 from verify.scan.values import Named, Needs, Unread, shown
@@ -70,40 +73,74 @@ class Scanner:
         if definition.sort == "copy" and issues_in_memory(issued):
             listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
             verdicts = (*self._assembly(name, found, issued), _open(name, IN_REGISTERS.partition(": ")[2]))
-            return Case(name, verdicts, layouts=listed, expect=IN_REGISTERS, place=place)
+            refuted = self._mnemonics(name, found, issued, rejected_only=True)
+            return Case(name, (*refuted, *verdicts), layouts=listed, expect=IN_REGISTERS, place=place)
         try:
             permuted = found.permuted if found is not None and definition.sort == "copy" else None
         except ValueError:
-            return unread(name, place, "what copy() does with its registers after the instruction cannot be read")
+            problem = "what copy() does with its registers after the instruction cannot be read"
+            return self._unread(name, place, problem, found, issued)
         try:
             entry = atom(name, place.file, instance, issued, permuted)
             case = self.checker.case(entry)
         except AtomFileError as error:
-            return unread(name, place, error.problem)
+            return self._unread(name, place, error.problem, found, issued)
         verdicts = tuple(self._placed(verdict, instance, entry, found, place) for verdict in case.verdicts)
         known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
+        strays = self._strays(name, found)
         return replace(
-            case, verdicts=(*verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place,
-            drawn_by=f"{self._replay(name)} --format html",
+            case, verdicts=(*strays, *verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place,
+            drawn_by=f"{self._replay(name)} --format html", issues_nothing=case.issues_nothing and not strays,
         )  # fmt: skip
 
+    def _unread(self, name: str, place: Place, problem: str, found: Function | None, issued: list[list[str]]) -> Case:
+        """Return the case of an instance whose layouts can't be compared: its assembly still is."""
+        refuted = self._mnemonics(name, found, issued, rejected_only=True)
+        verdicts = (*refuted, *self._assembly(name, found, issued), *unread(name, place, problem).verdicts)
+        return Case(name, verdicts, place=place)
+
     def alone(self, struct: Item) -> Iterator[Case]:
-        """The case of an operation that no definition has traits of, where it has inline assembly."""
+        """Yield the case of an operation that no definition has traits of, if it has inline assembly."""
         found = self.operations.alone(struct)
-        if found is None or not (issued := found.issued):
+        if found is None or not found.asms:
             return
-        place = found.header.place(line_of(found, issued[0][0]))
-        verdicts = self._assembly(struct.name, found, issued)
+        issued = found.issued
+        verdicts = [*self._assembly(struct.name, found, issued), *self._mnemonics(struct.name, found, issued)]
+        if not verdicts:
+            return
+        unknown = [one.reason for one in verdicts if one.reason]
+        known = bool(issued) and not any(asm.unread for asm in found.asms) and not self._strays(struct.name, found)
+        expect = f"UNCHECKED: {unknown[0]}" if unknown and known else ""
+        yield Case(struct.name, tuple(verdicts), expect=expect, place=verdicts[0].place)
+
+    def _mnemonics(
+        self, name: str, found: Function | None, issued: list[list[str]], rejected_only: bool = False
+    ) -> list[Verdict]:
+        """Return a verdict on each mnemonic, at its own place: whether it is one of the ISA."""
+        verdicts = self._strays(name, found)
         for mnemonic in dict.fromkeys(one for names in issued for one in names):
             named = look_up(mnemonic)
-            wrong = Counterexample({}, named.rejected, replay=self._replay(struct.name)) if named.rejected else None
-            evidence = (
-                unchecked(Check.ISA, named.unknown) if named.unknown else finding(Check.ISA, wrong, "looked up", 1)
-            )
-            claim = Claim(struct.name, "", MNEMONIC, f"{mnemonic} is an instruction of the ISA")
-            verdicts.append(join(claim, [evidence])._replace(place=place))
-        unknown = [one.reason for one in verdicts if one.reason]
-        yield Case(struct.name, tuple(verdicts), expect=f"UNCHECKED: {unknown[0]}" if unknown else "", place=place)
+            rejected = named.rejected or _nameless(mnemonic)
+            if found is not None and (rejected or not rejected_only):
+                verdicts.append(self._of_mnemonic(name, found, mnemonic, rejected, named.unknown))
+        return verdicts
+
+    def _strays(self, name: str, found: Function | None) -> list[Verdict]:
+        """Return a verdict on each instruction that neither computes with matrices nor has a meaning in the tables."""
+        every = [one for asm in found.asms for one in asm.instructions if not one.is_main] if found else []
+        verdicts = []
+        for mnemonic in dict.fromkeys(one.mnemonic for one in every if meaning(one.mnemonic) is None):
+            if found is not None:
+                unknown = f"{mnemonic} is not read"
+                verdicts.append(self._of_mnemonic(name, found, mnemonic, _nameless(mnemonic), unknown))
+        return verdicts
+
+    def _of_mnemonic(self, name: str, found: Function, mnemonic: str, rejected: str, unknown: str) -> Verdict:
+        wrong = Counterexample({}, rejected, replay=self._replay(name)) if rejected else None
+        open_ = unchecked(Check.ISA, unknown) if unknown else None
+        evidence = finding(Check.ISA, wrong, "looked up", 1) if wrong or open_ is None else open_
+        claim = Claim(name, "", MNEMONIC, f"{mnemonic} is an instruction of the ISA")
+        return join(claim, [evidence])._replace(place=found.header.place(offset_of(found, mnemonic)))
 
     def _function(self, operation: Named) -> tuple[Function | None, list[list[str]]]:
         if operation not in self._functions:
@@ -114,12 +151,14 @@ class Scanner:
         """The verdicts on the registers of the inline assembly; none where there is no assembly."""
         if found is None or not found.asms or not issued:
             return []
-        wrong = list(faults(found))
-        place = found.header.place(wrong[0][0] if wrong else line_of(found, issued[0][0]))
+        wrong = list(find_faults(found))
+        place = found.header.place(wrong[0][0] if wrong else offset_of(found, issued[0][0]))
         also = tuple(fault for _, fault in wrong[1:])
         counterexample = Counterexample({}, wrong[0][1], damage=also, replay=self._replay(name)) if wrong else None
         points = sum(len(asm.operands) for asm in found.asms)
         evidence = finding(Check.ISA, counterexample, "operand by operand", points, "text of the header")
+        if not wrong and any(has_named_operands(asm) for asm in found.asms):
+            evidence = unchecked(Check.ISA, "operands that have names, or modifiers such as %w0, are not read")
         claim = Claim(name, "asm", REGISTERS, "each register of the assembly is used once, in order")
         verdict = join(claim, [evidence])._replace(place=place)
         return [verdict] if wrong else [verdict, *self._declared(name, found)]
@@ -151,7 +190,7 @@ class Scanner:
         elif verdict.claim.prop.scope is Scope.INSTRUCTION and found is not None and (said := re.search(
             r"\S+\.\S+$", verdict.claim.text
         )):  # fmt: skip
-            place = found.header.place(line_of(found, said[0]))
+            place = found.header.place(offset_of(found, said[0]))
         wrong = verdict.counterexample
         if wrong is None:
             return verdict._replace(place=place)
@@ -214,6 +253,11 @@ def unread(name: str, place: Place, problem: str) -> Case:
     claim = Claim(name, "", READABLE, "it can be read")
     verdict = join(claim, [unchecked(Check.ISA, f"not read: {problem}")])._replace(place=place)
     return Case(name, (verdict,), place=place)
+
+
+def _nameless(mnemonic: str) -> str:
+    """Say that PTX has no instruction of a mnemonic's name; empty if it has one."""
+    return "" if name_of(mnemonic) else f"{mnemonic[:200]!r}: PTX has no instruction of this name"
 
 
 def _open(name: str, why: str) -> Verdict:

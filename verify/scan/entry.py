@@ -98,6 +98,8 @@ class Operations:
         found = self.of(operation, depth)
         if found is None:
             return []
+        if besides := next((asm.unread for asm in found.asms if asm.unread), ""):
+            raise Unread(f"its asm string is not text alone: {besides:.60}")
         if not found.asms and ASM.search(found.header.code, *found.body):
             raise Unread("the conditions of its operation leave out every asm statement")
         if not found.asms and (builtin := VENDOR.search(found.header.code, *found.body)):

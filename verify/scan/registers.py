@@ -17,9 +17,10 @@ from typing import Any
 from isa_tables import IsaError
 from isa_tables.signature import signature
 from verify.core.verdict import Place
-from verify.scan.assembly import NAME, Array, Asm, Function, numbered, written
+from verify.scan.assembly import NAME, Array, Asm, Function, written
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
+from verify.scan.operands import numbered
 from verify.scan.values import Named, Needs, Unread, bits, shown
 
 PARTS = {"fma": ("D", "A", "B", "C", "E", "SFA", "SFB"), "copy": ("S", "D")}
@@ -114,7 +115,7 @@ def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict
         return
     for asm in found.asms:
         for instruction in asm.main:
-            yield _takes(found, asm, instruction, declared)
+            yield _takes(found, asm, instruction.text, declared)
 
 
 def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, Array]) -> dict[str, Taken]:
@@ -169,7 +170,7 @@ def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
         return None
     constraints: dict[str, str] = {}
     for index in indices:
-        constraint, expression = asm.operands[index]
+        constraint, expression = asm.operands[index].constraint, asm.operands[index].text
         names = [one for one in NAME.findall(expression) if one in params]
         if len(names) != 1 or "[" in expression:
             return None

@@ -24,6 +24,8 @@ BLANKED = re.compile(
     r"^[ \t]*\#(?:\\\r?\n|/\*[\s\S]*?(?:\*/|\Z)|[^\n])*+",
     re.MULTILINE,
 )
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+BLANKED_STRING = re.compile(r"\$+")
 DIRECTIVE = re.compile(r"^[ \t]*\#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b[ \t]*([^\n]*)", re.MULTILINE)
 NOT_NEWLINE = re.compile(r"[^\n]")
 BRACE = re.compile(r"[{}]")
@@ -54,6 +56,16 @@ class Header:
     @cached_property
     def _newlines(self) -> list[int]:
         return [found.start() for found in re.finditer("\n", self.text)]
+
+    @cached_property
+    def uncommented(self) -> str:
+        """The code with its strings."""
+        return BLANKED_STRING.sub(lambda found: self.text[found.start() : found.end()], self.code)
+
+    def strings(self, start: int, end: int) -> Iterator[re.Match[str]]:
+        """Yield the strings between two offsets, those in comments left out; group 1 is what stands in the quotes."""
+        for blanked in BLANKED_STRING.finditer(self.code, start, end):
+            yield from STRING.finditer(self.text, blanked.start(), blanked.end())
 
     def place(self, offset: int) -> Place:
         """The line and column of an offset."""

@@ -134,7 +134,7 @@ template <int K> struct OP<half_t, K> { static_assert(K == 8 || K == 16);
     if constexpr (K == 8) {
       asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3},{%4},{%5,%6};" : "=r"(d0), "=r"(d1)
         : "r"(a0), "r"(a1), "r"(b0), "r"(c0), "r"(c1));
-    } else { asm volatile("nonsense {%0};" : "=r"(d0)); }
+    } else { asm volatile("mov.b32 %0, 0;" : "=r"(d0)); }
   } };
 }
 """
