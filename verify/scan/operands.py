@@ -34,13 +34,13 @@ def has_named_operands(asm: Asm) -> bool:
 
 def _placeholder_faults(asm: Asm) -> Iterator[tuple[int, str]]:
     """Yield operands that are not used, are used twice in one instruction, or do not exist; registers out of order."""
-    used = list(_numbered(asm.text))
+    used = list(_find_numbers(asm.text))
     count = len(asm.operands)
     absent = {index: at for at, index in reversed(used) if index >= count}
     for index in sorted(absent):
         yield asm.offset(absent[index]), f"%{index} names no operand: there are {count}"
     for instruction in asm.main:
-        yield from _repeated(asm, instruction)
+        yield from _repetitions(asm, instruction)
         for start, listed in _groups(instruction):
             if any(after != before + 1 for (_, before), (_, after) in pairwise(listed)):
                 yield asm.offset(start), f"{{{', '.join(f'%{index}' for _, index in listed)}}} is not in order"
@@ -49,10 +49,10 @@ def _placeholder_faults(asm: Asm) -> Iterator[tuple[int, str]]:
         yield operand.at, f'operand %{index}, "{operand.constraint}"({operand.text}), is never used'
 
 
-def _repeated(asm: Asm, instruction: AsmInstruction) -> Iterator[tuple[int, str]]:
+def _repetitions(asm: Asm, instruction: AsmInstruction) -> Iterator[tuple[int, str]]:
     """Yield the operands that an instruction uses twice, at the second time."""
     places: dict[int, list[int]] = {}
-    for at, index in _numbered(instruction.text):
+    for at, index in _find_numbers(instruction.text):
         places.setdefault(index, []).append(instruction.start + at)
     for index, given in sorted(places.items()):
         read_only = index < len(asm.operands) and not asm.operands[index].constraint.startswith("+")
@@ -63,7 +63,7 @@ def _repeated(asm: Asm, instruction: AsmInstruction) -> Iterator[tuple[int, str]
 def _groups(instruction: AsmInstruction) -> Iterator[tuple[int, list[tuple[int, int]]]]:
     """Yield each list of registers: its start in the text of the asm, and its operands by place and number."""
     for group in GROUP.finditer(instruction.text):
-        yield instruction.start + group.start(), list(_numbered(group[1]))
+        yield instruction.start + group.start(), list(_find_numbers(group[1]))
 
 
 def _register_faults(asm: Asm, params: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -87,16 +87,16 @@ def _register_faults(asm: Asm, params: Sequence[str]) -> Iterator[tuple[int, str
                 yield asm.operands[late[0]].at, f"the registers {names} are not in order"
 
 
-def numbered(text: str) -> list[int]:
+def read_numbers(text: str) -> list[int]:
     """Return the numbers of the operands that a text names.
 
-    >>> numbered("{%0, %12}, %%r, %[name]")
+    >>> read_numbers("{%0, %12}, %%r, %[name]")
     [0, 12]
     """
-    return [index for _, index in _numbered(text)]
+    return [index for _, index in _find_numbers(text)]
 
 
-def _numbered(text: str) -> Iterator[tuple[int, int]]:
+def _find_numbers(text: str) -> Iterator[tuple[int, int]]:
     """Yield the place and the number of each operand that a text names."""
     for found in PLACEHOLDER.finditer(text):
         if found[1].isdigit():

@@ -20,7 +20,7 @@ from verify.core.verdict import Place
 from verify.scan.assembly import NAME, Array, Asm, Function, written
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
-from verify.scan.operands import numbered
+from verify.scan.operands import read_numbers
 from verify.scan.values import Named, Needs, Unread, bits, shown
 
 PARTS = {"fma": ("D", "A", "B", "C", "E", "SFA", "SFB"), "copy": ("S", "D")}
@@ -165,7 +165,7 @@ def _in_place(named: Sequence[str]) -> bool:
 
 def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
     """The parameters in one operand of an instruction; None where something else is in it."""
-    indices = numbered(text)
+    indices = read_numbers(text)
     if not indices or (text[0] == "[" and len(indices) > 1) or max(indices) >= len(asm.operands):
         return None
     constraints: dict[str, str] = {}
