@@ -25,6 +25,7 @@ from verify.core.errors import Exit
 from verify.core.search import SAMPLES
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.state import placement
 from verify.layout import LARGEST
 from verify.movement.spec import POINTS as OF_MOVEMENTS
 from verify.pictures import elements
@@ -259,6 +260,8 @@ def kernel() -> list[Row]:
         ("sizes that lack {} of a whole tile", launches[0].sizes["M"] - launches[2].sizes["M"]),
         ("or {} for an index that is summed", launches[1].sizes["K"]),
         ("| `warps`, `stages` | {} and {} where", compiled.WARPS, compiled.STAGES),
+        ("odd multiple of its `.align`, or of {} bytes", placement.LEAST),
+        ("begins at a multiple of so many bytes; absent: of {} if", placement.SHARED_BASE),
     ]
 
 

@@ -101,7 +101,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
     return Outcome(
         status=_status(found, strict), findings=found, kernel=run.kernel.name, sizes=run.launch.sizes, seed=seed,
         bound=comparison.bound if comparison else 0.0, steps=run.machine.steps, never_ran=tuple(lines),
-        domain=_domain(run.launch), output={name: comparison.sample} if comparison else {},
+        domain=_domain(run.launch, run.machine.placement.align), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, ended=comparison is not None,
         elements=comparison.ids.size if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
@@ -128,8 +128,8 @@ def _located(found: Finding, kernel: Kernel) -> Finding:
     return replace(found, source=f"{kernel.files[source[0]].rpartition('/')[2]}:{source[1]}")
 
 
-def _domain(launch: Launch) -> str:
-    """What one verdict speaks of."""
+def _domain(launch: Launch, align: int) -> str:
+    """What one verdict speaks of; `align` is that of dynamic shared memory, 0 where there is none."""
     sizes = ", ".join(f"{name} = {value}" for name, value in launch.sizes.items())
     grid = "x".join(map(str, launch.grid))
     block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
@@ -137,7 +137,8 @@ def _domain(launch: Launch) -> str:
     sparse = "".join(
         f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
     )
-    what = f"{sizes}; grid {grid} of {block} threads{chosen}"
+    where = f"; dynamic shared memory at a multiple of {align} (smem_align)" if align else ""
+    what = f"{sizes}; grid {grid} of {block} threads{chosen}{where}"
     return f"{what}; all data, in exact arithmetic{sparse}; not rounding, not SASS"
 
 

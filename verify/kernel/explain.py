@@ -23,7 +23,7 @@ from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.state.findings import Finding, Severity, Unclear
-from verify.kernel.state.memory import Region
+from verify.kernel.state.global_memory import Region
 
 CAUSE = "wrong operand"  # the kind of the finding that names it
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks

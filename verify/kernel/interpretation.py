@@ -15,8 +15,9 @@ from verify.kernel.data.values import SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import Finding, Findings
+from verify.kernel.state.global_memory import Global, Region, Stored
 from verify.kernel.state.machine import Machine
-from verify.kernel.state.memory import WINDOW, Global, Region, Stored
+from verify.kernel.state.memory import WINDOW
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
@@ -85,8 +86,8 @@ class Interpretation:
                 self.values.residues[:, span] = 0
             nobody = np.full(count, -1, np.int32)
             region.stored = Stored(
-                labels, plain, nobody, nobody.copy(), np.zeros(count, bool), nobody.copy(),
-                nobody.copy(), nobody.copy(),
+                labels, plain, nobody, nobody.copy(), np.zeros(count, np.uint8), nobody.copy(),
+                nobody.copy(), nobody.copy(), np.zeros(count, np.int32), np.zeros(count, np.int32),
             )  # fmt: skip
         return region
 

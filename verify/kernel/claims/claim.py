@@ -26,7 +26,7 @@ MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
-    *("narrow", "arrays"),
+    *("narrow", "arrays", "smem_align"),
 )
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "sparse", "metadata")
 WORDS = ("u8", "u16", "u32")  # types of metadata
@@ -60,6 +60,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         value=value,
         narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
         filled=(*(() if "sizes" in table else ("sizes",)), *filled),
+        smem_align=_alignment(table["smem_align"]) if "smem_align" in table else 0,
     )
     _check(launch, table["claim"])
     return launch
@@ -108,6 +109,13 @@ def _shared(given: Any, sizes: Mapping[str, int]) -> int:
     if not 0 <= found <= MAX_SHARED:
         raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
     return found
+
+
+def _alignment(given: Any) -> int:
+    """The alignment of dynamic shared memory."""
+    if type(given) is not int or not 1 <= given <= MAX_SHARED or given & (given - 1):
+        raise SpecError("smem_align", f"expected a power of two in bytes, as 1024, found {given!r:.60}")
+    return given
 
 
 def _arrays(table: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tuple[Array, ...], list[str]]:

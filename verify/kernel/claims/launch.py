@@ -87,6 +87,7 @@ class Launch:
     value: Node  # and what it should be
     narrow: tuple[str, ...]  # formats that a value may go through
     filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
+    smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
 
     def array(self, name: str) -> Array:
         """The array of a name."""

@@ -21,6 +21,7 @@ from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import (
     LOCAL_WINDOW,
@@ -36,6 +37,7 @@ from verify.kernel.state.order import ALWAYS, Ints
 
 _SUM = parse("a + b", {"a": False, "b": False}).tree
 _OFFSET = np.uint64((1 << WINDOW) - 1)
+LINE = 128  # bytes of a line of the L2 cache
 _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
 
 
@@ -225,22 +227,24 @@ def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, In
     return found
 
 
-def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
+def fetch(
+    machine: Machine, space: str, spread: Bits, threads: Ints, count: int, constant: bool = False
+) -> tuple[Ids, Octets]:
     """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
     parts = _spaces(space, spread, threads)
     if len(parts) == 1:
-        return _fetched(machine, *parts[0][:3], count)
+        return _fetched(machine, *parts[0][:3], count, constant)
     labels = np.zeros((len(threads), count), np.uint32)
     plain = np.zeros((len(threads), count), np.uint8)
     for name, addresses, who, rows in parts:
-        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count)
+        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count, constant)
     return labels, plain
 
 
-def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int) -> tuple[Ids, Octets]:
+def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, constant: bool) -> tuple[Ids, Octets]:
     """The labels and bytes at addresses of one kind of memory."""
     if name == "global":
-        return machine.memory.read(addresses, who, count)
+        return machine.memory.read(addresses, who, count, constant)
     if name == "shared":
         low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
         return machine.shared.read(machine.shared.places(low, who, count), who)
@@ -255,10 +259,11 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     registers = items(one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
     count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
+    constant = meaning.words.get("cache") == "nc"
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count)
+        labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count, constant)
         if strong and machine.findings.withdrawn("race: read after write"):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
@@ -341,7 +346,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for size in np.unique(sizes):
             here = sizes == size
             if size:
-                found = machine.memory.read(addresses[here], threads[here], int(size))
+                found = machine.memory.read(addresses[here], threads[here], int(size), align=count)
                 labels[here, :size], plain[here, :size] = found
         machine.shared.start_copy(places, threads, labels, plain, machine.group[threads])
 
@@ -372,6 +377,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     width = WIDTHS[meaning.types["b"]] // 8
     address, reads = machine.address(place), [machine.reader(each) for each in items(source)]
     puts = [machine.writer(each) for each in items(one.operands[0])] if returns else []
+    kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
@@ -381,7 +387,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             ids = read().elements(machine.values, kind, width)
             for part in range(ids.shape[1]):
                 where = base + np.uint64(number * width + part * SIZE[kind])
-                _add(machine, where, threads, _rows(ids, threads)[:, part], kind)
+                _add(machine, where, threads, _rows(ids, threads)[:, part], kind, kind_of)
         for put in puts:
             reason = "is the old value of an atomic operation, which depends on the order"
             put(machine.unknown(reason, width), mask)
@@ -389,7 +395,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) -> None:
+def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, kind_of: int) -> None:
     """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
     values, memory = machine.values, machine.memory
     for region, stored, chosen, offset in memory.cells(addresses, threads):
@@ -402,24 +408,44 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str) 
             now, rest = rest[first], np.delete(rest, first)
             place = offset[now][:, None] + np.arange(SIZE[kind])
             writer = stored.writer[place]
-            plain = (writer >= 0) & ~stored.atomic[place] & (writer != who[now][:, None])
-            if plain.any():
-                where = region.array.where(int(place[plain][0]) // region.size)
-                text = f"an atomic addition to {where}, which another thread writes plainly; nothing orders the two"
-                machine.findings.add("race: atomic and plain write", Severity.RACE, text)
+            mine, before = who[now][:, None], stored.atomic[place]
+            same = writer // memory.threads == mine // memory.threads
+            plain = (writer >= 0) & (before == PLAIN) & (writer != mine)
+            near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
+            for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
+                if wrong.any():
+                    where = region.array.where(int(place[wrong][0]) // region.size)
+                    text = f"an atomic addition to {where}, which another thread {which}; nothing orders the two"
+                    kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
+                    machine.findings.add(kind_, Severity.RACE, text)
             memory.check_overwritten(region, stored, place, who[now] - memory.base)
             old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
-            before = old.elements(values, kind, SIZE[kind])[:, 0]
-            count = len(now)
-            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(before, count), new[now]], kind)
+            sums = old.elements(values, kind, SIZE[kind])[:, 0]
+            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
             stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
             stored.plain[place] = 0
-            alone = (
-                (writer < 0) | ~stored.atomic[place] | (writer // memory.threads == who[now][:, None] // memory.threads)
-            )
-            alone &= ~stored.atomic[place] | (stored.written[place] < ALWAYS)
+            alone = (writer < 0) | (before == PLAIN) | same
+            alone &= (before == PLAIN) | (stored.written[place] < ALWAYS)
             stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
-            stored.writer[place], stored.atomic[place] = who[now][:, None], True
+            stored.writer[place], stored.atomic[place] = mine, kind_of
+
+
+def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """discard: a write of nobody knows what to 128 bytes."""
+    address = machine.address(one.operands[0])
+    size = one.operands[1].bits if isinstance(one.operands[1], Immediate) else 0
+    if size != LINE:
+        raise Unclear(one.line, f"discard takes {LINE} bytes")
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        lost = machine.values.nowhere("discard has destroyed what was there") << 3
+        labels = np.full((len(threads), LINE), lost, np.uint32)
+        deposit(
+            machine, "global", _spread(machine, address(mask), threads), threads, labels, labels.astype(np.uint8) * 0
+        )
+
+    return run
 
 
 BINDS: dict[str, Bind] = {
@@ -432,4 +458,5 @@ BINDS: dict[str, Bind] = {
     "copy": copy,
     "copy_group": copy_group,
     "atomic": atomic,
+    "discard": discard,
 }

@@ -157,10 +157,15 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
-        machine.shared.places(addresses, threads, 8)
+        machine.shared.places(addresses, threads, 8)  # reports those that are outside
         for thread, address, many in zip(threads, addresses, counts, strict=True):
             key = int(machine.cta[thread]), int(address)
             now, found = machine.shared.order.now, engine(machine)
+            if key in found.barriers:
+                text = f"{machine.shared.who(int(thread))} initialises the mbarrier at shared address {address}, which "
+                text += "is one already: mbarrier.inval comes first"
+                machine.findings.add("mbarrier initialised again", Severity.MEMORY, text, "9.7.13.15.9")
+            machine.shared.hold(int(address), int(thread), one.line)
             found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed)
 
     return run
@@ -177,6 +182,7 @@ def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> 
             if problem := barrier.used_after(thread):
                 text = f"{machine.shared.who(int(thread[0]))} invalidates the mbarrier at shared address {address}: "
                 machine.findings.add("race: mbarrier", Severity.RACE, f"{text}{problem}", "9.7.13.15.10")
+            machine.shared.hold(address, int(thread[0]), 0)
             del engine(machine).barriers[int(machine.cta[thread[0]]), address]
 
     return run

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa_tables.semantics import Meaning
-from verify.kernel.data.values import Ids, Mask
+from verify.kernel.data.values import Bits, Ids, Mask
 from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.instructions.tensor_maps import box_at
 from verify.kernel.ptx.source import Immediate, Instruction
 from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.global_memory import Stored
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
@@ -25,13 +26,21 @@ GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_
 
 
 @dataclass(slots=True)
+class Group:
+    """The copies of a thread that it closes together."""
+
+    cells: list[Ints] = field(default_factory=list)  # of shared memory that they may still read
+    sent: list[tuple[Stored, Ints]] = field(default_factory=list)  # arrays and their bytes that they may still write
+
+
+@dataclass(slots=True)
 class Bulk:
     """The bulk copies of a batch that read shared memory."""
 
     reading: Ints  # of each cell of shared memory, 1 + the thread whose copy may still read it; 0 for none
     line: Ints  # and the line of that copy
-    open: dict[int, list[Ints]] = field(default_factory=dict)  # thread -> cells of its copies in no group yet
-    groups: dict[int, list[list[Ints]]] = field(default_factory=dict)  # thread -> its groups, oldest first
+    open: dict[int, Group] = field(default_factory=dict)  # thread -> its copies that are in no group yet
+    groups: dict[int, list[Group]] = field(default_factory=dict)  # thread -> its groups, oldest first
 
 
 def bulk(machine: Machine) -> Bulk:
@@ -82,8 +91,15 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
         machine.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
     shared.check_read(cells, np.full(len(cells), thread))
     found.reading[cells], found.line[cells] = thread + 1, machine.findings.line
-    found.open.setdefault(thread, []).append(cells)
+    found.open.setdefault(thread, Group()).cells.append(cells)
     return shared.named(places, whose, shared.labels[places]), shared.plain[places]
+
+
+def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Octets) -> None:
+    """Let the engine write to global memory for a thread, which must wait for it before it uses that."""
+    if len(whose):
+        where = machine.memory.write(addresses, whose, labels, plain, flying=True)
+        bulk(machine).open.setdefault(int(whose[0]), Group()).sent.extend(where)
 
 
 def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -102,7 +118,7 @@ def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             labels, plain = _from_shared(machine, places, int(thread))
             addresses, inside = found.elements(first)
             whose = np.full(int(inside.sum()), thread)
-            machine.memory.write(addresses[inside], whose, labels[inside], plain[inside])
+            _send(machine, addresses[inside], whose, labels[inside], plain[inside])
 
     return run
 
@@ -135,14 +151,14 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
             else:
                 labels, plain = _from_shared(machine, places, int(thread))
-                machine.memory.write(addresses, whose, labels, plain)
+                _send(machine, addresses, whose, labels, plain)
 
     return run
 
 
 def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """cp.async.bulk.commit_group and wait_group: a thread closes a group, or waits for all but the last n."""
-    waits = meaning.words["action"] == "wait_group"
+    waits, reads = meaning.words["action"] == "wait_group", "read" in meaning.words
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
     if waits != bool(one.operands):
         raise Unclear(one.line, "wait_group has a number, commit_group none")
@@ -152,13 +168,19 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for thread in machine.chosen(mask).tolist():
             groups = found.groups.setdefault(thread, [])
             if not waits:
-                groups.append(found.open.pop(thread, []))
+                groups.append(found.open.pop(thread, Group()))
                 continue
-            while len(groups) > keep:
-                for cells in groups.pop(0):
-                    mine = cells[found.reading[cells] == thread + 1]
-                    found.reading[mine] = 0
-                    machine.shared.order.note_read(mine, np.full(len(mine), thread), machine.findings.line)
+            done = groups[: max(len(groups) - keep, 0)]
+            for cells in [cells for each in done for cells in each.cells]:
+                mine = cells[found.reading[cells] == thread + 1]
+                found.reading[mine] = 0
+                machine.shared.order.note_read(mine, np.full(len(mine), thread), machine.findings.line)
+            for each in done:
+                each.cells = []
+            if not reads:
+                del groups[: len(done)]
+                for stored, places in [sent for each in done for sent in each.sent]:
+                    stored.flying[places], stored.written[places] = 0, machine.shared.order.now
 
     return run
 

@@ -22,10 +22,12 @@ from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.global_memory import Global
 from verify.kernel.state.lanes import WARP, Lanes
 from verify.kernel.state.loops import Loops
-from verify.kernel.state.memory import MAX_SHARED, SHARED_BASE, Global, Shared
+from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
+from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import WAIT as WAIT_GROUP
 from verify.kernel.state.products import Products
 
@@ -58,7 +60,8 @@ class Machine:
         self.pure: list[bool] = []  # whether it writes registers alone
         self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
         self.control: list[str] = []  # branch, exit, barrier or empty
-        self.symbols, self.size = self._place_shared()
+        self.placement = Placement(kernel, launch.smem, launch.smem_align)
+        self.symbols = self.placement.symbols
         self.asynchronous = any(one.words[0] == "wgmma" for one in kernel.instructions)
         self.cell = 1
         self.number = 0
@@ -70,19 +73,6 @@ class Machine:
         self.ticked: Callable[[int], None] = lambda steps: None
         self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
         self.arrangement = 0  # which of all arrangements those have
-
-    def _place_shared(self) -> tuple[dict[str, int], int]:
-        """Where the variables of shared memory lie, and where it ends."""
-        placed, top = {}, SHARED_BASE
-        for name, variable in self.kernel.shared.items():
-            top = -(-top // variable.align) * variable.align
-            placed[name] = top
-            top += variable.size
-        if self.kernel.dynamic:
-            top = -(-top // 1024) * 1024
-            placed.update(dict.fromkeys(self.kernel.dynamic, top))
-            top += self.launch.smem
-        return placed, top
 
     def _place_local(self) -> tuple[dict[str, int], int]:
         """Where the variables of local memory lie in a thread's, and how much it has."""
@@ -114,9 +104,9 @@ class Machine:
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
         self.pc = np.zeros(self.count, np.int32)
-        if self.size > MAX_SHARED:
-            raise Unclear(0, f"{self.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
-        self.shared = Shared(count, threads, self.size, self.cell, self.findings)
+        if self.placement.size > MAX_SHARED:
+            raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
+        self.shared = Shared(count, threads, self.placement, self.cell, self.findings)
         self.shared.order.leave_out(self.real)
         self.together = Lanes(self)
         self.shared.nowhere = self.values.nowhere

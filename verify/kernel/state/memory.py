@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared memory and the arrays in global memory: the label and the plain bits of every byte.
+"""Shared memory: the label and the plain bits of every byte, and the windows of all addresses.
 
-Addresses: array i of the claim starts at (i + 1) << 40; generic addresses have windows of their own for
-shared and local memory. Shared memory starts at 1024, so that an address is not taken for the number 0. Main
-declarations: `Shared`, `Global`, and an array's `Region` with what is `Stored` in it.
+Array i of the claim starts at address (i + 1) << 40; generic addresses have windows of their own for shared and local
+memory. `placement` says where the variables of shared memory lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data.values import OUTSIDE, UNWRITTEN, Bits, Ids, Mask, Values
-from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.data.values import UNWRITTEN, Ids, Mask
+from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import NOBODY, Ints, Order
+from verify.kernel.state.placement import SHARED_BASE, Placement
 
-if TYPE_CHECKING:
-    from verify.kernel.claims.launch import Array
-
-SHARED_BASE = 1024
-MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
 PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 Octets = NDArray[np.uint8]
-Numbers = NDArray[np.int32]
 
 
 def different(numbers: Ints) -> list[int]:
@@ -64,9 +58,9 @@ class Copies:
 class Shared:
     """The shared memory of the CTAs of a batch, one after the other."""
 
-    def __init__(self, ctas: int, threads: int, size: int, cell: int, findings: Findings) -> None:
-        self.size, self.cell, self.threads, self.findings = size, cell, threads, findings
-        self.span = -(-size // 16) * 16  # bytes of a CTA, its cells whole
+    def __init__(self, ctas: int, threads: int, placement: Placement, cell: int, findings: Findings) -> None:
+        self.placement, self.cell, self.threads, self.findings = placement, cell, threads, findings
+        self.span = -(-placement.size // 16) * 16  # bytes of a CTA, its cells whole
         self.labels = np.full(ctas * self.span, UNWRITTEN << 3, np.uint32)
         self.plain = np.zeros(ctas * self.span, np.uint8)
         self.order = Order(ctas, threads, ctas * self.span // cell)
@@ -77,21 +71,24 @@ class Shared:
         self.loads = False  # whether the copy engine has written
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
+        self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
         """The bytes (threads, count) of accesses; an access outside is reported, and moved to some that are there."""
-        outside = (addresses < SHARED_BASE) | (addresses + count > self.size)
+        outside = self.placement.outside(addresses, count)
         if outside.any():
-            who = int(threads[outside][0])
-            address, room = int(addresses[outside][0]), f"{SHARED_BASE} to {self.size - 1}"
-            text = f"{self.who(who)}: bytes {address} to {address + count - 1} of shared memory, which has {room}"
-            self.findings.add("shared memory out of bounds", Severity.MEMORY, text)
+            who, address = int(threads[outside][0]), int(addresses[outside][0])
+            text = f"{self.who(who)}: bytes {address} to {address + count - 1} of shared memory, "
+            self.findings.add("shared memory out of bounds", Severity.MEMORY, text + self.placement.near(address))
             addresses = np.where(outside, SHARED_BASE, addresses)
         if count & (count - 1) == 0 and (addresses & (count - 1)).any():
             odd = np.flatnonzero(addresses & (count - 1))[0]
             text = f"{self.who(int(threads[odd]))}: shared address {int(addresses[odd])} of an access of {count} bytes"
             self.findings.add("misaligned access", Severity.MEMORY, text)
+        elif lucky := self.placement.lucky(addresses, count):
+            text = f"{self.who(int(threads[0]))}: an access of {count} bytes of {lucky}: that it is aligned rests on "
+            self.findings.add("alignment by placement", Severity.LETTER, f"{text}where the variable is placed", "5.4.5")
         within = addresses[:, None] + np.arange(count)
         if outside.any():
             within = np.minimum(within, self.span - 1)
@@ -130,6 +127,7 @@ class Shared:
         if late is not None and self.findings.new("race: read after write"):
             order = self.order
             self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
+        self._check_held(cells, who, "reads")
         self._check_loaded(cells, who, "reads")
         if self.copies and self.pending[cells].any():
             at = int(np.flatnonzero(self.pending[cells])[0])
@@ -159,6 +157,7 @@ class Shared:
     def claim_write(self, cells: Ints, who: Ints) -> None:
         """Report what a write, or the start of a copy, is not ordered after."""
         order = self.order
+        self._check_held(cells, who, "writes")
         self._check_loaded(cells, who, "writes")
         late = order.unordered_write(cells, who)
         if late is not None:
@@ -190,6 +189,24 @@ class Shared:
             kind = "write of equal values" if same else "write after write"
             order = self.order
             self._race(kind, "writes", "writes", cells, who, double, order.writer, order.write_line, severity)
+
+    def hold(self, address: int, thread: int, line: int) -> None:
+        """Give 8 bytes of a thread's CTA to an mbarrier, by the line that initialises it; 0 takes them back."""
+        first = thread // self.threads * self.span + address
+        cells = np.arange(first // self.cell, (first + 7) // self.cell + 1)
+        self.held[cells] = 0  # the initialisation itself is a write of them, and so is the end
+        self.claim_write(cells, np.full(len(cells), thread))
+        self.order.note_write(cells, np.full(len(cells), thread), self.findings.line)
+        self.held[cells] = line
+
+    def _check_held(self, cells: Ints, who: Ints, verb: str) -> None:
+        """Report accesses of what belongs to an mbarrier."""
+        held = self.held[cells]
+        if held.any():
+            at = int(held.argmax())
+            text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which belongs to the "
+            text += f"mbarrier that line {held[at]} initialises"
+            self.findings.add("access of an mbarrier", Severity.MEMORY, text, "9.7.13.15.1")
 
     def _check_loaded(self, cells: Ints, who: Ints, verb: str) -> None:
         """Report cells that the copy engine writes without the thread having waited for it."""
@@ -242,202 +259,3 @@ class Shared:
             who = np.repeat(copy.threads[done], cells.shape[1])
             self.order.note_write(cells.ravel(), who, copy.line)
         self.copies = [copy for copy in self.copies if copy.open.any()]
-
-
-@dataclass(slots=True)
-class Stored:
-    """An array of global memory that the kernel may write."""
-
-    labels: Ids  # of every byte
-    plain: Octets  # and its plain bits
-    writer: Numbers  # the thread of the grid that last wrote a byte, -1 for none
-    written: Numbers  # when, in the time of its batch
-    atomic: Mask  # whether that was an atomic operation
-    reader: Numbers  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
-    read: Numbers  # when
-    reader_cta: Numbers  # its CTA
-
-
-@dataclass(slots=True)
-class Region:
-    """An array of the claim in global memory."""
-
-    array: Array  # of the claim
-    first: int  # the id of its first element
-    elements: NDArray[np.int64]  # of each place its element, -1 for padding
-    places: NDArray[np.int64]  # and back
-    size: int  # bytes of an element
-    number: int  # of the array in the claim
-    stored: Stored | None = None  # its bytes, if the kernel may write it
-
-
-class Global:
-    """Global memory: the arrays of the claim."""
-
-    def __init__(self, arrays: Sequence[Region], values: Values, findings: Findings) -> None:
-        self.arrays, self.values, self.findings = arrays, values, findings
-        self.order: Order | None = None
-        self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
-
-    def _found(self, addresses: Bits, threads: Ints, count: int, verb: str) -> Iterator[tuple[Region, Mask, Ints]]:
-        """By array: which accesses go there, and the offsets in bytes of those."""
-        which = (addresses >> np.uint64(WINDOW)).astype(np.int64) - 1
-        offsets = (addresses & np.uint64((1 << WINDOW) - 1)).astype(np.int64)
-        for number in different(which):
-            here = which == number
-            if number == MODULE_WINDOW - 1:
-                raise Unclear(self.findings.line, "no meaning for what a variable of the module holds")
-            if not 0 <= number < len(self.arrays):
-                address = int(addresses[here][0])
-                text = f"{self.who(int(threads[here][0]))} {verb} address {address:#x}, which is in no array"
-                self.findings.add("global memory out of bounds", Severity.MEMORY, text)
-                continue
-            region, offset = self.arrays[number], offsets[here]
-            offset = np.where(offset >= 1 << (WINDOW - 1), offset - (1 << WINDOW), offset)
-            if count & (count - 1) == 0 and (offset & (count - 1)).any():
-                odd = int(np.flatnonzero(offset & (count - 1))[0])
-                text = (
-                    f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for {count}"
-                )
-                self.findings.add("misaligned access", Severity.MEMORY, f"{text} bytes at once")
-            yield region, here, offset
-
-    def who(self, thread: int) -> str:
-        """A thread of the grid in words."""
-        whole = thread + self.base
-        return f"CTA {whole // self.threads}, thread {whole % self.threads}"
-
-    def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> Ints:
-        """The element of each byte (threads, count), -1 outside; an access outside is reported."""
-        place = (offset[:, None] + np.arange(count)) // region.size
-        inside = (place >= 0) & (place < len(region.elements))
-        found = region.elements.take(place, mode="clip")
-        if not inside.all():
-            found = np.where(inside, found, -1)
-        if (found < 0).any():
-            row, column = (int(one[0]) for one in np.nonzero(found < 0))
-            many = int((found < 0).any(1).sum())
-            where = region.array.where(int(place[row, column]))
-            text = f"{self.who(int(threads[row]))} {verb} {where}; {many} threads of this instruction do so"
-            self.findings.add("global memory out of bounds", Severity.MEMORY, text)
-        return found
-
-    def read(self, addresses: Bits, threads: Ints, count: int) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count)."""
-        labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
-        plain = np.zeros((len(threads), count), np.uint8)
-        for region, here, offset in self._found(addresses, threads, count, "reads"):
-            element = self._elements(region, offset, count, threads[here], "reads")
-            inside = element >= 0
-            if region.stored is None:
-                byte = (offset[:, None] + np.arange(count)) % region.size
-                label = ((element + region.first) << 3) + byte
-                labels[here] = np.where(inside, label, OUTSIDE << 3)
-                continue
-            place = np.where(inside, offset[:, None] + np.arange(count), 0)
-            self._check_read(region, region.stored, place, threads[here])
-            self._note_read(region.stored, place, threads[here])
-            labels[here] = np.where(inside, region.stored.labels[place], OUTSIDE << 3)
-            plain[here] = region.stored.plain[place]
-        return labels, plain
-
-    def _others(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
-        """Where another thread wrote a byte, and nothing orders that before what a thread does now."""
-        writer, mine = stored.writer[place], (threads + self.base)[:, None]
-        other: Mask = (writer >= 0) & (writer != mine)
-        if other.any() and self.order is not None:
-            same = other & (writer // self.threads == mine // self.threads)
-            known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
-            known = np.where(stored.atomic[place], self.order.floor[threads][:, None], known)  # several may have added
-            other = other & ~(same & (stored.written[place] <= known))
-        return other
-
-    def _check_read(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
-        other = self._others(stored, place, threads)
-        if other.any():
-            row, column = (int(one[0]) for one in np.nonzero(other))
-            where = region.array.where(int(place[row, column]) // region.size)
-            by = int(stored.writer[place[row, column]])
-            text = f"{self.who(int(threads[row]))} reads {where}, which thread {by % self.threads} of CTA "
-            text += f"{by // self.threads} wrote; nothing orders the two"
-            self.findings.add("race: read after write in global memory", Severity.RACE, text)
-
-    def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
-        """Remember reads of an array that is written too."""
-        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
-        cta, before, old = mine // self.threads, stored.reader_cta[place], stored.reader[place]
-        stored.reader[place] = np.where(
-            (before >= 0) & (before != cta), -3, np.where((old == -1) | (old == mine), mine, np.minimum(old, -2))
-        )
-        double = (stored.reader[place] >= 0) & (stored.reader[place] != mine)
-        stored.reader[place[double]] = -2
-        stored.reader_cta[place] = cta
-        stored.read[place] = self.order.now if self.order is not None else 0
-
-    def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
-        """Report a write of what another thread has read, with nothing to order the two."""
-        reader = stored.reader[place]
-        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
-        other = (reader != -1) & (reader != mine)
-        if not other.any() or self.order is None:
-            return
-        same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
-        floor = self.order.floor[threads][:, None]
-        known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
-        late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
-        wrong = other & (~same | late)
-        if wrong.any():
-            row, column = (int(one[0]) for one in np.nonzero(wrong))
-            where = region.array.where(int(place[row, column]) // region.size)
-            text = (
-                f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
-            )
-            self.findings.add("race: write after read in global memory", Severity.RACE, text)
-
-    def write(self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
-        """Write labels and plain bytes (threads, count)."""
-        count = labels.shape[1]
-        for region, here, offset in self._found(addresses, threads, count, "writes"):
-            who = threads[here]
-            inside = (self._elements(region, offset, count, who, "writes") >= 0).all(1)
-            if region.stored is None or region.array.content is not None:
-                text = f"{self.who(int(who[0]))} writes {region.array.name}, which is no output"
-                self.findings.add("write to an input", Severity.MEMORY, text)
-                continue
-            stored, who = region.stored, who[inside]
-            place = (offset[:, None] + np.arange(count))[inside]
-            mine = np.broadcast_to((who + self.base)[:, None], place.shape)
-            label, octet = labels[here][inside], plain[here][inside]
-            self.check_overwritten(region, stored, place, who)
-            other = self._others(stored, place, who)
-            stored.writer[place], stored.atomic[place] = mine, False
-            double = stored.writer[place] != mine
-            if other.any() or double.any():
-                same = (stored.labels[place] == label) & (stored.plain[place] == octet)
-                stored.labels[place], stored.plain[place] = label, octet
-                same = np.where(other, same, (stored.labels[place] == label) & (stored.plain[place] == octet))
-                self._check_write(region, stored, place, who, other | double, same)
-            stored.labels[place], stored.plain[place] = label, octet
-            stored.written[place] = self.order.now if self.order is not None else 0
-
-    def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
-        row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))
-        where = region.array.where(int(place[row, column]) // region.size)
-        text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"
-        if (other & ~same).any():
-            self.findings.add("race: two writes in global memory", Severity.RACE, text)
-        else:
-            self.findings.add("equal values written twice", Severity.EQUAL, f"{text}; both write the same value")
-
-    def cells(self, addresses: Bits, threads: Ints) -> Iterator[tuple[Region, Stored, Mask, Ints]]:
-        """By output array, for atomic operations on whole elements: which accesses go there, and their places."""
-        for region, here, offset in self._found(addresses, threads, 1, "adds to"):
-            who = threads[here]
-            inside = (self._elements(region, offset, region.size, who, "adds to") >= 0).all(1)
-            if region.stored is None:
-                text = f"{self.who(int(who[0]))} adds to {region.array.name}, which is no output"
-                self.findings.add("write to an input", Severity.MEMORY, text)
-                continue
-            chosen = here.copy()
-            chosen[here] = inside
-            yield region, region.stored, chosen, offset[inside]

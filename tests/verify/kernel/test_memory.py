@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What memory does not promise: old bytes by ld.global.nc, bytes of an mbarrier, where a variable lies, other CTAs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.kernel.test_asynchronous import run as copied
+from tests.verify.kernel.test_bulk import KERNELS, run
+from tests.verify.kernel.test_check import ADD, ADDED, PRODUCT, SHARED, TURNED, added, one
+from tests.verify.kernel.test_lanes import said
+from verify.core.errors import SpecError
+from verify.kernel.check import Outcome
+from verify.kernel.state.findings import Severity
+
+TWICE = {**ADDED, "claim": "C[i] = 2 * A[i]"}
+WRITTEN = "st.global.f32 [%d7], %f1; {} add.f32 %f3, %f4, %f1;"
+OLD = "{} %f4, [%d7]; add.f32 %f3, %f4, %f1;"
+
+
+def severities(found: Outcome) -> set[tuple[str, Severity]]:
+    """The findings as (kind, severity)."""
+    return {(each.kind, each.severity) for each in found.findings}
+
+
+def test_ld_global_nc_of_what_the_grid_wrote_is_refuted() -> None:
+    """An H100 gave the bytes of before in 32 of 32 runs."""
+    read = WRITTEN.format("ld.global.nc.f32 %f4, [%d7];")
+    found = one(ADD.replace("BODY", read), TWICE)
+    assert found.status == "REFUTED" and ("a stale read", Severity.MEMORY) in severities(found)
+    assert one(ADD.replace("BODY", read.replace(".nc", "")), TWICE).status == "VERIFIED"
+
+
+def test_a_write_of_what_ld_global_nc_read_breaks_the_letter() -> None:
+    claim = {**ADDED, "claim": "C[i] = C[i] + A[i]"}
+    found = one(ADD.replace("BODY", OLD.format("ld.global.nc.f32")), claim)
+    assert found.status == "VERIFIED"
+    assert severities(found) == {("a write after ld.global.nc", Severity.LETTER)}
+    assert one(ADD.replace("BODY", OLD.format("ld.global.f32")), claim).findings == ()
+
+
+def test_discard_destroys_what_was_there() -> None:
+    """C is written, and then a thread of each warp discards its 128 bytes; or before, with a barrier between."""
+    discard = "and.b32 %r2, %r1, 31; setp.eq.u32 %p1, %r2, 0; @%p1 discard.global.L2 [%d7], 128; "
+    keys = {"arrays": {**ADDED["arrays"], "C": {"dims": "i", "type": "f32", "out": True, "offset": 0}}}
+    before = added(f"add.f32 %f3, %f1, %f2; {discard} bar.sync 0;", **keys)
+    assert (before.status, before.findings) == ("VERIFIED", ())
+    text = ADD.replace("BODY", "add.f32 %f3, %f1, %f2;").replace("ret;", f"bar.sync 0; {discard} ret;")
+    found = one(text, {**ADDED, **keys})
+    assert found.status == "REFUTED" and "discard has destroyed what was there" in said(found)
+    assert "no output" in said(added(discard.replace("%d7", "%d5") + "add.f32 %f3, %f1, %f2;"))
+
+
+@pytest.mark.parametrize(("size", "offset", "wrong"), [(8, 8, True), (8, 0, False), (16, 8, True), (0, 8, False)])
+def test_the_source_of_a_copy_is_aligned_as_its_size_and_not_as_what_it_reads(
+    size: int, offset: int, wrong: bool
+) -> None:
+    text = PRODUCT.replace(".entry k(", ".shared .align 16 .b8 buf[512];\n.entry k(").replace(
+        "ret;",
+        f"mov.u32 %r20, buf; shl.b32 %r21, %r1, 4; add.s32 %r20, %r20, %r21; add.s64 %d9, %d1, {offset}; "
+        f"mov.u32 %r22, {size}; cp.async.cg.shared.global [%r20], [%d9], 16, %r22; cp.async.wait_all; ret;",
+    )
+    found = one(text)
+    assert (found.status == "REFUTED", "for 16 bytes at once" in said(found)) == (wrong, wrong)
+
+
+TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar.sync 0;", "bar.sync 0; //here")
+
+
+def test_what_lies_between_two_variables_belongs_to_none() -> None:
+    """`next` has 16 bytes and lies behind `buf`; a kernel that counts on the byte after `buf` is wrong."""
+    two = TWO.replace("buf[256];", "buf[256];\n.shared .align 16 .b8 next[16];")
+    assert one(two, TURNED).status == "VERIFIED"
+    beyond = two.replace("//here", "\nmov.u32 %r9, 7; st.shared.u32 [%r3+256], %r9;")
+    found = one(beyond, TURNED)
+    assert found.status == "REFUTED" and "which are in no variable; buf has 1040 to 1295" in said(found), said(found)
+    wide = two.replace("//here", "\nst.shared.v2.u32 [%r3+252], {%r1, %r1};")
+    assert "bytes 1292 to 1299 of shared memory" in said(one(wide, TURNED))
+    inside = two.replace("//here", "\nmov.u32 %r9, next; setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r9+12], %r1;")
+    assert one(inside, TURNED).status == "VERIFIED"
+
+
+def test_a_variable_has_its_alignment_and_no_other() -> None:
+    """The element of thread t lies at t ^ (the address's bits 7 to 9): right for a variable of .align 1024 alone."""
+    swizzle = """shr.u32 %r6, %r4, 3; and.b32 %r6, %r6, 112; xor.b32 %r4, %r4, %r6; st.shared.f32 [%r4], %f1;
+bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;"""
+    text = SHARED.replace("st.shared.f32 [%r4], %f1;\nbar.sync 0;\nxor.b32 %r5, %r2, 252;", swizzle)
+    assert one(text.replace(".align 16", ".align 1024"), TURNED).status == "VERIFIED"
+    assert one(text.replace(".align 16", ".align 128"), TURNED).status == "REFUTED"
+
+
+def test_a_wide_access_of_a_narrow_variable_rests_on_its_place() -> None:
+    """Compilers and GPUs put it at 16 bytes: a warning."""
+    wide = "\nmov.u32 %r9, buf; setp.eq.u32 %p1, %r1, 0; @%p1 ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r9];"
+    text = TWO.replace("//here", wide).replace(".align 16", ".align 4")
+    found = one(text, TURNED)
+    assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
+    assert one(text.replace(".align 4 ", ".align 16 "), TURNED).findings == ()
+
+
+DYNAMIC = SHARED.replace(".shared .align 16 .b8 buf[256];", ".extern .shared .align 16 .b8 buf[];")
+
+
+@pytest.mark.parametrize(
+    ("keys", "static", "status", "align"),
+    [
+        ({}, False, "VERIFIED", 1024),
+        ({}, True, "REFUTED", 16),
+        ({"smem_align": 1024}, True, "VERIFIED", 1024),
+        ({"smem_align": 128}, False, "REFUTED", 128),
+    ],
+)
+def test_dynamic_memory_has_the_alignment_that_the_claim_says(
+    keys: dict[str, int], static: bool, status: str, align: int
+) -> None:
+    """As it begins where the CTA's memory does if there is no other; the verdict says which alignment it is of."""
+    swizzle = """shr.u32 %r6, %r4, 3; and.b32 %r6, %r6, 112; xor.b32 %r4, %r4, %r6; st.shared.f32 [%r4], %f1;
+bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;"""
+    text = DYNAMIC.replace("st.shared.f32 [%r4], %f1;\nbar.sync 0;\nxor.b32 %r5, %r2, 252;", swizzle)
+    text = text.replace(".extern", ".shared .align 8 .b8 other[8];\n.extern") if static else text
+    found = one(text, {**TURNED, "smem": 256, **keys})
+    assert found.status == status and f"dynamic shared memory at a multiple of {align} (smem_align)" in found.domain
+
+
+@pytest.mark.parametrize("given", [3, 0, -16, "16", True, 1 << 30])
+def test_an_alignment_that_is_none_is_an_error(given: object) -> None:
+    with pytest.raises(SpecError, match="smem_align"):
+        one(DYNAMIC, {**TURNED, "smem": 256, "smem_align": given})
+
+
+WAIT = "WAIT:\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        ("mov.u32 %r20, 1;\n@!%p1 st.shared.u32 [%r3+4], %r20;\n", "writes shared byte"),
+        ("@!%p1 ld.shared.u32 %r20, [%r3+4];\n", "reads shared byte"),
+        ("@!%p1 mbarrier.init.shared::cta.b64 [%r3], 1;\n", "which is one already"),
+    ],
+)
+def test_the_bytes_of_an_mbarrier_belong_to_it(new: str, words: str) -> None:
+    found = copied(WAIT, f"bar.sync 0;\n{new}bar.sync 0;\n{WAIT}")
+    assert found.status == "REFUTED" and words in said(found), said(found)
+
+
+def test_memory_of_an_mbarrier_that_is_invalidated_is_free() -> None:
+    again = "bar.sync 0;\n@%p1 bra END;\nmbarrier.inval.shared::cta.b64 [%r3];\n{}END:\nret;"
+    for use in ("mbarrier.init.shared::cta.b64 [%r3], 1;\n", "st.shared.u32 [%r3], %r1;\n"):
+        found = copied("ret;", again.format(use))
+        assert (found.status, found.findings) == ("VERIFIED", ())
+
+
+SPLIT = """mov.u32 %r2, %ctaid.x; mul.wide.u32 %d8, %r2, 256; add.s64 %d5, %d5, %d8;
+ld.global.f32 %f1, [%d5]; red.SCOPE.global.add.f32 [%d7], %f1;"""
+
+
+@pytest.mark.parametrize(
+    ("scope", "grid", "status"),
+    [("relaxed.gpu", 2, "VERIFIED"), ("relaxed.cta", 2, "REFUTED"), ("relaxed.cta", 1, "VERIFIED")],
+)
+def test_an_atomic_addition_of_a_cta_is_none_for_another(scope: str, grid: int, status: str) -> None:
+    claim = "C[i] = C[i] + sum_j A[j,i]"
+    arrays = {**ADDED["arrays"], "A": {"dims": "ji", "type": "f32", "strides": [64, 1]}}
+    text = ADD.replace("BODY", SPLIT.replace("SCOPE", scope)).replace("st.global.f32 [%d7], %f3;", "")
+    keys = {"grid": grid, "claim": claim, "arrays": arrays, "sizes": {"I": 64, "J": grid}}
+    found = one(text, {**ADDED, **keys})
+    assert found.status == status, said(found)
+    assert ("race: atomics of a CTA" in said(found)) == (status == "REFUTED")
+
+
+def test_wait_group_read_does_not_wait_for_what_is_written() -> None:
+    """A thread reads the rows that its bulk copy stores: after wait_group, and not after wait_group.read."""
+    wait = "cp.async.bulk.wait_group.read 0;"
+    back = "\nld.global.f32 %f4, [%d6+4];\nst.global.f32 [%d6+4], %f4;"
+    assert wait in KERNELS["piece"]
+    found = run("piece", wait, wait + back)
+    assert found.status == "REFUTED" and "`.read` waits for its source alone" in said(found), said(found)
+    for full in ("cp.async.bulk.wait_group 0;", f"{wait}\ncp.async.bulk.wait_group 0;"):
+        right = run("piece", wait, full + back)
+        assert (right.status, right.findings) == ("VERIFIED", ())
+    late = run("piece", wait, "cp.async.bulk.wait_group 1;" + back)
+    assert late.status == "REFUTED"
+
+
+def test_a_proxy_fence_of_global_memory_says_nothing_of_shared_memory() -> None:
+    for space, kinds in (("shared::cta", set()), ("global", {"no proxy fence"}), ("shared::cluster", set())):
+        found = run("box", "fence.proxy.async.shared::cta;", f"fence.proxy.async.{space};")
+        assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds
+    assert run("box", "fence.proxy.async.shared::cta;", "fence.proxy.async;").findings == ()
+
+
+def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
+    """A kernel that takes it to be lane 0 stores nothing for its element."""
+    text = "elect.sync %r20|%p3, 0xffffffff;\nnot.pred %p1, %p3;"
+    assert copied("setp.ne.u32 %p1, %r1, 0;", text).status == "VERIFIED"
+    wrong = ADD.replace("sm_80", "sm_90").replace(
+        "BODY", "add.f32 %f3, %f1, %f2; elect.sync %r20|%p3, -1; and.b32 %r2, %r1, 31; setp.eq.u32 %p2, %r2, 0; "
+        "@%p2 mov.f32 %f3, %f2; @%p3 add.f32 %f3, %f1, %f2;")  # fmt: skip
+    assert [one(wrong, ADDED, seed=seed).status for seed in range(4)] == ["REFUTED"] * 4

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
+
+Array i of the claim starts at address (i + 1) << 40. Main declarations: `Global`, an array's `Region` with what is
+`Stored` in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.data.values import OUTSIDE, Bits, Ids, Mask, Values
+from verify.kernel.state.findings import Findings, Severity, Unclear
+from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
+from verify.kernel.state.order import Ints, Order
+
+if TYPE_CHECKING:
+    from verify.kernel.claims.launch import Array
+
+Numbers = NDArray[np.int32]
+NC, BULK = "9.7.9.8", "9.7.9.25.6.2"  # of the PTX ISA: ld.global.nc, cp.async.bulk.wait_group
+
+
+@dataclass(slots=True)
+class Stored:
+    """An array of global memory that the kernel may write."""
+
+    labels: Ids  # of every byte
+    plain: Octets  # and its plain bits
+    writer: Numbers  # the thread of the grid that last wrote a byte, -1 for none
+    written: Numbers  # when, in the time of its batch
+    atomic: Octets  # whether that was an atomic operation: of the whole GPU, or within a CTA alone
+    reader: Numbers  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
+    read: Numbers  # when
+    reader_cta: Numbers  # its CTA
+    constant: Numbers  # the line of an ld.global.nc that read it, 0 for none
+    flying: Numbers  # the line of a bulk copy to it that its thread has not waited for, 0 for none
+
+
+PLAIN, ATOMIC, WITHIN = range(3)  # a write; an atomic operation; one of `.cta`, which is one for no other CTA
+
+
+@dataclass(slots=True)
+class Region:
+    """An array of the claim in global memory."""
+
+    array: Array  # of the claim
+    first: int  # the id of its first element
+    elements: NDArray[np.int64]  # of each place its element, -1 for padding
+    places: NDArray[np.int64]  # and back
+    size: int  # bytes of an element
+    number: int  # of the array in the claim
+    stored: Stored | None = None  # its bytes, if the kernel may write it
+
+
+class Global:
+    """Global memory: the arrays of the claim."""
+
+    def __init__(self, arrays: Sequence[Region], values: Values, findings: Findings) -> None:
+        self.arrays, self.values, self.findings = arrays, values, findings
+        self.order: Order | None = None
+        self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
+
+    def _found(
+        self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
+    ) -> Iterator[tuple[Region, Mask, Ints]]:
+        """By array: which accesses go there, and the offsets in bytes of those; `align` is `count` where it is 0."""
+        align = align or count
+        which = (addresses >> np.uint64(WINDOW)).astype(np.int64) - 1
+        offsets = (addresses & np.uint64((1 << WINDOW) - 1)).astype(np.int64)
+        for number in different(which):
+            here = which == number
+            if number == MODULE_WINDOW - 1:
+                raise Unclear(self.findings.line, "no meaning for what a variable of the module holds")
+            if not 0 <= number < len(self.arrays):
+                address = int(addresses[here][0])
+                text = f"{self.who(int(threads[here][0]))} {verb} address {address:#x}, which is in no array"
+                self.findings.add("global memory out of bounds", Severity.MEMORY, text)
+                continue
+            region, offset = self.arrays[number], offsets[here]
+            offset = np.where(offset >= 1 << (WINDOW - 1), offset - (1 << WINDOW), offset)
+            if align & (align - 1) == 0 and (offset & (align - 1)).any():
+                odd = int(np.flatnonzero(offset & (align - 1))[0])
+                text = (
+                    f"{self.who(int(threads[here][odd]))}: byte {int(offset[odd])} of {region.array.name}, for {align}"
+                )
+                self.findings.add("misaligned access", Severity.MEMORY, f"{text} bytes at once")
+            yield region, here, offset
+
+    def who(self, thread: int) -> str:
+        """A thread of the grid in words."""
+        whole = thread + self.base
+        return f"CTA {whole // self.threads}, thread {whole % self.threads}"
+
+    def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> Ints:
+        """The element of each byte (threads, count), -1 outside; an access outside is reported."""
+        place = (offset[:, None] + np.arange(count)) // region.size
+        inside = (place >= 0) & (place < len(region.elements))
+        found = region.elements.take(place, mode="clip")
+        if not inside.all():
+            found = np.where(inside, found, -1)
+        if (found < 0).any():
+            row, column = (int(one[0]) for one in np.nonzero(found < 0))
+            many = int((found < 0).any(1).sum())
+            where = region.array.where(int(place[row, column]))
+            text = f"{self.who(int(threads[row]))} {verb} {where}; {many} threads of this instruction do so"
+            self.findings.add("global memory out of bounds", Severity.MEMORY, text)
+        return found
+
+    def read(
+        self, addresses: Bits, threads: Ints, count: int, constant: bool = False, align: int = 0
+    ) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (threads, count); `constant` is the way of ld.global.nc."""
+        labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
+        plain = np.zeros((len(threads), count), np.uint8)
+        for region, here, offset in self._found(addresses, threads, count, "reads", align):
+            element = self._elements(region, offset, count, threads[here], "reads")
+            inside = element >= 0
+            if region.stored is None:
+                byte = (offset[:, None] + np.arange(count)) % region.size
+                label = ((element + region.first) << 3) + byte
+                labels[here] = np.where(inside, label, OUTSIDE << 3)
+                continue
+            place = np.where(inside, offset[:, None] + np.arange(count), 0)
+            if constant:
+                self._check_constant(region, region.stored, place, threads[here])
+            self._check_read(region, region.stored, place, threads[here])
+            self._note_read(region.stored, place, threads[here])
+            labels[here] = np.where(inside, region.stored.labels[place], OUTSIDE << 3)
+            plain[here] = region.stored.plain[place]
+        return labels, plain
+
+    def _others(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
+        """Where another thread wrote a byte, and nothing orders that before what a thread does now."""
+        writer, mine = stored.writer[place], (threads + self.base)[:, None]
+        other: Mask = (writer >= 0) & (writer != mine)
+        if other.any() and self.order is not None:
+            same = other & (writer // self.threads == mine // self.threads)
+            known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
+            known = np.where(stored.atomic[place], self.order.floor[threads][:, None], known)  # several may have added
+            other = other & ~(same & (stored.written[place] <= known))
+        return other
+
+    def _check_constant(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Report a read of ld.global.nc of what the grid wrote before: that way may have what was there before."""
+        written = stored.writer[place] >= 0
+        if written.any():
+            row, column = (int(one[0]) for one in np.nonzero(written))
+            text = f"{self.who(int(threads[row]))} reads {region.array.where(int(place[row, column]) // region.size)} "
+            text += "by ld.global.nc, and the grid wrote it before: what comes may be older"
+            self.findings.add("a stale read", Severity.MEMORY, text, NC)
+        stored.constant[place] = self.findings.line
+
+    def _check_flying(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
+        """Report an access of what a bulk copy writes, for which its thread has not waited."""
+        flying = stored.flying[place]
+        if flying.any():
+            row, column = (int(one[0]) for one in np.nonzero(flying))
+            text = (
+                f"{self.who(int(threads[row]))} {verb} {region.array.where(int(place[row, column]) // region.size)}, "
+            )
+            text += f"to which the bulk copy of line {flying[row, column]} may still write: no wait_group since, and "
+            self.findings.add("bulk copy on its way", Severity.RACE, f"{text}`.read` waits for its source alone", BULK)
+
+    def _check_read(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+        self._check_flying(region, stored, place, threads, "reads")
+        other = self._others(stored, place, threads)
+        if other.any():
+            row, column = (int(one[0]) for one in np.nonzero(other))
+            where = region.array.where(int(place[row, column]) // region.size)
+            by = int(stored.writer[place[row, column]])
+            text = f"{self.who(int(threads[row]))} reads {where}, which thread {by % self.threads} of CTA "
+            text += f"{by // self.threads} wrote; nothing orders the two"
+            self.findings.add("race: read after write in global memory", Severity.RACE, text)
+
+    def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Remember reads of an array that is written too."""
+        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        cta, before, old = mine // self.threads, stored.reader_cta[place], stored.reader[place]
+        stored.reader[place] = np.where(
+            (before >= 0) & (before != cta), -3, np.where((old == -1) | (old == mine), mine, np.minimum(old, -2))
+        )
+        double = (stored.reader[place] >= 0) & (stored.reader[place] != mine)
+        stored.reader[place[double]] = -2
+        stored.reader_cta[place] = cta
+        stored.read[place] = self.order.now if self.order is not None else 0
+
+    def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Report a write of what another thread has read, with nothing to order the two."""
+        self._check_flying(region, stored, place, threads, "writes")
+        if (lines := stored.constant[place]).any():
+            row, column = (int(one[0]) for one in np.nonzero(lines))
+            text = (
+                f"{self.who(int(threads[row]))} writes {region.array.where(int(place[row, column]) // region.size)}, "
+            )
+            text += f"which the ld.global.nc of line {lines[row, column]} read: that is for what no thread writes"
+            self.findings.add("a write after ld.global.nc", Severity.LETTER, text, NC)
+        reader = stored.reader[place]
+        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        other = (reader != -1) & (reader != mine)
+        if not other.any() or self.order is None:
+            return
+        same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
+        floor = self.order.floor[threads][:, None]
+        known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
+        late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
+        wrong = other & (~same | late)
+        if wrong.any():
+            row, column = (int(one[0]) for one in np.nonzero(wrong))
+            where = region.array.where(int(place[row, column]) // region.size)
+            text = (
+                f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
+            )
+            self.findings.add("race: write after read in global memory", Severity.RACE, text)
+
+    def write(
+        self, addresses: Bits, threads: Ints, labels: Ids, plain: Octets, flying: bool = False
+    ) -> list[tuple[Stored, Ints]]:
+        """Write labels and plain bytes (threads, count), and return where; `flying` is the way of a bulk copy."""
+        count, done = labels.shape[1], []
+        for region, here, offset in self._found(addresses, threads, count, "writes"):
+            who = threads[here]
+            inside = (self._elements(region, offset, count, who, "writes") >= 0).all(1)
+            if region.stored is None or region.array.content is not None:
+                text = f"{self.who(int(who[0]))} writes {region.array.name}, which is no output"
+                self.findings.add("write to an input", Severity.MEMORY, text)
+                continue
+            stored, who = region.stored, who[inside]
+            place = (offset[:, None] + np.arange(count))[inside]
+            mine = np.broadcast_to((who + self.base)[:, None], place.shape)
+            label, octet = labels[here][inside], plain[here][inside]
+            self.check_overwritten(region, stored, place, who)
+            other = self._others(stored, place, who)
+            stored.writer[place], stored.atomic[place] = mine, PLAIN
+            double = stored.writer[place] != mine
+            if other.any() or double.any():
+                same = (stored.labels[place] == label) & (stored.plain[place] == octet)
+                stored.labels[place], stored.plain[place] = label, octet
+                same = np.where(other, same, (stored.labels[place] == label) & (stored.plain[place] == octet))
+                self._check_write(region, stored, place, who, other | double, same)
+            stored.labels[place], stored.plain[place] = label, octet
+            stored.written[place] = self.order.now if self.order is not None else 0
+            stored.flying[place] = self.findings.line if flying else 0
+            done.append((stored, place))
+        return done
+
+    def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
+        row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))
+        where = region.array.where(int(place[row, column]) // region.size)
+        text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"
+        if (other & ~same).any():
+            self.findings.add("race: two writes in global memory", Severity.RACE, text)
+        else:
+            self.findings.add("equal values written twice", Severity.EQUAL, f"{text}; both write the same value")
+
+    def cells(self, addresses: Bits, threads: Ints) -> Iterator[tuple[Region, Stored, Mask, Ints]]:
+        """By output array, for atomic operations on whole elements: which accesses go there, and their places."""
+        for region, here, offset in self._found(addresses, threads, 1, "adds to"):
+            who = threads[here]
+            inside = (self._elements(region, offset, region.size, who, "adds to") >= 0).all(1)
+            if region.stored is None:
+                text = f"{self.who(int(who[0]))} adds to {region.array.name}, which is no output"
+                self.findings.add("write to an input", Severity.MEMORY, text)
+                continue
+            chosen = here.copy()
+            chosen[here] = inside
+            yield region, region.stored, chosen, offset[inside]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the variables of shared memory lie: as badly as the kernel's text allows, so that no luck is taken for a rule.
+
+A variable lies at an odd multiple of its `.align`, and 16 at least: compilers rely on that for vectors of narrower
+variables, which is a warning. What lies between two variables belongs to none. Dynamic memory comes last. If there is
+nothing before it, it begins where the CTA's memory does, at a multiple of 1024, unless the claim's `smem_align` says
+less. Shared memory starts at 1024, so that an address is not taken for the number 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from verify.kernel.data.values import Mask
+from verify.kernel.ptx.source import Kernel
+from verify.kernel.state.order import Ints
+
+SHARED_BASE = 1024
+LEAST = 16  # bytes: what compilers align at least
+MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One variable of shared memory, or all of dynamic memory."""
+
+    name: str
+    first: int  # its first byte
+    size: int
+    align: int  # as it is declared
+
+
+class Placement:
+    """Where each variable of a kernel's shared memory lies."""
+
+    def __init__(self, kernel: Kernel, dynamic: int, smem_align: int) -> None:
+        """Place the variables, and `dynamic` bytes at a multiple of `smem_align`; 0 for what the kernel declares."""
+        self.rooms: list[Room] = []
+        top = SHARED_BASE
+        for name, variable in kernel.shared.items():
+            top = _odd(top, variable.align)
+            self.rooms.append(Room(name, top, variable.size, variable.align))
+            top += variable.size + 1  # so that no other begins where it ends
+        self.symbols = {room.name: room.first for room in self.rooms}
+        self.align = 0  # of dynamic memory
+        if kernel.dynamic:
+            declared = max(*(one.align for one in kernel.dynamic.values()), LEAST)
+            self.align = smem_align or (declared if self.rooms else max(declared, SHARED_BASE))
+            top = _odd(top, self.align)
+            self.rooms.append(Room(next(iter(kernel.dynamic)), top, dynamic, self.align))
+            self.symbols.update(dict.fromkeys(kernel.dynamic, top))
+            top += dynamic
+        self.size = top  # the first byte after all of them
+        self._of = np.zeros(top + 1, np.int32)  # of each byte 1 + its room, 0 for none
+        for number, room in enumerate(self.rooms):
+            self._of[room.first : room.first + room.size] = number + 1
+        self._aligns = np.array([LEAST, *(room.align for room in self.rooms)])
+        self._narrow = bool((self._aligns < LEAST).any())
+
+    def outside(self, addresses: Ints, count: int) -> Mask:
+        """Find accesses of so many bytes that do not lie in one variable."""
+        first = self._of[np.clip(addresses, 0, self.size)]
+        last = self._of[np.clip(addresses + count - 1, 0, self.size)]
+        return np.asarray((first == 0) | (first != last))
+
+    def near(self, address: int) -> str:
+        """Return the variable that begins next before an address, in words."""
+        room = max((one for one in self.rooms if one.first <= address), key=lambda one: one.first, default=None)
+        room = room or min(self.rooms, key=lambda one: one.first, default=None)
+        if room is None:
+            return "of which the kernel has none"
+        return f"which are in no variable; {room.name} has {room.first} to {room.first + room.size - 1}"
+
+    def lucky(self, addresses: Ints, count: int) -> str:
+        """Return a variable whose alignment does not cover accesses of so many bytes, in words; empty if all do."""
+        if not self._narrow or count & (count - 1):
+            return ""
+        of = self._of[np.clip(addresses, 0, self.size)]
+        short = of[self._aligns[of] < min(count, LEAST)]
+        if not len(short):
+            return ""
+        room = self.rooms[int(short[0]) - 1]
+        return f"{room.name}, declared with .align {room.align}"
+
+
+def _odd(top: int, align: int) -> int:
+    """Return the first odd multiple of an alignment from an address on; of 16 for a smaller one."""
+    step = max(align, LEAST)
+    number = -(-top // step)
+    return (number | 1) * step
