@@ -24,6 +24,8 @@ _COLUMN = 8 * LANES  # bytes
 _ROOM = 32  # bytes of memory of a lane
 _BLOCK = _ROOM * LANES
 _RUNS = (0, 1)
+GUARDS = 2 * _COLUMN  # bytes of the two guards
+_NAMES = {"shared": "own", "local": "low"}  # the registers with a lane's addresses
 _CARRIES = frozenset(("addc", "subc", "madc"))  # they read the carry of the instruction before
 
 
@@ -43,28 +45,31 @@ class Probe:
     form: Form
 
     @cached_property
-    def given(self) -> Array:
-        """The bytes that it reads: the guards, the operands, and the memory of each lane."""
-        form, found = self.form, [*guards(self.form)]
-        for place in self._sources:
-            found += columns(form, place)
+    def operands(self) -> Array:
+        """The bytes that it reads behind the guards: a column for each operand, and the memory of each lane."""
+        form = self.form
+        found = [one for place in self._sources for one in columns(form, place)]
         if self._carries:
-            found += [np.array([(lane * 7 % 3) << 31 for lane in range(LANES)], np.uint64)]
-        memory = octets(self._stored, _ROOM) if form.memory else np.zeros((LANES, 0), np.uint8)
-        if form.group == "store":
-            memory = np.full_like(memory, PATTERN)
-        whole = np.concatenate([one.astype("<u8") for one in found]).view(np.uint8)
-        return np.concatenate([whole, memory.reshape(-1)])
+            found.append(np.array([(lane * 7 % 3) << 31 for lane in range(LANES)], np.uint64))
+        parts = [one.astype("<u8").view(np.uint8) for one in found]
+        if form.group in ("load", "atomic"):
+            parts.append(octets(self._stored, _ROOM).reshape(-1))
+        return np.concatenate([np.zeros(0, np.uint8), *parts])
+
+    @property
+    def given(self) -> Array:
+        """All that its kernel reads."""
+        return np.concatenate([guard_columns(self.form), self.operands])
 
     @cached_property
     def results(self) -> tuple[Result, ...]:
         """What it stores, in order: of the first run, then of the second."""
         found, start = [], 0
         for _ in _RUNS:
-            sizes = [size for size in self._sizes for _ in range(max(1, size // 8))]
-            for size in sizes:
-                found.append(Result(start, 8, min(size, 8)))
-                start += _COLUMN
+            for size in self._sizes:
+                for _ in range(max(1, size // 8)):
+                    found.append(Result(start, 8, min(size, 8)))
+                    start += _COLUMN
             if self._writes:
                 found.append(Result(start, _ROOM, _ROOM))
                 start += _BLOCK
@@ -79,8 +84,7 @@ class Probe:
     @property
     def digest(self) -> str:
         """A digest of all that the results depend on but the GPU."""
-        text = self.text("probe").encode()
-        return blake2b(text + self.given.tobytes(), digest_size=8).hexdigest()
+        return blake2b(self.text("probe").encode() + self.given.tobytes(), digest_size=8).hexdigest()
 
     def taken(self, output: Array) -> list[bytes]:
         """Return the bytes of each result, lane by lane, from the output after the kernel ran."""
@@ -88,6 +92,14 @@ class Probe:
             output[one.start : one.start + one.stride * LANES].reshape(LANES, one.stride)[:, : one.size].tobytes()
             for one in self.results
         ]
+
+    def text(self, name: str) -> str:
+        """Return the kernel as an entry of that name."""
+        return entry(name, [self.form], [self.body(GUARDS, 0)])
+
+    def body(self, given: int, taken: int) -> str:
+        """Return a block whose operands are at byte `given` of what the kernel reads, its results at `taken`."""
+        return "\n".join(("{", *self._lines(given, taken), "}\n"))
 
     # ---- the parts of the text
 
@@ -123,74 +135,57 @@ class Probe:
             found += [max(1, part.bits // 8)] * part.many + [1] * part.pair
         return found + [4] * ("cc" in self.form.opcode.split("."))
 
-    def text(self, name: str) -> str:
-        """Return the kernel as an entry of that name."""
-        return entry(name, [self.body()])
-
-    def body(self, given: int = 0, taken: int = 0) -> str:
-        """Return a block that reads from byte `given` of the first parameter and writes from `taken` of the second."""
-        return "\n".join(("{", *self._lines(given, taken), "}\n"))
-
     def _lines(self, given: int, taken: int) -> Iterator[str]:
-        form = self.form
-        yield ".reg .b64 in, out, base, at, mem, hint; .reg .b32 word, one, two, low; .reg .pred g, h;"
-        yield f"add.u64 base, first, {given}; add.u64 out, second, {taken};"
-        yield "mul.wide.u32 at, lane, 8; add.u64 in, base, at; add.u64 at, out, at;"
-        yield "ld.global.b32 word, [in]; setp.ne.u32 g, word, 0;"
-        yield f"ld.global.b32 word, [in+{_COLUMN}]; setp.ne.u32 h, word, 0;"
-        count = 2
         for place in self._sources:
-            part = form.parts[place]
+            part = self.form.parts[place]
             for number in range(part.many):
-                yield from _filled(f"x{place}_{number}", part, count)
-                count += 2 if part.bits == 128 else 1
+                yield from _filled(f"x{place}_{number}", part, given)
+                given += _COLUMN * (2 if part.bits == 128 else 1)
         if self._carries:
-            yield f"ld.global.b32 two, [in+{_COLUMN * count}];"
-            count += 1
-        if any(part.role == "hint" for part in form.parts):
-            yield "createpolicy.fractional.L2::evict_last.b64 hint, 0f3F800000;"
-        start = 0
+            yield f".reg .b32 one, two; ld.global.b32 two, [in+{given}];"
+            given += _COLUMN
         for run in _RUNS:
-            start = yield from self._run(run, count, start)
+            taken = yield from self._run(run, given, taken)
 
-    def _run(self, run: int, count: int, start: int) -> Generator[str, None, int]:
-        """One run, whose results begin at a byte of the output; returns where the next ones begin."""
+    def _run(self, run: int, given: int, taken: int) -> Generator[str, None, int]:
+        """One run, whose memory is at a byte of what is given; returns where the results of the next one begin."""
         form = self.form
-        after = start + _COLUMN * sum(max(1, size // 8) for size in self._sizes)
         targets = [part for part in form.parts[: form.results] for _ in range(part.many)]
         for number, part in enumerate(targets):
-            yield from _blank(f"y{run}_{number}", part)
+            yield from _blank(f"y{run}_{number}", part, bool(run))
         if targets and targets[0].pair:
-            yield from _blank(f"q{run}", targets[0]._replace(bits=1))
+            yield from _blank(f"q{run}", targets[0]._replace(bits=1), bool(run))
+        block = taken + _COLUMN * sum(max(1, size // 8) for size in self._sizes)
         if form.memory:
-            yield from self._memory(run, count, after)
+            yield from self._memory(run, given, block)
         for guard in ("@g ", "@!h ") if run else ("",):
             if self._carries:
                 yield "add.cc.u32 one, two, two;"
-            yield f"{guard}{form.opcode} {', '.join(self._operand(place, run) for place in range(len(form.parts)))};"
+            operands = ", ".join(self._operand(place, run, given, block) for place in range(len(form.parts)))
+            yield f"{guard}{form.opcode} {operands};"
             if "cc" in form.opcode.split("."):
                 yield f"{'.reg .b32 c0, c1; ' if not run else ''}addc.u32 c{run}, 0, 0;"
         for number, part in enumerate(targets):
-            yield from _kept(f"y{run}_{number}", part.bits, start)
-            start += _COLUMN * (2 if part.bits == 128 else 1)
+            yield from _kept(f"y{run}_{number}", part.bits, taken)
+            taken += _COLUMN * (2 if part.bits == 128 else 1)
         if targets and targets[0].pair:
-            yield from _kept(f"q{run}", 1, start)
-            start += _COLUMN
+            yield from _kept(f"q{run}", 1, taken)
+            taken += _COLUMN
         if "cc" in form.opcode.split("."):
-            yield from _kept(f"c{run}", 32, start)
-            start += _COLUMN
+            yield from _kept(f"c{run}", 32, taken)
         if not self._writes:
-            return start
-        yield from self._shown(run, start)
-        return start + _BLOCK
+            return taken + _COLUMN * ("cc" in form.opcode.split("."))
+        if _space(form) != "global":
+            yield from _copied(f"{_space(form)}", self._address(run, given, block), "global", f"to+{block}")
+        return block + _BLOCK
 
-    def _operand(self, place: int, run: int) -> str:
+    def _operand(self, place: int, run: int, given: int, block: int) -> str:
         """The text of an operand."""
         form, part = self.form, self.form.parts[place]
         if part.number is not None:
             return f"{part.number:#x}"
         if not part.bits:
-            return f"[{'low' if self._space in ('shared', 'local') else 'mem'}]"
+            return f"[{self._address(run, given, block)}]"
         if part.role == "hint":
             return "hint"
         letter = f"y{run}" if place < form.results else f"x{place}"
@@ -198,44 +193,46 @@ class Probe:
         text = f"{{{', '.join(names)}}}" if part.many > 1 else names[0]
         return text + f"|q{run}" * part.pair
 
-    @property
-    def _space(self) -> str:
-        """The state space of its memory: a generic address is one of global memory."""
-        return self.form.words.get("space", "global").partition("::")[0]
+    def _address(self, run: int, given: int, block: int) -> str:
+        """The address of the memory of a lane in one run; both runs of a load read the same."""
+        space = _space(self.form)
+        if space == "global":
+            return f"to+{block}" if self._writes else f"from+{given}"
+        size = _BLOCK if space == "shared" else _ROOM
+        return f"{_NAMES[space]}+{run * size if self._writes else 0}"
 
-    def _memory(self, run: int, count: int, after: int) -> Iterator[str]:
-        """Put the memory of each lane where the instruction takes it, and its address into `mem` or `low`."""
-        if self._space == "global":
-            if not self._writes:
-                yield f"mul.wide.u32 mem, lane, {_ROOM}; add.u64 mem, base, mem; add.u64 mem, mem, {_COLUMN * count};"
-                return
-            yield f"mul.wide.u32 mem, lane, {_ROOM}; add.u64 mem, out, mem; add.u64 mem, mem, {after};"
-        elif self._space == "shared":
-            yield f"mul.lo.u32 low, lane, {_ROOM}; mov.u32 word, sh; add.u32 low, low, word;"
-            yield f"add.u32 low, low, {run * _BLOCK};"
-        else:
-            yield f"mov.u32 low, lo; add.u32 low, low, {run * _ROOM};"
-        where, space = ("mem", "global") if self._space == "global" else ("low", self._space)
-        yield f"{{ .reg .b64 from, r<4>; mul.wide.u32 from, lane, {_ROOM}; add.u64 from, base, from;"
-        for number in range(4):
-            yield f"ld.global.b64 r{number}, [from+{_COLUMN * count + 8 * number}];"
-            yield f"st.{space}.b64 [{where}+{8 * number}], r{number};"
-        yield "}"
-
-    def _shown(self, run: int, start: int) -> Iterator[str]:
-        """Copy the memory of each lane to the output, unless it is there."""
-        if self._space == "global":
-            return
-        yield f"{{ .reg .b64 to, r<4>; mul.wide.u32 to, lane, {_ROOM}; add.u64 to, out, to;"
-        for number in range(4):
-            yield f"ld.{self._space}.b64 r{number}, [low+{8 * number}];"
-            yield f"st.global.b64 [to+{start + 8 * number}], r{number};"
-        yield "}"
+    def _memory(self, run: int, given: int, block: int) -> Iterator[str]:
+        """Give the memory of each lane its content: values, or the pattern that the output has already."""
+        space, address = _space(self.form), self._address(run, given, block)
+        if self.form.group == "store" and space != "global":
+            yield f"{{ .reg .b64 r; mov.b64 r, {_pattern(64)};"
+            yield from (f"st.{space}.v2.b64 [{_plus(address, offset)}], {{r, r}};" for offset in (0, 16))
+            yield "}"
+        elif (self.form.group == "load" and space != "global" and not run) or self.form.group == "atomic":
+            yield from _copied("global", f"from+{given}", space, address)
 
 
-def _filled(name: str, part: Part, count: int) -> Iterator[str]:
-    """Declare a register and fill it from column `count` of what is given."""
-    place = _COLUMN * count
+def _space(form: Form) -> str:
+    """Return the state space of a form's memory: a generic address is one of global memory."""
+    return form.words.get("space", "global").partition("::")[0]
+
+
+def _copied(source: str, at: str, target: str, to: str) -> Iterator[str]:
+    """Copy the memory of each lane from one space to another."""
+    yield "{ .reg .b64 r<2>;"
+    for offset in (0, 16):
+        yield f"ld.{source}.v2.b64 {{r0, r1}}, [{_plus(at, offset)}];"
+        yield f"st.{target}.v2.b64 [{_plus(to, offset)}], {{r0, r1}};"
+    yield "}"
+
+
+def _plus(address: str, offset: int) -> str:
+    base, _, number = address.partition("+")
+    return f"{base}+{int(number) + offset}"
+
+
+def _filled(name: str, part: Part, place: int) -> Iterator[str]:
+    """Declare a register and fill it from a byte of what is given."""
     if part.kind == "pred":
         yield f".reg .pred {name}; ld.global.b32 word, [in+{place}];"
         yield f"and.b32 word, word, 1; setp.ne.u32 {name}, word, 0;"
@@ -247,15 +244,16 @@ def _filled(name: str, part: Part, count: int) -> Iterator[str]:
         yield f".reg .b{part.bits} {name}; ld.global.b{part.bits} {name}, [in+{place}];"
 
 
-def _blank(name: str, part: Part) -> Iterator[str]:
-    """Declare a destination and give it a pattern, of which the lanes that do not execute keep every bit."""
+def _blank(name: str, part: Part, filled: bool) -> Iterator[str]:
+    """Declare a destination; `filled` with a pattern, of which the lanes that do not execute keep every bit."""
     if part.bits == 1:
-        yield f".reg .pred {name}; and.b32 word, lane, 1; setp.ne.u32 {name}, word, 0;"
+        yield f".reg .pred {name};" + f" mov.pred {name}, odd;" * filled
     elif part.bits == 128:
-        yield f".reg .b128 {name}; .reg .b64 {name}l, {name}h; mov.b64 {name}l, {_pattern(64)};"
-        yield f"mov.b128 {name}, {{{name}l, {name}l}};"
+        yield f".reg .b128 {name}; .reg .b64 {name}l, {name}h;"
+        if filled:
+            yield f"mov.b64 {name}l, {_pattern(64)}; mov.b128 {name}, {{{name}l, {name}l}};"
     else:
-        yield f".reg .b{part.bits} {name}; mov.b{part.bits} {name}, {_pattern(part.bits)};"
+        yield f".reg .b{part.bits} {name};" + f" mov.b{part.bits} {name}, {_pattern(part.bits)};" * filled
 
 
 def _pattern(bits: int) -> int:
@@ -265,28 +263,45 @@ def _pattern(bits: int) -> int:
 def _kept(name: str, bits: int, start: int) -> Iterator[str]:
     """Store a register of each lane in a column of the output."""
     if bits == 1:
-        yield f"selp.b32 word, 1, 0, {name}; st.global.b32 [at+{start}], word;"
+        yield f"selp.b32 word, 1, 0, {name}; st.global.b32 [out+{start}], word;"
     elif bits == 128:
         yield f"mov.b128 {{{name}l, {name}h}}, {name};"
-        yield f"st.global.b64 [at+{start}], {name}l; st.global.b64 [at+{start + _COLUMN}], {name}h;"
+        yield f"st.global.b64 [out+{start}], {name}l; st.global.b64 [out+{start + _COLUMN}], {name}h;"
     else:
-        yield f"st.global.b{bits} [at+{start}], {name};"
+        yield f"st.global.b{bits} [out+{start}], {name};"
 
 
-def entry(name: str, bodies: Sequence[str]) -> str:
-    """Return an entry that executes the blocks of some probes in order, with the memory that they share."""
+def guard_columns(form: Form) -> Array:
+    """Return the bytes that a kernel reads first: the predicates of `@g` and `@!h`, of all forms of the same lanes."""
+    return np.concatenate([one.astype("<u8").view(np.uint8) for one in guards(form)])
+
+
+def entry(name: str, forms: Sequence[Form], bodies: Sequence[str]) -> str:
+    """Return an entry that executes the blocks of some forms in order, all of them of as many lanes together.
+
+    `in` and `out` are the places of a lane in a column, `from` and `to` in a block of memory.
+    """
+    spaces = {_space(form) for form in forms if form.memory}
     lines = [
         f".visible .entry {name}(.param .u64 given, .param .u64 taken)\n{{",
-        ".reg .b64 first, second; .reg .b32 lane;",
-        "ld.param.u64 first, [given]; ld.param.u64 second, [taken]; mov.u32 lane, %tid.x;",
+        ".reg .b64 in, out, from, to, eight, room; .reg .b32 lane, word; .reg .pred g, h, odd;",
+        "ld.param.u64 in, [given]; ld.param.u64 out, [taken]; mov.u32 lane, %tid.x;",
+        f"mul.wide.u32 eight, lane, 8; mul.wide.u32 room, lane, {_ROOM};",
+        "add.u64 from, in, room; add.u64 to, out, room; add.u64 in, in, eight; add.u64 out, out, eight;",
+        "ld.global.b32 word, [in]; setp.ne.u32 g, word, 0;",
+        f"ld.global.b32 word, [in+{_COLUMN}]; setp.ne.u32 h, word, 0;",
+        "and.b32 word, lane, 1; setp.ne.u32 odd, word, 0;",
     ]
-    if any(" sh;" in body for body in bodies):
-        lines.append(f".shared .align {_ROOM} .b8 sh[{len(_RUNS) * _BLOCK}];")
-    if any(" lo;" in body for body in bodies):
-        lines.append(f".local .align {_ROOM} .b8 lo[{len(_RUNS) * _ROOM}];")
+    if "shared" in spaces:
+        lines.append(f".shared .align {_ROOM} .b8 sh[{len(_RUNS) * _BLOCK}]; .reg .b32 own;")
+        lines.append(f"mul.lo.u32 own, lane, {_ROOM}; mov.u32 word, sh; add.u32 own, own, word;")
+    if "local" in spaces:
+        lines.append(f".local .align {_ROOM} .b8 lo[{len(_RUNS) * _ROOM}]; .reg .b32 low; mov.u32 low, lo;")
+    if any(part.role == "hint" for form in forms for part in form.parts):
+        lines.append(".reg .b64 hint; createpolicy.fractional.L2::evict_last.b64 hint, 0f3F800000;")
     return "\n".join((*lines, *bodies, "ret;\n}\n"))
 
 
-def module(probes: Sequence[Probe], first: int = 0) -> str:
+def module(probes: Sequence[Probe]) -> str:
     """Return the PTX of several probes, whose entries are `p` and a number."""
-    return HEAD + "".join(probe.text(f"p{first + number}") for number, probe in enumerate(probes))
+    return HEAD + "".join(probe.text(f"p{number}") for number, probe in enumerate(probes))
