@@ -34,7 +34,7 @@ from lanecheck_console.progress import Progress
 _STOPS: Mapping[str, Sequence[str]] = {
     "check": (),
     "list": ("mnemonic", "all", "family", "opcodes"),
-    "opcodes": ("list", "output", "require", "quiet"),
+    "opcodes": ("list", "output", "allow_unchecked", "require", "quiet"),
 }
 _GLOB = frozenset("*?[")
 _MOST = 12  # processes: more contexts take longer to open than they save
@@ -62,7 +62,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
         return check(options.check)
     if options.opcodes:
-        return list_forms() if options.list else probe_opcodes(options.output, options.require, options.quiet)
+        return list_forms() if options.list else probe_opcodes(options)
     if options.list:
         return _list(_chosen(options))
     with ExitStack() as until_done:

@@ -3,37 +3,36 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from pathlib import Path
 
-from gpu_checks.command import show
+from gpu_checks.command import show, undecided
 from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
 from gpu_checks.opcodes.rejected import accepted, rejected
 from gpu_checks.opcodes.text import Probe
-
-OK, UNCHECKED = 0, 4
+from lanecheck_console.exits import Exit
 
 
 def list_forms() -> int:
     """Print every form that is probed; returns the exit code."""
     show(*(form.name for form in accepted()))
-    return OK
+    return Exit.OK
 
 
-def probe_opcodes(output: Path | None, require: bool, quiet: bool) -> int:
+def probe_opcodes(options: argparse.Namespace) -> int:
     """Run every form, print what came of it and write the recording; returns the exit code."""
     probes = [Probe(form) for form in accepted()]
-    found = observe(probes, quiet)
+    found = observe(probes, options.quiet)
     if isinstance(found, Unavailable):
         show(f"{len(probes)} forms of opcodes  UNCHECKED  {found.reason}")
-        return UNCHECKED if require else OK
+        return undecided(options)
     faults = [one for one in found.forms.values() if one.fault]
-    if not quiet:
+    if not options.quiet:
         show(*(f"{one.form}  UNCHECKED  {one.fault}" for one in faults))
-    if output:
-        print(f"wrote {write(output, found)}", file=sys.stderr)
+    if options.output:
+        print(f"wrote {write(options.output, found)}", file=sys.stderr)
     text = f"{len(found.forms) - len(faults)} forms of opcodes recorded, {len(faults)} unchecked, "
     text += f"{len(rejected())} that ptxas rejects   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
     show(text)
-    return UNCHECKED if require and faults else OK
+    return undecided(options) if faults else Exit.OK
