@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.uint32]  # of histories, one for each value
-_BITS = (12, 16, 2, 16, 16)  # of a cause, a narrowing, opaque, slot and last, in one number
+_BITS = (12, 16, 2, 16, 16, 2)  # of a cause, a narrowing, opaque, slot, last and rounded, in one number
+LATELY, BEFORE = 1, 2  # rounded: as the last operation alone, or before it
 END = 0xFFFF  # above every place in a fragment
 _TABLE = 1 << 22  # the most entries of a table that finds different numbers without sorting
 
@@ -31,6 +32,7 @@ class History(NamedTuple):
     opaque: int = 0  # whether a function was applied that is no polynomial
     slot: int = 0  # its place in a fragment of wmma
     last: int = 0  # and END less it: the two differ if values of two places meet
+    rounded: int = 0  # whether it went through a narrower format, also one that the claim allows: LATELY or BEFORE
 
     @property
     def marked(self) -> bool:
@@ -59,12 +61,18 @@ class Growth:
     __rmul__ = __mul__
 
 
-def merged(parts: Sequence[History], growth: Growth, event: int = 0) -> History:
+def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
     """The history of a result of arithmetic: what its operands went through, it went through."""
+    rounded = BEFORE if any(one.rounded for one in parts) else LATELY if rounds else 0
     cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
     absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
     slot, last = max(one.slot for one in parts), max(one.last for one in parts)
-    return History(growth.degree, growth.norm, growth.denominator, cause, absorbed, event, opaque, slot, last)
+    return History(growth.degree, growth.norm, growth.denominator, cause, absorbed, event, opaque, slot, last, rounded)
+
+
+def joined(histories: Sequence[History]) -> History:
+    """The history of a place that may hold any of several values."""
+    return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
 
 
 class Histories:
@@ -114,7 +122,7 @@ class Histories:
         made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
         return made[place]
 
-    def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int) -> Numbers:
+    def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
         """The numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
         fields = self.table().T.astype(np.uint64)
         packed = np.zeros(c.shape, np.uint64)
@@ -124,11 +132,12 @@ class Histories:
         found, place = np.unique(packed, return_inverse=True)
         made = []
         for whole in found.tolist():
-            cause, absorbed, opaque, slot, last = (
+            cause, absorbed, opaque, slot, last, rounded = (
                 whole >> sum(_BITS[at + 1 :]) & (1 << bits) - 1 for at, bits in enumerate(_BITS)
             )
             bounds = growth.degree, growth.norm, growth.denominator
-            made.append(self.number(History(*bounds, cause, absorbed, event, opaque, slot, last)))
+            rounded = BEFORE if rounded else LATELY if rounds else 0
+            made.append(self.number(History(*bounds, cause, absorbed, event, opaque, slot, last, rounded)))
         return np.array(made, np.uint32)[place.reshape(c.shape)]
 
 

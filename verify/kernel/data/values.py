@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data.choices import Choices
-from verify.kernel.data.histories import Growth, Histories, History, Numbers, merged
+from verify.kernel.data.histories import BEFORE, LATELY, Growth, Histories, History, Numbers, joined, merged
 from verify.kernel.data.residues import DEPTH, LEAST, PRIMES_THERE, Stack, cut, random_prime
 
 Ids: TypeAlias = NDArray[np.uint32]
@@ -229,7 +229,7 @@ class Values:
 
         def bounds(parts: Sequence[History]) -> History:
             growth = [Growth(*one[:3]) for one in parts]
-            return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event)
+            return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             ids = [np.concatenate(one) for one in parts]
@@ -238,7 +238,7 @@ class Values:
 
         count = max(len(one) for one in operands)
         spread = [np.broadcast_to(one, count) for one in operands]
-        return self._queue((id(tree), kind, event), compute, spread, count, kind)
+        return self._queue((id(tree), kind, event, bool(narrows)), compute, spread, count, kind)
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
         """The same values as values of another type: a conversion; `narrows` says that it rounds."""
@@ -246,13 +246,14 @@ class Values:
 
         def again(parts: Sequence[History]) -> History:
             one = parts[0]
+            one = one._replace(rounded=BEFORE if one.rounded else LATELY if narrows else 0)
             return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
             flat = np.concatenate(parts[0])
             return self.exact(flat), self.histories.combined([self.history.take(flat)], again)
 
-        return self._queue(("copy", kind, event), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+        return self._queue(("copy", kind, event, narrows), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
         """The ids of a * b + c, for stacks of matrices of ids."""
@@ -260,8 +261,10 @@ class Values:
             c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows)
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
-        key = a.shape[1:], b.shape[1:], kind, event
-        return self._queue(key, partial(self._multiplied, event=event), [a, b, c], c.size, kind).reshape(c.shape)
+        key = a.shape[1:], b.shape[1:], kind, event, bool(narrows)
+        return self._queue(
+            key, partial(self._multiplied, event=event, rounds=bool(narrows)), [a, b, c], c.size, kind
+        ).reshape(c.shape)
 
     def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
         """The ids of an operation's results, which are computed together with others of its key."""
@@ -308,7 +311,43 @@ class Values:
         """One of the marks of each value, by its name in a history."""
         return self.histories.table()[:, History._fields.index(name)].astype(np.int64)[self.history[ids]]
 
-    def _multiplied(self, parts: Parts, event: int) -> tuple[Exact, Numbers]:
+    def same(self, old: Ids, new: Ids) -> Mask:
+        """Find labels that are the same byte of one value, or of two that are equal in exact arithmetic.
+
+        Those have one type and a meaning, and went through no narrower format but as the last step of both.
+        """
+        found: Mask = np.asarray(old == new)
+        one, other = old >> np.uint32(3), new >> np.uint32(3)
+        apart = ~found & (one >= FIRST) & (other >= FIRST) & ((old ^ new) & np.uint32(7) == 0)
+        if apart.any():
+            self.flush()
+            a, b = one[apart], other[apart]
+            alike = (self.kind[a] == self.kind[b]) & (self.residues[:, a] == self.residues[:, b]).all(0)
+            for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
+                marks = self.marks(name, a)
+                alike &= (marks == self.marks(name, b)) & (marks <= most)
+            found[apart] = alike
+        return found
+
+    def joined(self, old: Ids, new: Ids, where: Mask) -> Ids:
+        """The labels `new`; somewhere, where `old` are of equal values, those of values with the histories of both."""
+        apart = where & (old != new)
+        if not apart.any():
+            return new
+        self.flush()
+        pairs, place = np.unique(new[apart] >> np.uint32(3), return_inverse=True)
+        numbers = np.unique(self.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
+        first = self.new(len(pairs), 0)
+        span = slice(first, self.top)
+        for name in ("kind", "sample"):
+            getattr(self, name)[span] = getattr(self, name)[pairs]
+        self.residues[:, span] = self.residues[:, pairs]
+        self.history[span] = self.histories.number(joined([self.histories[int(one)] for one in numbers]))
+        found = new.copy()
+        found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
+        return found
+
+    def _multiplied(self, parts: Parts, event: int, rounds: bool) -> tuple[Exact, Numbers]:
         """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
 
         Instructions that follow each other share operands: each array is looked up once.
@@ -325,9 +364,9 @@ class Values:
             cut(total, prime)
             row[:] = total.ravel()
         sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
-        return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event)
+        return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event, rounds)
 
-    def _grown(self, a: Stack, b: Stack, c: Stack, event: int) -> Numbers:
+    def _grown(self, a: Stack, b: Stack, c: Stack, event: int, rounds: bool) -> Numbers:
         """The histories of a * b + c: one for all where no operand has a mark."""
         found = [one.of(self.history) for one in (a, b, c)]
         among = [self.histories.among(one) for one in found]
@@ -336,9 +375,9 @@ class Values:
         growth = left * right * terms + sums
         if any(one.marked for each in among for one in each):
             whole = [one.each(each) for one, each in zip((a, b, c), found, strict=True)]
-            return self.histories.spread(whole[0], whole[1], whole[2], growth, event).ravel()
+            return self.histories.spread(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
         bounds = growth.degree, growth.norm, growth.denominator
-        return np.array([self.histories.number(History(*bounds, narrowed=event))], np.uint32)
+        return np.array([self.histories.number(History(*bounds, narrowed=event, rounded=LATELY * rounds))], np.uint32)
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""

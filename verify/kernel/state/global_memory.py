@@ -239,15 +239,22 @@ class Global:
             stored.writer[place], stored.atomic[place] = mine, PLAIN
             double = stored.writer[place] != mine
             if other.any() or double.any():
-                same = (stored.labels[place] == label) & (stored.plain[place] == octet)
+                same = self._same(stored, place, label, octet)
+                label = self.values.joined(stored.labels[place], label, same & other)
                 stored.labels[place], stored.plain[place] = label, octet
-                same = np.where(other, same, (stored.labels[place] == label) & (stored.plain[place] == octet))
+                again = self._same(stored, place, label, octet)
+                label = self.values.joined(stored.labels[place], label, again & double)
+                same = np.where(other, same, again)
                 self._check_write(region, stored, place, who, other | double, same)
             stored.labels[place], stored.plain[place] = label, octet
             stored.written[place] = self.order.now if self.order is not None else 0
             stored.flying[place] = self.findings.line if flying else 0
             done.append((stored, place))
         return done
+
+    def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets) -> Mask:
+        """Find the bytes that hold equal values already, or the same bits."""
+        return np.asarray(self.values.same(stored.labels[place], labels) & (stored.plain[place] == plain))
 
     def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
         row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))

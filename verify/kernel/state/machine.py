@@ -106,10 +106,9 @@ class Machine:
         self.pc = np.zeros(self.count, np.int32)
         if self.placement.size > MAX_SHARED:
             raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
-        self.shared = Shared(count, threads, self.placement, self.cell, self.findings)
+        self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
         self.together = Lanes(self)
-        self.shared.nowhere = self.values.nowhere
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
         self.barriers = Barriers(self.state, self.shared, self.findings)
         self.cta = np.repeat(np.arange(count), threads)

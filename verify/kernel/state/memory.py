@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.data.values import UNWRITTEN, Ids, Mask
+from verify.kernel.data.values import UNWRITTEN, Ids, Mask, Values
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import NOBODY, Ints, Order
 from verify.kernel.state.placement import SHARED_BASE, Placement
@@ -58,7 +58,10 @@ class Copies:
 class Shared:
     """The shared memory of the CTAs of a batch, one after the other."""
 
-    def __init__(self, ctas: int, threads: int, placement: Placement, cell: int, findings: Findings) -> None:
+    def __init__(
+        self, ctas: int, threads: int, placement: Placement, cell: int, values: Values, findings: Findings
+    ) -> None:
+        self.values = values
         self.placement, self.cell, self.threads, self.findings = placement, cell, threads, findings
         self.span = -(-placement.size // 16) * 16  # bytes of a CTA, its cells whole
         self.labels = np.full(ctas * self.span, UNWRITTEN << 3, np.uint32)
@@ -67,7 +70,6 @@ class Shared:
         self.copies: list[Copies] = []
         self.pending = np.zeros(ctas * self.span // cell, np.int32)  # the line of a copy on its way to a cell
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
-        self.nowhere: Callable[[str], int] = lambda text: UNWRITTEN  # the id of bytes that nobody wrote
         self.loads = False  # whether the copy engine has written
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
@@ -118,7 +120,7 @@ class Shared:
             row, column = (int(one[0]) for one in np.nonzero(empty))
             byte = int(places[row, column]) % self.span
             text = f"{self.who(int(threads[row]))} reads from shared byte {byte}, which nobody has written"
-            labels[empty] = self.nowhere(text) << 3
+            labels[empty] = self.values.nowhere(text) << 3
         return labels
 
     def check_read(self, cells: Ints, who: Ints) -> None:
@@ -154,14 +156,18 @@ class Shared:
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
         self.findings.add(f"race: {kind}", severity, text, "8.7.1")
 
-    def claim_write(self, cells: Ints, who: Ints) -> None:
-        """Report what a write, or the start of a copy, is not ordered after."""
+    def claim_write(self, cells: Ints, who: Ints, same: Callable[[], Mask] | None = None) -> Mask | None:
+        """Report what a write, or the start of a copy, is not ordered after.
+
+        `same` finds the cells that hold equal values; return those of them that another thread wrote, unordered.
+        """
         order = self.order
         self._check_held(cells, who, "writes")
         self._check_loaded(cells, who, "writes")
         late = order.unordered_write(cells, who)
+        equal: Mask | None = np.logical_and(late, same()) if late is not None and same is not None else None
         if late is not None:
-            self._race("write after write", "writes", "wrote", cells, who, late, order.writer, order.write_line)
+            self._twice(cells, who, late, equal, "wrote")
         early = order.unordered_read(cells, who)
         if early is not None:
             certain, perhaps = early
@@ -174,21 +180,35 @@ class Shared:
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
         if self.written is not None:
             self.written(cells, who)
+        return equal
 
     def write(self, places: Ints, threads: Ints, labels: Ids, plain: Octets) -> None:
         """Write labels and plain bytes (threads, count)."""
         cells, who = self._cells(places, threads)
-        self.claim_write(cells, who)
+        each = len(cells) // max(len(places), 1)
+        equal = self.claim_write(cells, who, lambda: self._same(places, labels, plain).repeat(each))
+        if equal is not None:
+            where = np.asarray(equal.reshape(len(places), each).any(1)) & self._same(places, labels, plain)
+            labels = self.values.joined(self.labels[places], labels, where[:, None])
         self.labels[places] = labels
         self.plain[places] = plain
         self.generic[cells] = True
         double = self.order.note_write(cells, who, self.findings.line)
         if double is not None:
-            same = (self.labels[places] == labels).all() and (self.plain[places] == plain).all()
-            severity = Severity.EQUAL if same else Severity.RACE
-            kind = "write of equal values" if same else "write after write"
-            order = self.order
-            self._race(kind, "writes", "writes", cells, who, double, order.writer, order.write_line, severity)
+            same = self._same(places, labels, plain)
+            self._twice(cells, who, double, double & same.repeat(each), "writes")
+            self.labels[places] = self.values.joined(self.labels[places], labels, same[:, None])
+
+    def _same(self, places: Ints, labels: Ids, plain: Octets) -> Mask:
+        """Find the accesses whose bytes hold equal values already, or the same bits."""
+        return np.asarray((self.values.same(self.labels[places], labels) & (self.plain[places] == plain)).all(1))
+
+    def _twice(self, cells: Ints, who: Ints, where: Mask, equal: Mask | None, did: str) -> None:
+        """Report writes that nothing orders: all of equal values, or those that are not."""
+        alike = equal is not None and bool(equal[where].all())
+        severity, kind = (Severity.EQUAL, "write of equal values") if alike else (Severity.RACE, "write after write")
+        shown = where if alike or equal is None else where & ~equal
+        self._race(kind, "writes", did, cells, who, shown, self.order.writer, self.order.write_line, severity)
 
     def hold(self, address: int, thread: int, line: int) -> None:
         """Give 8 bytes of a thread's CTA to an mbarrier, by the line that initialises it; 0 takes them back."""

@@ -112,7 +112,7 @@ class TensorMemory:
             at = tuple(part[0] for part in np.nonzero(empty.any(-1)))
             each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
             text = f"{self.shared.who(each[0])} reads lane {each[1]}, column {each[2]} of Tensor Memory, which nothing "
-            labels = np.where(empty, np.uint32(self.shared.nowhere(f"{text}has written") << 3), labels)
+            labels = np.where(empty, np.uint32(self.shared.values.nowhere(f"{text}has written") << 3), labels)
         return labels, np.where(there[..., None], self.plain[ctas, lanes, column], np.uint8(0))
 
     def write(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints, labels: Ids, plain: Octets) -> None:

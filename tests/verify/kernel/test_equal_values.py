@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that write equal values to one place, with nothing to order them: a warning, and rounded ones a race."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.kernel.test_check import ADD, ADDED, SHARED, one
+from tests.verify.kernel.test_lanes import said
+from verify.kernel.check import Outcome
+from verify.kernel.state.findings import Severity
+
+EQUAL = {Severity.EQUAL}
+# 64 threads add the elements of their warp, each its own way: the sums of all lanes are equal and no two are one value.
+SUM = "".join(
+    f"mov.b32 %r9, %f1; shfl.sync.bfly.b32 %r9, %r9, {step}, 31, -1; mov.b32 %f2, %r9; add.f32 %f1, %f1, %f2;\n"
+    for step in (16, 8, 4, 2, 1)
+)
+OUT = "shr.u32 %r6, %r1, 5; mul.wide.u32 %d8, %r6, 4; add.s64 %d7, %d3, %d8;\n"
+ROUND = "and.b32 %r7, %r1, 1; setp.eq.u32 %p1, %r7, 1; @!%p1 bra E; cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1; E:\n"
+ROWS = {
+    **ADDED,
+    "sizes": {"I": 2, "J": 32},
+    "claim": "C[i] = sum_j A[i,j]",
+    "arrays": {
+        "A": {"dims": "ij", "type": "f32", "strides": [32, 1], "offset": 0},
+        "B": {"dims": "i", "type": "f32"},
+        "C": {"dims": "i", "type": "f32", "out": True, "offset": 16},
+    },
+}
+GLOBAL = ADD.replace("ld.global.f32 %f2, [%d6];", "").replace("BODY", f"{SUM}{{}}{OUT}").replace("%f3", "%f1")
+# The sums of the two warps go through shared memory: each thread stores its warp's, and reads the other's.
+THROUGH = SHARED.replace("st.shared.f32 [%r4], %f1;", f"{SUM}{{}}shr.u32 %r6, %r1, 5; shl.b32 %r7, %r6, 2; "
+                         "add.s32 %r4, %r3, %r7; st.shared.f32 [%r4], %f1;")  # fmt: skip
+THROUGH = THROUGH.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r7;").replace("st.global.f32 [%d7], %f2;",
+                          f"{OUT}st.global.f32 [%d7], %f2;")  # fmt: skip
+
+
+def run(text: str, between: str = "", **keys: object) -> Outcome:
+    """The outcome of the sums of 32 elements."""
+    return one(text.replace("{}", between), {**ROWS, **keys}, seed=3)
+
+
+@pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
+def test_lanes_that_store_equal_sums_are_a_warning(text: str) -> None:
+    found = run(text)
+    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, said(found)
+
+
+@pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
+@pytest.mark.parametrize("keys", [{}, {"narrow": ["f16"]}], ids=["exact", "narrow"])
+def test_a_lane_that_stores_the_rounded_sum_races(text: str, keys: dict[str, object]) -> None:
+    found = run(text, ROUND, **keys)
+    assert found.status == "REFUTED" and Severity.RACE in {each.severity for each in found.findings}, said(found)
+
+
+@pytest.mark.parametrize("text", [GLOBAL, THROUGH], ids=["global", "shared"])
+def test_a_lane_that_stores_another_sum_races(text: str) -> None:
+    found = run(text, ROUND.replace("cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f1, %h1;", "add.f32 %f1, %f1, %f1;"))
+    assert found.status == "REFUTED" and Severity.RACE in {each.severity for each in found.findings}, said(found)
+
+
+def test_warps_that_store_equal_sums_one_after_the_other_are_a_warning() -> None:
+    """Warp 1 comes later: not one instruction of all threads, and nothing orders the two."""
+    later = "and.b32 %r2, %r1, 31; mov.f32 %f4, %f1; mov.b32 %r9, %f1;\n"
+    body = f"{SUM}setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.f32 [%r3], %f1; @%p1 bra E; st.shared.f32 [%r3], %f1; E:\n"
+    text = SHARED.replace("st.shared.f32 [%r4], %f1;", f"{later}{body}").replace(
+        "xor.b32 %r5, %r2, 252;", "mov.u32 %r5, 0;"
+    )
+    text = text.replace("add.s64 %d5, %d1, %d4", "and.b64 %d8, %d4, 127; add.s64 %d5, %d1, %d8")
+    text = text.replace("st.global.f32 [%d7], %f2;", "setp.eq.u32 %p2, %r1, 0; @%p2 st.global.f32 [%d3], %f2;")
+    keys = {"sizes": {"J": 32, "I": 1}}
+    found = run(text, **keys)
+    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, said(found)
+    assert run(text.replace("@%p1 bra E;", "@%p1 bra E; add.f32 %f1, %f1, %f1;"), **keys).status == "REFUTED"
+
+
+def test_what_is_equal_and_narrowed_is_narrowed() -> None:
+    """All lanes round the sum to f16 as the last step, each by itself: equal, and a narrowing."""
+    rounded = GLOBAL.replace("{}", "cvt.rn.f16.f32 %h1, %f1;\n").replace(
+        "st.global.f32 [%d7], %f1;", "st.global.b16 [%d7], %h1;"
+    )
+    rounded = rounded.replace("mul.wide.u32 %d8, %r6, 4", "mul.wide.u32 %d8, %r6, 2")
+    arrays = {**ROWS["arrays"], "C": {"dims": "i", "type": "f16", "out": True, "offset": 16}}
+    found = run(rounded, arrays=arrays)
+    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, said(found)
