@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from gpu_checks.inference.product import Maps
     from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Unavailable
     from gpu_checks.recording import Move, Recording
-    from gpu_checks.recordings_io.lines import RecordingError
+    from gpu_checks.recordings_io.errors import RecordingError
     from gpu_checks.recordings_io.reader import Recordings, recordings
     from gpu_checks.worker import Job, Worker
     from isa_tables.signature import Signature
@@ -116,7 +116,7 @@ _HOME = {
     **dict.fromkeys(("Controls", "Coordinates", "DeviceInfo", "Image", "Metadata", "Unavailable"), "gpu_checks.model"),
     **dict.fromkeys(("Move", "Recording"), "gpu_checks.recording"),
     **dict.fromkeys(("Recordings", "recordings"), "gpu_checks.recordings_io.reader"),
-    "RecordingError": "gpu_checks.recordings_io.lines",
+    "RecordingError": "gpu_checks.recordings_io.errors",
     "device_info": "gpu_checks.device.cuda",
 }
 

@@ -14,9 +14,12 @@ from gpu_checks import laws
 from gpu_checks.banks import command as banks
 from gpu_checks.command import show
 from gpu_checks.inference.reconstructed import incomplete
+from gpu_checks.order import command as order
 from gpu_checks.recording import Move, Recording
+from gpu_checks.recordings_io import manifest
 from gpu_checks.recordings_io.capabilities import capabilities
-from gpu_checks.recordings_io.lines import RecordingError, files, rows, text_of
+from gpu_checks.recordings_io.errors import RecordingError
+from gpu_checks.recordings_io.lines import files, rows, text_of
 from gpu_checks.recordings_io.reader import Recordings, is_external, recordings
 from gpu_checks.recordings_io.validation import is_stale, stale_notice, validate
 from gpu_checks.tilings import runner
@@ -48,6 +51,13 @@ def _tilings(file: Path) -> Read:
     return Read(len(found), stale, frozenset(run.device.gpu for run in found))
 
 
+def _order(file: Path) -> Read:
+    found = order.recordings_of_order(file)
+    today = {one.name: order.hash_of(one) for one in order.PROBES}
+    stale = [f"{one.name}, {one.delay} cycles late" for one in found if one.kernel_hash != today.get(one.name)]
+    return Read(len(found), stale, frozenset(one.device.gpu for one in found))
+
+
 def _laws(file: Path) -> Read:
     """Campaigns of laws. CuPy compiles their arithmetic, not a kernel of ours, so none is stale."""
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
@@ -58,6 +68,7 @@ def _laws(file: Path) -> Read:
 _OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], Read]]] = {
     "name": ("access patterns", banks.RECORDINGS, _banks),
     "tiling": ("tilings", tilings.RECORDINGS, _tilings),
+    "gpu": ("runs without a barrier or a fence", order.RECORDINGS, _order),
     "arrays": ("campaigns of laws", laws.RECORDINGS, _laws),
 }
 _KIND = re.compile(r'\{"schema": ?\d+, ?"([a-z]+)"')
@@ -69,6 +80,7 @@ def check(paths: Sequence[Path]) -> int:
     RecordingError for the first line that is not valid, and for one of ours that was made by kernels of another text
     than today's; for other files this is a warning.
     """
+    shipped = manifest.check_all()
     given = list(chain.from_iterable(map(files, paths)))
     kinds = {file: kind for file in given if (kind := _kind(file))}
     library = recordings(*(file for file in given if file not in kinds))
@@ -87,7 +99,10 @@ def check(paths: Sequence[Path]) -> int:
     wrong = list(incomplete(every))
     for recording in wrong:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
-    show(f"{', '.join(counts)} read, {len(wrong)} do not rebuild their table")
+    show(
+        f"{', '.join(counts)} read, {len(wrong)} do not rebuild their table; every line of {shipped} shipped files was "
+        f"checked{f' and of {len(given)} given' if given else ''}"
+    )
     return Exit.CONTRADICTION if wrong else Exit.OK
 
 

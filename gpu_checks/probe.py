@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     add_unchecked(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
-        "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
+        "--check", nargs="*", type=Path, metavar="PATH", help="check every line of recordings, ours too, and stop"
     )
     return parser
 

@@ -21,7 +21,8 @@ from gpu_checks.device.cuda import device_info, load
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable
 from gpu_checks.opcodes.text import Probe, module
 from gpu_checks.opcodes.values import LANES
-from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, identity, rows, with_digest
+from gpu_checks.recordings_io.errors import RecordingError
+from gpu_checks.recordings_io.lines import check_gpu, files, identity, rows, with_digest
 from lanecheck_console.progress import Progress
 
 SCHEMA = 1

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpu_checks.recordings_io.capabilities import mismatch
+from gpu_checks.recordings_io.errors import RecordingError
+from gpu_checks.recordings_io.manifest import check_content, check_folder
 from lanecheck_console.digests import blake2b, sha256
 
 T = TypeVar("T")
@@ -21,10 +23,6 @@ _FIELD, _END = ', "digest": "', '"}'
 _LENGTH = len(_FIELD) + 2 * _SIZE + len(_END)
 _KEEP = 16  # characters of an id
 ANEW = "record it anew"
-
-
-class RecordingError(ValueError):
-    """A recording that cannot be read or be its instruction's; the message names the file and the line or mnemonic."""
 
 
 def with_digest(line: str) -> str:
@@ -97,7 +95,11 @@ def read_each(path: Path, schema: int, read: Callable[[dict[str, Any]], T]) -> I
 
 
 def files(place: Path) -> list[Path]:
-    """The recordings files of a folder, or the one that is named; RecordingError where there is neither."""
+    """The recordings files of a folder, or the one that is named; RecordingError where there is neither.
+
+    Also if a folder of shipped recordings hasn't the files that it should have.
+    """
+    check_folder(place)
     if not place.exists():
         raise RecordingError(f"{place}: no such file or folder")
     return sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
@@ -108,7 +110,9 @@ def text_of(path: Path, largest: int = 16 * 2**20) -> list[str]:
     try:
         if (size := path.stat().st_size) > largest:
             raise RecordingError(f"{path}: {size} bytes, more than {largest}")
-        text = path.read_text("utf-8")
+        content = path.read_bytes()
+        check_content(path, content)
+        text = content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordingError(f"{path}: cannot be read: {error}") from error
     lines = text.splitlines()

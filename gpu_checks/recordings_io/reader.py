@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from gpu_checks.arrays import np
 from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata
-from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, identity, parsed, text_of
+from gpu_checks.recordings_io.errors import RecordingError
+from gpu_checks.recordings_io.lines import check_end, check_gpu, files, identity, parsed, text_of
 from gpu_checks.recordings_io.run_length import entries, listed
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.kernels.smem_matrix import MAJORS, SWIZZLES
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Image, Labels, Metadata
 from gpu_checks.recording import Move, Recording
-from gpu_checks.recordings_io.lines import RecordingError
+from gpu_checks.recordings_io.errors import RecordingError
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 

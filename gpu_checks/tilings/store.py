@@ -16,7 +16,8 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from gpu_checks.model import DeviceInfo
-from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.recordings_io.errors import RecordingError
+from gpu_checks.recordings_io.lines import check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Tiling, TilingError
 
