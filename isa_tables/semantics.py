@@ -2,19 +2,23 @@
 """The meaning of opcodes, as rows of `isa_tables/opcodes/*.toml`: spelling, operands, class, and a formula.
 
 A spelling is an opcode's words; `{name}` is one of the row's list of that name, `?` after a word makes it optional, and
-a last `*` is any words. What has no row has no meaning: a kernel that uses it is rejected.
+a last `*` is the rest of an instruction of isa_tables/ptx, under the name `rest`. What has no row has no meaning: a
+kernel that uses it is rejected. So is a modifier or an operand that no code reads, unless its row's `no_effect` says
+why it changes nothing: `Reads` notes what is read.
 
 >>> found = meaning("mad.wide.s32")
 >>> found.types, found.row.value.text, found.row.meaning
 ({'d': 's64', 'a': 's32', 'b': 's32', 'c': 's64'}, 'a * b + c', 'integer')
 >>> meaning("mad.strange") is None
 True
+>>> meaning("setp.lt.ftz.f32").words
+{'relation': 'lt', 'ftz': 'ftz', 'type': 'f32'}
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -27,6 +31,8 @@ from isa_tables.parsing import parse_in
 
 SHIPPED = Path(__file__).parent / "opcodes"
 _WIDE = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
+_REST = {"*": "rest"}
+_REASON = re.compile(r"9\.7(\.\d+)+, \S.*")
 _PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
 
 
@@ -41,12 +47,21 @@ class Row:
     value: Formula | None  # of the operands by role
     words: Mapping[str, tuple[str, ...]]  # the lists that the spelling names
     lanes: int  # threads that must execute it together: 1, 32 or 128
+    no_effect: Mapping[str, str]  # modifier or operand that changes nothing -> ISA section, and why
     note: str  # what a reader should know besides
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The pattern of its opcodes; a kernel needs few of them."""
         return _pattern(self.spelling, self.words)
+
+    @cached_property
+    def modifiers(self) -> tuple[str, ...]:
+        """The names of its words that leave a choice: an optional one, one of several, the rest."""
+        parts = [_PART.fullmatch(part) for part in self.spelling.split(".")]
+        named = [(found[2] or _REST.get(found[1], found[1]), bool(found[3])) for found in parts if found]
+        several = {name for name, listed in self.words.items() if len(listed) > 1} | set(_REST.values())
+        return tuple(name for name, optional in named if optional or name in several)
 
     def begins(self) -> set[str]:
         """The first words of its opcodes."""
@@ -61,6 +76,42 @@ class Meaning:
     row: Row
     words: Mapping[str, str]  # the name of a list -> the word of this opcode; optional ones that it lacks are left out
     types: Mapping[str, str]  # role -> type; a role without one is left out
+
+    @property
+    def head(self) -> str:
+        """The first word of the opcode."""
+        first = self.row.spelling.partition(".")[0]
+        return self.words[first[1:-1]] if first[0] == "{" else first
+
+
+class Reads(Mapping[str, str]):
+    """A mapping that notes which of its keys are asked for."""
+
+    def __init__(self, content: Mapping[str, str]) -> None:
+        self._content = content
+        self.seen: set[str] = set()
+
+    def __getitem__(self, key: str) -> str:
+        self.seen.add(key)
+        return self._content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._content)
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+
+def unread(found: Meaning, words: Reads, types: Reads) -> list[str]:
+    """Return the modifiers of an opcode that nobody has read, without those that change nothing."""
+    row = found.row
+    kinds = {kind for role, kind, _ in row.operands if role in types.seen}
+    seen = words.seen | kinds | ({"type"} if kinds & {"type", "wide"} else set())
+    return [
+        found.words[name]
+        for name in row.modifiers
+        if name in found.words and not {name, found.words[name]} & row.no_effect.keys() and name not in seen
+    ]
 
 
 def rows(folder: Path = SHIPPED) -> tuple[Row, ...]:
@@ -126,8 +177,15 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
         names = {role: False for role, _, _ in operands}
         value = parse_in(file, f"{key}.value", entry["value"], names, {})
     spelling = entry["spelling"]
-    lanes = entry.get("lanes", 1)
-    return Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, entry.get("note", ""))
+    lanes, free = entry.get("lanes", 1), entry.get("no_effect", {})
+    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, entry.get("note", ""))
+    there = {*row.modifiers, *(role for role, _, _ in operands), *(each for one in words.values() for each in one)}
+    for name, reason in free.items():
+        if name not in there:
+            raise TableError(file, f"{key}.no_effect.{name}", "the spelling has no such modifier, and no such operand")
+        if not _REASON.fullmatch(reason):
+            raise TableError(file, f"{key}.no_effect.{name}", 'expected a section and why, as "9.7.9.8, speed alone"')
+    return row
 
 
 def _operand(text: str) -> tuple[str, str, bool]:
@@ -139,7 +197,8 @@ def _pattern(spelling: str, words: Mapping[str, tuple[str, ...]]) -> re.Pattern[
     text = ""
     for place, part in enumerate(spelling.split(".")):
         whole, name, optional = _PART.fullmatch(part).groups()  # type: ignore[union-attr]
-        choice = f"(?P<{name}>{'|'.join(map(re.escape, words[name]))})" if name else re.escape(whole)
-        choice = ".*" if whole == "*" else choice
+        choice = "|".join(map(re.escape, words[name])) if name else ".*" if whole == "*" else re.escape(whole)
+        name = name or (whole if optional else _REST.get(whole))
+        choice = f"(?P<{name}>{choice})" if name else choice
         text += f"(?:{choice})" if not place else f"(?:\\.{choice}){optional}"
     return re.compile(text)

@@ -46,6 +46,14 @@ def items(operand: Operand) -> tuple[Operand, ...]:
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
+def registers_of_vector(one: Instruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
+    """The registers of an access: as many as `.v2`, `.v4` or `.v8` says."""
+    found, wanted = items(operand), int(meaning.words.get("vector", "v1")[1:])
+    if len(found) != wanted:
+        raise Unclear(one.line, f"{wanted} registers in braces are needed, here are {len(found)}")
+    return found
+
+
 def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mov: a register, a number, an address; or to and from a vector of narrower registers."""
     size = max(WIDTHS[meaning.types["d"]] // 8, 1)
@@ -165,7 +173,8 @@ def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
-    source, puts = one.operands[1], [machine.writer(each) for each in items(one.operands[0])]
+    source = one.operands[1]
+    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])]
     size = WIDTHS[meaning.types["d"]] // 8
     if not isinstance(source, Address):
         raise Unclear(one.line, "the operand is no address")
@@ -256,10 +265,10 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
     kind, space = meaning.types["d"], meaning.words.get("space", space)
     size = WIDTHS[kind] // 8
-    registers = items(one.operands[0])
+    registers = registers_of_vector(one, meaning, one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
     count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
-    constant = meaning.words.get("cache") == "nc"
+    constant = "nc" in meaning.words
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
@@ -286,7 +295,8 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """st: bytes of registers into memory."""
     kind, space = meaning.types["b"], meaning.words.get("space", "")
     size = WIDTHS[kind] // 8
-    reads, address = [machine.reader(each) for each in items(one.operands[1])], machine.address(one.operands[0])
+    registers = registers_of_vector(one, meaning, one.operands[1])
+    reads, address = [machine.reader(each) for each in registers], machine.address(one.operands[0])
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
@@ -375,8 +385,9 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
     kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
     width = WIDTHS[meaning.types["b"]] // 8
-    address, reads = machine.address(place), [machine.reader(each) for each in items(source)]
-    puts = [machine.writer(each) for each in items(one.operands[0])] if returns else []
+    address = machine.address(place)
+    reads = [machine.reader(each) for each in registers_of_vector(one, meaning, source)]
+    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
     kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
 
     def run(mask: Mask | None) -> None:

@@ -29,7 +29,7 @@ from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, 
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Read, Run
-from verify.kernel.state.memory import Octets
+from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
 
@@ -87,10 +87,14 @@ def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
 
 
 def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
-    """The threads of a mask, and the shared address that each gives."""
+    """The threads of a mask, and the shared address that each gives, which may be a generic one."""
     threads = machine.chosen(mask)
     machine.steps += len(threads)  # each is executed by itself
-    return threads, machine.at(machine.address(operand)(mask), threads)
+    bits = machine.address(operand)(mask)
+    window = bits >> np.uint64(WINDOW)
+    if not np.isin(window if mask is None or len(window) == 1 else window[mask], (0, SHARED_WINDOW)).all():
+        raise Unclear(machine.findings.line, "the address is not in shared memory")
+    return threads, machine.at(bits, threads)
 
 
 def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
@@ -382,6 +386,7 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """setmaxnreg: the warps of a warpgroup take or give registers."""
     amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
+    action = meaning.words["action"]
     if not 24 <= amount <= 256 or amount % 8:
         raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
 
@@ -404,7 +409,7 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 text = f"{machine.shared.who(32 * warp)} is to have {amount} registers, another warp of its warpgroup "
                 text += f"{counts[number]}: all four execute the same setmaxnreg"
                 machine.findings.add("setmaxnreg by a part of a warpgroup", Severity.STUCK, text, "9.7.19.5")
-            if before < amount if meaning.words["action"] == "dec" else before > amount:
+            if before < amount if action == "dec" else before > amount:
                 text = f"a warpgroup that has {before} registers for each thread is to have {amount}"
                 machine.findings.add("setmaxnreg in the wrong direction", Severity.LETTER, text, "9.7.19.5")
             if (order.known[warp * 32 : warp * 32 + 32, order.local[group]] < time).any():

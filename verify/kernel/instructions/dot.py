@@ -15,7 +15,7 @@ from verify.kernel.state.machine import Bind, Machine, Run
 
 def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """dp4a: the sum of four products of bytes, and C."""
-    o = instruction(one)[0].operands
+    o = instruction(one, meaning)[0].operands
     reads = {name: machine.reader(each) for name, each in zip("ABC", one.operands[1:], strict=True)}
     put, values = machine.writer(one.operands[0]), machine.values
 

@@ -42,6 +42,18 @@ def narrowing(kind: str) -> str:
     return kind if MANTISSA.get(kind, 64) < MANTISSA["f32"] else ""
 
 
+def assumed(meaning: Meaning) -> list[str]:
+    """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
+    found = []
+    if "ftz" in meaning.words or meaning.words.get("flag") == "ftz":
+        found.append("no subnormal number is flushed to zero")
+    if meaning.words.get("rounding", "rn") in ("rz", "rm", "rp"):
+        found.append(f"rounding is not modelled, and so not its direction: .{meaning.words['rounding']}")
+    if "NaN" in meaning.words:
+        found.append("no NaN is passed on")
+    return found
+
+
 def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """Arithmetic by the row's formula, in exact arithmetic."""
     formula = meaning.row.value
@@ -51,9 +63,10 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     roles = [role for role, _, _ in meaning.row.operands][1:]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     narrows = "" if one.words[0] == "neg" else narrowing(kind)
-    values, count = machine.values, width // SIZE[kind]
+    values, count, notes = machine.values, width // SIZE[kind], assumed(meaning)
 
     def run(mask: Mask | None) -> None:
+        machine.findings.note(*notes)
         ids = [read().elements(values, kind, width) for read in reads]
         rows = max(map(len, ids))
         flat = [np.broadcast_to(each, (rows, count)).reshape(-1) for each in ids]
@@ -68,10 +81,10 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     name, values = one.words[0], machine.values
     opaque = CHOSEN if name in ("max", "min", "abs") else FREE
+    notes = [*assumed(meaning), *([NOT_NAN] if name in ("max", "min") else [])]
 
     def run(mask: Mask | None) -> None:
-        if name in ("max", "min"):
-            machine.findings.note(NOT_NAN)
+        machine.findings.note(*notes)
         ids = [read().elements(values, kind, width) for read in reads]
         put(Word.of(values.apply(name, np.broadcast_arrays(*ids), kind, opaque), kind), mask)
 
@@ -82,9 +95,10 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """Rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    values, divides = machine.values, one.words[0] == "div"
+    values, divides, notes = machine.values, one.words[0] == "div", assumed(meaning)
 
     def run(mask: Mask | None) -> None:
+        machine.findings.note(*notes)
         ids = [read().elements(values, kind, width) for read in reads]
         inverse = values.inverse(ids[-1], kind)
         if divides:
@@ -102,7 +116,8 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     rounding = meaning.words.get("rounding", "")
     target, width = element(to)
     kind, size = element(source)
-    clamps = "relu" in one.words
+    clamps, notes = "relu" in meaning.words, assumed(meaning)
+    clamps = clamps or "sat" in one.words
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
@@ -124,6 +139,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if clamps or not _keeps(kind, target, rounding):
             put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
             return
+        machine.findings.note(*notes)
         values = machine.values
         ids = [each.elements(values, kind, size) for each in reversed(found)]
         joined = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]

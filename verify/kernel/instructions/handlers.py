@@ -6,9 +6,11 @@ What has no row, no code or no meaning for its operands is listed, every instruc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from isa_tables.semantics import Meaning, meaning
+from isa_tables.semantics import Meaning, Reads, meaning, unread
 from verify.kernel.instructions import (
     accesses,
     asynchronous,
@@ -25,9 +27,9 @@ from verify.kernel.instructions import (
     together,
     wmma,
 )
-from verify.kernel.ptx.source import WIDTHS, Instruction, Kernel
+from verify.kernel.ptx.source import WIDTHS, Instruction, Kernel, Operand
 from verify.kernel.state.findings import Finding, Severity, Unclear
-from verify.kernel.state.machine import Bind, Machine
+from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 BINDS: Mapping[str, Bind] = {
     **integers.BINDS,
@@ -89,18 +91,69 @@ def bound(machine: Machine) -> list[Finding]:
             if found is None or found.row.meaning not in BINDS:
                 raise Unclear(one.line, f"no meaning for the opcode {one.opcode}")
             _check_operands(one, found)
-            run = BINDS[found.row.meaning](machine, one, found)
+            run, members = _accounted(machine, one, found)
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue
         machine.run.append(run)
         machine.lanes.append(found.row.lanes)
         machine.pure.append(found.row.meaning in PURE)
-        place = next((at for at, (role, _, _) in enumerate(found.row.operands) if role == "mask"), None)
-        machine.members.append(None if place is None else machine.reader(one.operands[place]))
+        machine.members.append(members)
         wait = found.row.meaning in WAITS
         machine.control.append("wait" if wait else CONTROL.get(found.row.meaning, ""))
     return missing
+
+
+class _Operands(tuple[Operand, ...]):
+    """Operands that note which of them are asked for."""
+
+    seen: set[int]
+
+    def __getitem__(self, at: Any) -> Any:
+        self.seen.update(range(len(self))[at] if isinstance(at, slice) else [range(len(self))[at]])
+        return super().__getitem__(at)
+
+    def __iter__(self) -> Iterator[Operand]:
+        self.seen.update(range(len(self)))
+        return super().__iter__()
+
+
+class _Words(tuple[str, ...]):
+    """The words of an opcode that note which of them are asked for; a message that prints all of them asks for none."""
+
+    seen: set[str]
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        self.seen.update(found if isinstance(at, slice) else [found])
+        return found
+
+    def __contains__(self, word: object) -> bool:
+        found = super().__contains__(word)
+        self.seen.update([str(word)] if found else [])
+        return found
+
+
+def _accounted(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, Read | None]:
+    """Bind an instruction, and give the mask of its lanes; Unclear for what neither code nor `no_effect` accounts for.
+
+    A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
+    """
+    roles = [role for role, _, _ in found.row.operands]
+    words, types, operands, opcode = Reads(found.words), Reads(found.types), one.operands, one.words
+    one.operands, one.words = noted, spelled = _Operands(operands), _Words(opcode)
+    noted.seen, spelled.seen = set(), set()
+    try:
+        members = machine.reader(one.operands[roles.index("mask")]) if "mask" in roles else None
+        run = BINDS[found.row.meaning](machine, one, replace(found, words=words, types=types))
+    finally:
+        one.operands, one.words = operands, opcode
+    if missing := [word for word in unread(found, words, types) if word not in spelled.seen]:
+        raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")
+    silent = [role for at, role in enumerate(roles[: len(operands)]) if at not in noted.seen]
+    if silent := [role for role in silent if role not in found.row.no_effect]:
+        raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
+    return run, members
 
 
 def _check_operands(one: Instruction, found: Meaning) -> None:

@@ -116,6 +116,7 @@ def plain(compute: Callable[..., Bits], why: str) -> Bind:
     def bind(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         kinds = [meaning.types[role] for role, _, _ in meaning.row.operands]
         put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+        compute(meaning, *[np.zeros(1, np.uint64)] * len(reads))  # asks for all modifiers, before anything runs
 
         def run(mask: Mask | None) -> None:
             found = [read() for read in reads]

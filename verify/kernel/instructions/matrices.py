@@ -65,15 +65,25 @@ def fragment_map(fragment: Fragment) -> Map:
     return Map(fragment, np.asarray(row), np.asarray(col), slot)
 
 
-def instruction(one: Instruction, **select: Any) -> tuple[isa_tables.Instruction, dict[str, Map]]:
-    """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it."""
+_WITHOUT_MEANING = frozenset({"satfinite", "rz", "rm", "rp"})  # qualifiers that no map depends on
+
+
+def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, Map]]:
+    """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
+
+    The tables read every word of the mnemonic. A qualifier that changes numbers and no map has no meaning here.
+    """
     words = list(one.words)
+    tuple(meaning.words.values())  # asks for all of them
     if words[0] in ("ldmatrix", "stmatrix") and words[3][:1] == "x":  # an older order of the words
         words[3], words[4] = words[4], words[3]
     try:
-        return _looked_up(".".join(words), tuple(select.items()))
+        made = _looked_up(".".join(words), tuple(select.items()))
     except isa_tables.IsaError as error:
         raise Unclear(one.line, f"the ISA tables have no {one.opcode}: {str(error).splitlines()[0]}") from None
+    if odd := made[0].signature.qualifiers & _WITHOUT_MEANING:
+        raise Unclear(one.line, f"no meaning for .{', .'.join(sorted(odd))} of {one.opcode}")
+    return made
 
 
 @lru_cache(maxsize=256)
@@ -170,7 +180,7 @@ def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
 
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mma.sync: D = A * B + C, each lane's registers as the ISA tables say."""
-    found, maps = instruction(one)
+    found, maps = instruction(one, meaning)
     o = found.operands
     if set(o) != {"A", "B", "C", "D"} or found.signature.products != 1:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse, scaled and divided products have none here")
@@ -210,7 +220,7 @@ def registers_of(operand: Operand) -> tuple[Operand, ...]:
 
 def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ldmatrix: each lane gives the address of a row, and gets elements of several rows."""
-    map_ = instruction(one)[1]["R"]
+    map_ = instruction(one, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
         raise Unclear(one.line, f"no meaning for {one.opcode}")
@@ -247,7 +257,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """stmatrix: each lane gives the address of a row, and elements of several rows."""
-    map_ = instruction(one)[1]["R"]
+    map_ = instruction(one, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
         raise Unclear(one.line, f"no meaning for {one.opcode}")
@@ -279,7 +289,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """movmatrix: an 8x8 matrix of a warp, transposed between registers."""
-    maps = instruction(one)[1]
+    maps = instruction(one, meaning)[1]
     names = list(maps)
     target, source = maps[names[0]], maps[names[-1]]
     read = machine.reader(one.operands[1])
@@ -333,7 +343,7 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
 def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wgmma.mma_async: D = A * B + D by a warpgroup, B and perhaps A from shared memory."""
     in_registers = isinstance(one.operands[1], Vector)
-    found, maps = instruction(one, A_space="reg" if in_registers else "smem")
+    found, maps = instruction(one, meaning, A_space="reg" if in_registers else "smem")
     o, registers = found.operands, registers_of(one.operands[0])
     if set(o) != {"A", "B", "D"}:
         raise Unclear(one.line, f"no meaning for {one.opcode}: sparse products have none here")

@@ -28,7 +28,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     selector = one.operands[5]
     if not isinstance(selector, Immediate):
         raise Unclear(one.line, "the sparsity selector is no number")
-    found, maps = instruction(one, F=selector.bits)
+    found, maps = instruction(one, meaning, F=selector.bits)
     o, kept = found.operands, found.signature.sparsity
     if kept is None or set(o) != {"A", "B", "C", "D", "E"} or "E" not in maps:
         raise Unclear(one.line, f"no meaning for {one.opcode}: scaled products have none here")

@@ -95,10 +95,10 @@ def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 class _Cells:
     """The cells of Tensor Memory that the registers of a tcgen05.ld or st are, as (warps, lanes, values)."""
 
-    def __init__(self, machine: Machine, one: Instruction, address: Any, registers: int) -> None:
+    def __init__(self, machine: Machine, one: Instruction, meaning: Meaning, address: Any, registers: int) -> None:
         self.machine, self.address = machine, machine.address(address)
         split = next((each.bits for each in one.operands if isinstance(each, Immediate)), None)
-        found, maps = instruction(one, **({} if split is None else {"immHalfSplitoff": split}))
+        found, maps = instruction(one, meaning, **({} if split is None else {"immHalfSplitoff": split}))
         map_ = maps["R"]
         self.size = map_.fragment.bits // 8  # bytes of a cell that a value has
         if registers * 4 != map_.fragment.values * self.size:
@@ -138,7 +138,7 @@ class _Cells:
 def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.ld: cells of Tensor Memory go to registers."""
     registers = registers_of(one.operands[0])
-    cells = _Cells(machine, one, one.operands[1], len(registers))
+    cells = _Cells(machine, one, meaning, one.operands[1], len(registers))
     puts = [machine.writer(each) for each in registers]
 
     def run(mask: Mask | None) -> None:
@@ -166,7 +166,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.st: registers go to cells of Tensor Memory."""
     registers = registers_of(one.operands[-1])
-    cells = _Cells(machine, one, one.operands[0], len(registers))
+    cells = _Cells(machine, one, meaning, one.operands[0], len(registers))
     reads = [machine.reader(each) for each in registers]
 
     def run(mask: Mask | None) -> None:

@@ -151,9 +151,10 @@ def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tensormap.replace: a field of a tensor map in shared memory."""
     name, last = meaning.words["field"], machine.reader(one.operands[-1])
     axis = one.operands[1].bits if len(one.operands) > 2 and isinstance(one.operands[1], Immediate) else 0
+    home = one.operands[0]
 
     def run(mask: Mask | None) -> None:
-        threads, addresses = _threads(machine, one.operands[0], mask)
+        threads, addresses = _threads(machine, home, mask)
         values = np.broadcast_to(machine.numbers(last, mask, "a field of a tensor map"), machine.count)[threads]
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
             machine.shared.places(np.array([address]), np.array([thread]), BYTES)
@@ -164,12 +165,19 @@ def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def _check_size(one: Instruction, size: object) -> None:
+    if not isinstance(size, Immediate) or size.bits != BYTES:
+        raise Unclear(one.line, f"a tensor map has {BYTES} bytes")
+
+
 def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tensormap.cp_fenceproxy: a warp copies a tensor map from shared to global memory."""
+    target_of, source_of, size = one.operands
+    _check_size(one, size)
 
     def run(mask: Mask | None) -> None:
-        threads, targets = _threads(machine, one.operands[0], mask)
-        _, sources = _threads(machine, one.operands[1], mask)
+        threads, targets = _threads(machine, target_of, mask)
+        _, sources = _threads(machine, source_of, mask)
         order = machine.shared.order
         for row in np.flatnonzero(machine.thread[threads] % 32 == 0):
             thread, target = int(threads[row]), int(targets[row])
@@ -191,9 +199,11 @@ def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def acquire(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """fence.proxy.tensormap: the copy engine will see what was written of a tensor map."""
+    home, size = one.operands
+    _check_size(one, size)
 
     def run(mask: Mask | None) -> None:
-        for address in set(_threads(machine, one.operands[0], mask)[1].tolist()):
+        for address in set(_threads(machine, home, mask)[1].tolist()):
             found = made(machine).get(("global", 0, address))
             if found is not None:
                 found.acquired = True

@@ -11,8 +11,8 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, word
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.integers import cut
-from verify.kernel.ptx.source import Instruction, Register, Vector
-from verify.kernel.state.findings import Severity
+from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import Ints
 
@@ -126,10 +126,11 @@ def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """match.sync: the lanes of the mask that have the same number; all of them or none for `.all`."""
     destination, read = one.operands[0], machine.reader(one.operands[1])
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
-    every = meaning.words["mode"] == "all"
+    every, width = meaning.words["mode"] == "all", WIDTHS[meaning.types["a"]]
 
     def run(mask: Mask | None) -> None:
-        numbers = np.broadcast_to(machine.numbers(read, mask, "a number that lanes compare"), machine.count)
+        numbers = cut(machine.numbers(read, mask, "a number that lanes compare"), width)
+        numbers = np.broadcast_to(numbers, machine.count)
         there = machine.together.partners(machine.number, mask)
         same = there & (np.repeat(numbers.reshape(-1, 32), 32, 0) == numbers[:, None])
         whole = (same == there).all(1)
@@ -170,12 +171,34 @@ def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """An instruction without effect on values: its destination, if any, holds nothing that may be used."""
-    if not one.operands or not isinstance(one.operands[0], Register) or meaning.row.meaning != "policy":
+def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """bra, brx, ret and exit: where threads go is the machine's; .uni says that those of a warp go together."""
+    if meaning.row.operands and not one.operands[:]:
+        raise Unclear(one.line, "the branch has no target")
+    if "uni" not in meaning.words:
         return lambda mask: None
+
+    def run(mask: Mask | None) -> None:
+        if mask is not None:
+            there, active = mask, machine.active
+            stays = active & ~there
+            warps = machine.cta * -(-machine.threads // 32) + machine.thread // 32
+            if len(np.intersect1d(warps[there], warps[stays])):
+                text = "threads of a warp part at a branch that is .uni"
+                machine.findings.add("branch that is not uniform", Severity.STUCK, text, meaning.row.section)
+
+    return run
+
+
+def policy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """createpolicy: its bits are the GPU's own, and nothing may be computed of them."""
     put = machine.writer(one.operands[0])
-    return lambda mask: put(Word(np.zeros(1, np.uint64)), mask)
+    return lambda mask: put(machine.unknown("is a policy of the second cache", 8), mask)
+
+
+def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """An instruction without effect on values."""
+    return lambda mask: None
 
 
 def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -217,9 +240,9 @@ BINDS: dict[str, Bind] = {
     "barrier": barrier,
     "fence": nothing,
     "nothing": nothing,
-    "policy": nothing,
-    "branch": nothing,
-    "exit": nothing,
+    "policy": policy,
+    "branch": branch,
+    "exit": branch,
     "trap": trap,
     "proxy_fence": proxy_fence,
 }

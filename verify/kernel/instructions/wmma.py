@@ -170,7 +170,7 @@ class _Memory:
 def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wmma.load: a matrix from memory into a fragment."""
     role = meaning.words["role"].upper()
-    kind = kind_of(machine, one, instruction(one)[0].operands[role], role)
+    kind = kind_of(machine, one, instruction(one, meaning)[0].operands[role], role)
     registers = registers_of(one.operands[0])
     memory = _Memory(machine, one, one.operands[1], one.operands[2] if len(one.operands) > 2 else None)
     fragment = kind.fragment
@@ -193,7 +193,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wmma.store: a fragment of sums into memory."""
-    kind = kind_of(machine, one, instruction(one)[0].operands["D"], "C")
+    kind = kind_of(machine, one, instruction(one, meaning)[0].operands["D"], "C")
     registers = registers_of(one.operands[1])
     memory = _Memory(machine, one, one.operands[0], one.operands[2] if len(one.operands) > 2 else None)
     reads = [machine.reader(register) for register in registers]
@@ -214,7 +214,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wmma.mma: D = A * B + C, all four in fragments."""
-    found = instruction(one)[0]
+    found = instruction(one, meaning)[0]
     kinds = {role: kind_of(machine, one, found.operands[role], role.replace("D", "C")) for role in "DABC"}
     parts = dict(zip("DABC", map(registers_of, one.operands), strict=True))
     for role in "DABC":

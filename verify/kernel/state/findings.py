@@ -52,9 +52,10 @@ class Findings:
         self.line = 0  # of the instruction that is executed
         self.notes: dict[str, set[int]] = {}  # what a verdict takes for granted -> the lines that rest on it
 
-    def note(self, text: str) -> None:
+    def note(self, *texts: str) -> None:
         """Note what the instruction that is executed takes for granted of all data."""
-        self.notes.setdefault(text, set()).add(self.line)
+        for text in texts:
+            self.notes.setdefault(text, set()).add(self.line)
 
     def add(self, kind: str, severity: Severity, text: str, section: str = "") -> None:
         """Keep a finding at the line that is executed, the first of its kind there."""

@@ -373,6 +373,8 @@ class Machine:
 
     def _control(self, control: str, one: Instruction, active: Mask, mask: Mask, pc: int) -> bool:
         """Execute a branch, an exit or a barrier; whether the threads may have parted."""
+        if control in ("branch", "exit"):
+            self.run[pc](None if mask is active else mask)
         if control == "branch":
             if len(one.targets) > 1 or one.words[0] == "brx":
                 self._indexed(one, active, mask, pc)

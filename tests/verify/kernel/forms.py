@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One instruction for each row of the opcode tables, and each that differs from it in one modifier or operand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from isa_tables.semantics import Row, meaning
+from verify.kernel.ptx.source import WIDTHS
+
+GLOBAL, SHARED, BARRIER = "[%d5]", "[%r5]", "[%r6]"
+# class -> role -> operand; a class or role that is left out has a register of the operand's type.
+OPERANDS: Mapping[str, Mapping[str, str]] = {
+    "address": {"a": "%d6"},
+    "window": {"a": "%d6"},
+    "parameter": {"a": "[pa]"},
+    "load": {"a": GLOBAL},
+    "store": {"a": GLOBAL},
+    "copy": {"d": SHARED, "a": GLOBAL, "size": "16", "valid": "%r8"},
+    "copy_group": {"n": "0"},
+    "atomic": {"a": GLOBAL},
+    "shuffle": {"b": "1", "c": "31"},
+    "branch": {"target": "END", "a": "%r9", "targets": "LIST"},
+    "barrier": {"a": "1", "b": "64"},
+    "barrier_init": {"a": BARRIER, "count": "64"},
+    "barrier_invalidate": {"a": BARRIER},
+    "barrier_expect": {"a": BARRIER, "bytes": "16"},
+    "barrier_arrive": {"state": "_", "a": BARRIER, "amount": "1"},
+    "wait": {"p": "%p7", "a": BARRIER, "parity": "1", "hint": "7"},
+    "tensor_load": {"d": SHARED, "a": "[%d7, COORDINATES]", "barrier": BARRIER},
+    "tensor_store": {"d": "[%d7, COORDINATES]", "a": SHARED},
+    "bulk_copy": {"d": SHARED, "a": GLOBAL, "size": "16", "barrier": BARRIER},
+    "bulk_group": {"n": "0"},
+    "map_replace": {"a": SHARED, "axis_or_value": "0", "value": "1"},
+    "map_publish": {"d": GLOBAL, "a": SHARED, "size": "128"},
+    "map_acquire": {"a": GLOBAL, "size": "128"},
+    "elect": {"d": "%r7|%p7"},
+    "register_count": {"n": "64"},
+    "load_matrix": {"a": SHARED},
+    "store_matrix": {"a": SHARED},
+    "fragment_load": {"a": GLOBAL, "stride": "64"},
+    "fragment_store": {"a": GLOBAL, "stride": "64"},
+    "wgmma_order": {"n": "0"},
+    "wgmma": {"A": "%d8", "B": "%d8", "scale_d": "1", "scale_a": "1", "scale_b": "1", "major_a": "0", "major_b": "0"},
+    "sparse_product": {"E": "%r9", "F": "0"},
+    "tensor_allocate": {"a": SHARED, "columns": "32"},
+    "tensor_deallocate": {"a": "%r8", "columns": "32"},
+    "tensor_from": {"a": "[%r8]", "half": "8"},
+    "tensor_to": {"a": "[%r8]"},
+    "tensor_commit": {"a": BARRIER},
+    "tensor_product": {"D": "[%r8]", "A": "%d8", "B": "%d8", "descriptor": "%r9", "adds": "%p4"},
+}
+MASK = "0xffffffff"
+# Roles that are registers in braces: (row's class, opcode) -> how many of each role.
+REST = {  # what a row's last `*` may be
+    "product": "m16n8k16.row.col.f32.f16.f16.f32",
+    "sparse_product": "m16n8k32.row.col.f32.f16.f16.f32",
+    "load_matrix": "m8n8.x4.shared.b16",
+    "store_matrix": "m8n8.x4.shared.b16",
+    "move_matrix": "m8n8.trans.b16",
+    "wgmma": "m64n8k16.f32.f16.f16",
+    "fragment_product": "row.col.m16n16k16.f32.f32",
+}
+COUNTS = {
+    "product": {"D": 4, "A": 4, "B": 2, "C": 4},
+    "sparse_product": {"D": 4, "A": 4, "B": 4, "C": 4},
+    "load_matrix": {"R": 4},
+    "store_matrix": {"R": 4},
+    "wgmma": {"D": 4},
+    "fragment_product": {"D": 8, "A": 8, "B": 8, "C": 8},
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """One instruction of a row."""
+
+    row: Row
+    words: tuple[str, ...]  # by the part of the spelling; empty for one that is left out
+    operands: tuple[str, ...]
+    change: str = ""  # what it has that the first form of its row has not
+
+    @property
+    def opcode(self) -> str:
+        return ".".join(word for word in self.words if word)
+
+    @property
+    def text(self) -> str:
+        opcode = self.opcode.replace("call.", "call ")  # the function is an operand in the text
+        return f"{opcode} {', '.join(self.operands)};"
+
+
+PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
+LINKED = {"hint": "hint", "combine": "c", "expect": "amount"}  # a word of a spelling -> the operand that comes with it
+VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+def first(row: Row) -> Form:
+    """Return a row's plainest form: the first word of each list, nothing that is optional."""
+    words = tuple(_word(row, part, present=False) for part in row.spelling.split("."))
+    return Form(row, words, _operands(row, words, frozenset()))
+
+
+def others(row: Row) -> Iterator[tuple[Form, Form]]:
+    """Yield (with, without): forms that differ in one word, one optional operand, or the `!` of one predicate."""
+    base = first(row)
+    for at, part in enumerate(row.spelling.split(".")):
+        found = PART.fullmatch(part)
+        assert found is not None
+        listed = row.words.get(found[2] or "", (found[1],))
+        for word in listed if found[3] else listed[1:]:
+            words = (*base.words[:at], word, *base.words[at + 1 :])
+            linked = frozenset({LINKED[found[2]]} if found[2] in LINKED else ())
+            yield Form(row, words, _operands(row, words, linked), word), base
+    for role, kind, optional in row.operands:
+        if optional and role not in LINKED.values():
+            yield Form(row, base.words, _operands(row, base.words, frozenset({role})), role), base
+        linked_word = next((word for word, operand in LINKED.items() if operand == role), "")
+        if kind == "pred" and role == row.operands[0][0]:
+            continue
+        if kind == "pred":
+            with_it = base
+            if optional:
+                with_it = next(one for one, _ in others_of(row, linked_word))
+            place = [operand for operand, _, _ in row.operands].index(role)
+            turned = (*with_it.operands[:place], f"!{with_it.operands[place]}", *with_it.operands[place + 1 :])
+            yield Form(row, with_it.words, turned, f"!{role}"), with_it
+
+
+def others_of(row: Row, name: str) -> Iterator[tuple[Form, Form]]:
+    """Yield the forms that have a word of one list, each with the first form."""
+    base = first(row)
+    for at, part in enumerate(row.spelling.split(".")):
+        found = PART.fullmatch(part)
+        if found is not None and found[2] == name:
+            for word in row.words[name]:
+                words = (*base.words[:at], word, *base.words[at + 1 :])
+                yield Form(row, words, _operands(row, words, frozenset({LINKED[name]})), word), base
+
+
+def _word(row: Row, part: str, present: bool) -> str:
+    found = PART.fullmatch(part)
+    assert found is not None
+    if found[3] and not present:
+        return ""
+    if found[1] == "*":
+        return REST[row.meaning]
+    return row.words[found[2]][0] if found[2] else found[1]
+
+
+def _operands(row: Row, words: tuple[str, ...], present: frozenset[str]) -> tuple[str, ...]:
+    """Return the operands of a form: those that are required, and these optional ones."""
+    found = meaning(".".join(word for word in words if word))
+    assert found is not None, words
+    made = []
+    vector = VECTORS.get(found.words.get("vector", ""), 1)
+    for number, (role, kind, optional) in enumerate(row.operands):
+        if optional and role not in present:
+            continue
+        made.append(_operand(row, role, found.types.get(role, kind), number, vector, found.words))
+    return tuple(made)
+
+
+def _operand(row: Row, role: str, kind: str, number: int, vector: int, words: Mapping[str, str]) -> str:
+    special = OPERANDS.get(row.meaning, {}).get(role)
+    if special is not None:
+        rank = int(words.get("rank", "1d")[0])
+        return special.replace("COORDINATES", f"{{{', '.join(['%r9'] * rank)}}}")
+    if role == "mask":
+        return MASK
+    count = COUNTS.get(row.meaning, {}).get(role, 0)
+    if count:
+        return f"{{{', '.join(f'%r{20 + 10 * number + each}' for each in range(count))}}}"
+    if role in ("R", "half_or_R"):
+        return f"{{{', '.join(f'%r{20 + each}' for each in range(registers(words)))}}}"
+    width = WIDTHS.get(kind, 32)
+    letter = {1: "p", 8: "h", 16: "h", 32: "r", 64: "d", 128: "q"}[width]
+    name = f"%{letter}{number + 1 if letter in 'pq' else 10 + number}"
+    if vector > 1 and role in ("d", "b"):
+        return f"{{{', '.join(f'%{letter}{20 + number * 8 + each}' for each in range(vector))}}}"
+    return name
+
+
+def registers(words: Mapping[str, str]) -> int:
+    """Return how many registers a fragment has."""
+    if "number" in words:
+        per = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}[words["shape"]]
+        return per * int(words["number"][1:])
+    return 8

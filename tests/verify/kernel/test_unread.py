@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing of an opcode is accepted unread: what neither code nor a row's `no_effect` accounts for is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from isa_tables import semantics
+from isa_tables.errors import TableError
+from tests.verify.kernel.forms import first, others
+from tests.verify.kernel.states import Refused, bound
+from tests.verify.kernel.test_check import added
+from verify.kernel.instructions import handlers
+
+
+def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
+    """A form may have no meaning, but never because its row lists what nothing reads."""
+    forms = {form.text: None for row in semantics.rows() for form in (first(row), *(one for one, _ in others(row)))}
+    assert len(forms) > 700
+    silent = []
+    for text in forms:
+        try:
+            bound(text)
+        except Refused as refused:
+            silent += [(text, str(refused))] if "no code reads" in str(refused) else []
+    assert not silent
+
+
+@pytest.mark.parametrize(
+    ("spelling", "operands", "opcode", "said"),
+    [
+        ("sub.strange?.{type}", ["d", "a", "b"], "sub.strange.f32 %f3, %f1, %f2", "no code reads .strange"),
+        ("sub.{how}?.{type}", ["d", "a", "b"], "sub.up.f32 %f3, %f1, %f2", "no code reads .up"),
+        ("sub.{how}.{type}", ["d", "a", "b"], "sub.down.f32 %f3, %f1, %f2", "no code reads .down"),
+    ],
+)
+def test_a_new_row_whose_modifier_no_code_reads_is_refused(
+    spelling: str, operands: list[str], opcode: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (plain,) = [row for row in semantics.rows() if row.spelling.startswith("sub.") and row.meaning == "field"]
+    words = {"type": ("f32",)} | ({"how": ("up", "down")} if "how" in spelling else {})
+    row = replace(plain, spelling=spelling, words=words)
+    meaning = semantics.meaning
+
+    def found(text: str) -> semantics.Meaning | None:
+        match = row.pattern.fullmatch(text)
+        if match is None:
+            return meaning(text)
+        chosen = {name: word for name, word in match.groupdict().items() if word}
+        return semantics.Meaning(row, chosen, dict.fromkeys("dab", "f32"))
+
+    monkeypatch.setattr(handlers, "meaning", found)
+    outcome = added(f"{opcode};", "C[i] = A[i] - B[i]")
+    assert outcome.status == "UNKNOWN" and said in outcome.findings[0].text
+    monkeypatch.undo()
+    row = replace(row, no_effect={"strange": "9.7.1, none", "how": "9.7.1, none"})
+    monkeypatch.setattr(handlers, "meaning", found)
+    assert added(f"{opcode};", "C[i] = A[i] - B[i]").status == "VERIFIED"
+
+
+def test_an_operand_that_no_code_reads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = next(row for row in semantics.rows() if row.spelling == "nanosleep.u32")
+    found = replace(row, no_effect={})
+    known = semantics.meaning
+    monkeypatch.setattr(
+        handlers, "meaning", lambda text: semantics.Meaning(found, {}, {}) if text == "nanosleep.u32" else known(text)
+    )
+    outcome = added("add.f32 %f3, %f1, %f2; nanosleep.u32 %r1;", "C[i] = A[i] + B[i]")
+    assert outcome.status == "UNKNOWN" and "no code reads the operand t" in outcome.findings[0].text
+
+
+ROW = """schema = 1
+isa = "9.0"
+provenance = "ISA text"
+[[opcode]]
+spelling = "add.{cache}?.{type}"
+section = "9.7.1.1"
+cache = ["ca", "cg"]
+type = ["u16"]
+operands = ["d", "a"]
+class = "integer"
+[opcode.no_effect]
+NAME = "REASON"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "said"),
+    [
+        ("cache", "9.7.1.1, speed alone", ""),
+        ("cg", "9.7.1.1, speed alone", ""),
+        ("a", "9.7.1.1, speed alone", ""),
+        ("strange", "9.7.1.1, speed alone", "no such modifier"),
+        ("cache", "speed alone", "expected a section and why"),
+        ("cache", "9.7.1.1", "expected a section and why"),
+    ],
+)
+def test_what_has_no_effect_is_there_and_has_a_section_and_a_reason(
+    name: str, reason: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.toml").write_text(ROW.replace("NAME", name).replace("REASON", reason))
+    if not said:
+        (row,) = semantics.rows(tmp_path)
+        assert row.no_effect == {name: reason}
+        return
+    with pytest.raises(TableError, match=said):
+        semantics.rows(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "operands"),
+    [
+        ("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
+         "{%r2,%r3,%r4,%r5}, {%r10,%r11,%r12,%r13}, {%r14,%r15}, {%r6,%r7,%r8,%r9}"),
+        ("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite", "{%r2,%r3,%r4,%r5}, %d8, %d8, 1, 1, 1"),
+    ],
+)  # fmt: skip
+def test_a_saturating_product_has_no_meaning(mnemonic: str, operands: str) -> None:
+    for removed in ("", ".satfinite"):
+        text = f"{mnemonic.replace(removed, '')} {operands};"
+        if removed:
+            bound(text)
+            continue
+        with pytest.raises(Refused, match="no meaning for"):
+            bound(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("ld.global.v2.f32 %f4, [%d5]; mov.f32 %f3, %f4;", "2 registers in braces"),
+        ("ld.global.f32 {%f3, %f4}, [%d5];", "1 registers in braces"),
+        ("createpolicy.fractional.L2::evict_first.b64 %d9; cvt.u32.u64 %r9, %d9; mov.b32 %f3, %r9;", "policy"),
+        ("bra.uni NEXT; NEXT: mov.f32 %f3, %f1;", ""),
+        ("setp.lt.u32 %p1, %r1, 7; mov.f32 %f3, %f1; @%p1 bra.uni NEXT; mov.f32 %f3, %f1; NEXT:", "part at a branch"),
+        ("setp.lt.u32 %p1, %r1, 32; mov.f32 %f3, %f1; @%p1 bra.uni NEXT; mov.f32 %f3, %f1; NEXT:", ""),
+        ("mov.f32 %f3, %f1; bar.sync 0;", ""),
+        ("mov.f32 %f3, %f1; setp.lt.u32 %p1, %r1, 7; @%p1 bar.sync 1, 32;", "part of its warp"),
+        ("mov.f32 %f3, %f1; setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 32;", ""),
+    ],
+)
+def test_a_modifier_that_is_a_requirement_is_checked(body: str, said: str) -> None:
+    found = added(body, "C[i] = A[i]")
+    assert (found.status == "VERIFIED") == (not said), found.findings
+    assert said in " ".join(one.text for one in found.findings)
