@@ -18,6 +18,7 @@ from verify.kernel.state.findings import Finding, Findings
 from verify.kernel.state.global_memory import Global, Region, Stored
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import WINDOW
+from verify.kernel.state.phases import judge_late
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
@@ -114,6 +115,7 @@ class Interpretation:
             if first < len(ctas):
                 per = self._next((self.values.top - before) // per)
         self.values.flush()
+        judge_late(self.findings)
 
     def _next(self, made: int) -> int:
         """The CTAs of the next batch, where one makes so many values; those of which nothing is left are dropped."""

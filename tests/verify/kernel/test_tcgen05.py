@@ -70,14 +70,50 @@ def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
         (r"fence.proxy.async;", "", "no proxy fence"),
         (r"tcgen05.wait::ld.sync.aligned;", "", "no tcgen05.wait::ld"),
         (r"tcgen05.dealloc.*", "", "Tensor Memory is not deallocated"),
-        (r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)", "", "after a tcgen05.ld"),
-        (r"mbarrier.try_wait.*\n@p bra DONE;\nbra AGAIN;", "", "tcgen05.mma not waited for"),
     ],
 )
 def test_a_rule_of_order_is_a_warning_and_an_error_if_strict(old: str, new: str, kind: str) -> None:
     found = run(old, new)
     assert found.status == "VERIFIED" and kind in {one.kind for one in found.findings}, found.findings
     assert run(old, new, strict=True).status == "REFUTED"
+
+
+LAST = r"tcgen05.fence::before_thread_sync;(?=[^;]*bar.sync[^;]*;[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)"
+# Thread 0 has the next product written over the sums, and all wait for it.
+NEXT = """{ .reg .pred q; setp.ne.u32 q, %r1, 0; @q bra OVER;
+tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd9, %rd10, %r191, q;
+tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r194];
+OVER: MORE: mbarrier.try_wait.parity.shared::cta.b64 q, [%r194], 0; @!q bra MORE; }
+tcgen05.fence::before_thread_sync;"""
+
+
+def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_is_refuted() -> None:
+    """Warps 1 to 3 wait for a product and load it; nothing orders that before the product after it."""
+    found = run(LAST, NEXT)
+    kinds = {one.kind: str(one.severity) for one in found.findings}
+    assert found.status == "REFUTED" and kinds["a waiter a phase late"] == "race", kinds
+    assert "after a tcgen05.ld" in kinds
+    right = run(LAST, f"bar.sync 0; {NEXT}")
+    assert (right.status, right.findings) == ("VERIFIED", ())
+
+
+PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd9, %rd10, %r191, p;"
+FREED = r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (FREED, "", "after a tcgen05.ld"),
+        (FREED, "{ .reg .pred p, q; setp.eq.u32 p, %r1, %r1; setp.ne.u32 q, %r1, 0; @q bra OVER; "
+                f"{PRODUCT} OVER: bar.sync 0; }}", "tcgen05.mma not waited for"),
+        (r"mbarrier.try_wait.*\n@p bra DONE;\nbra AGAIN;", "", "tcgen05.mma not waited for"),
+    ],
+    ids=["load", "product", "no-wait"],
+)  # fmt: skip
+def test_a_deallocation_that_nothing_orders_after_the_accesses_is_refuted(old: str, new: str, kind: str) -> None:
+    found = run(old, new)
+    assert found.status == "REFUTED" and (kind, "race") in {(one.kind, str(one.severity)) for one in found.findings}
 
 
 @pytest.mark.parametrize(

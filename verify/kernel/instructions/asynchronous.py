@@ -12,7 +12,7 @@ time: it waited for the phase of the mbarrier that counts them, or met at a barr
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,13 +36,22 @@ from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
 REGISTERS = 1 << 16  # of an SM
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a thread waits for, and what ends its wait."""
+
+    barrier: tuple[int, int]  # CTA, address
+    parity: int
+    passes: Callable[[Phases, Ints], None]  # lets threads go on
+
+
 @dataclass(slots=True)
 class Engine:
     """The mbarriers of a batch by (CTA, address), the threads that wait for them, and the time of the copy engine."""
 
     executed: Executed
     barriers: dict[tuple[int, int], Phases] = field(default_factory=dict)
-    blocked: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # thread -> CTA, address, parity
+    blocked: dict[int, Waiting] = field(default_factory=dict)  # by thread
     time: int = 0
 
 
@@ -51,26 +60,15 @@ def engine(machine: Machine) -> Engine:
     if machine.engine is None:
         machine.barriers.executed = Executed(machine.shared.order)
         machine.engine = Engine(machine.barriers.executed)
-        machine.wakers.append(lambda: _woken(machine))
         machine.waited_for = lambda: _lacks(machine)
         machine.ends.append(machine.shared.left)
     assert isinstance(machine.engine, Engine)
     return machine.engine
 
 
-def _woken(machine: Machine) -> bool:
-    """Let the threads go on whose phase is over."""
-    found = engine(machine)
-    ready = [thread for thread, (cta, address, parity) in found.blocked.items() if _over(found, cta, address, parity)]
-    for thread in ready:
-        del found.blocked[thread]
-    machine.state[np.array(ready, np.int64)] = RUNNING
-    return bool(ready)
-
-
 def _lacks(machine: Machine) -> str:
     """What the phases lack for which threads of the first CTA wait, in words."""
-    words, waits = [], sorted(set(engine(machine).blocked.values()))
+    words, waits = [], sorted({(*one.barrier, one.parity) for one in engine(machine).blocked.values()})
     for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
         found = engine(machine).barriers[cta, address]
         text = f"; at shared address {address} for parity {parity}, phase {found.number} lacks {found.pending} of "
@@ -80,10 +78,6 @@ def _lacks(machine: Machine) -> str:
             text += f", and {abs(found.bytes)} bytes {many}"
         words.append(text)
     return "".join(words)
-
-
-def _over(found: Engine, cta: int, address: int, parity: int) -> bool:
-    return found.barriers[cta, address].number % 2 != parity
 
 
 def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
@@ -133,17 +127,22 @@ def _comes(machine: Machine, phases: Phases, address: int, threads: Ints, time: 
 
 
 def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
-    """Begin the next phase of an mbarrier if this one is over."""
+    """Begin the next phase of an mbarrier if this one is over; threads that wait for that go on at once.
 
-    def blocked() -> list[tuple[int, int]]:
-        last = (phases.number + 1) % 2
-        return [
-            (thread % machine.threads, machine.kernel.instructions[machine.pc[thread]].line)
-            for thread, waits in engine(machine).blocked.items()
-            if waits == (cta, address, last)
-        ]
-
-    report(machine.findings, "", phases.turn(blocked), address)
+    So each is on time in this schedule, and what it does then is checked against what nothing orders it before.
+    """
+    number = phases.number
+    report(machine.findings, "", phases.turn(), address)
+    if phases.number == number:
+        return
+    waiting = engine(machine).blocked
+    ready = [thread for thread, one in waiting.items() if one.barrier == (cta, address) and one.parity == number % 2]
+    for passes in {waiting[thread].passes for thread in ready}:
+        members = np.array([thread for thread in ready if waiting[thread].passes is passes], np.int64)
+        passes(phases, members)
+        machine.state[members], machine.pc[members] = RUNNING, machine.pc[members] + 1
+    for thread in ready:
+        del waiting[thread]
 
 
 def address_of(one: Instruction, number: int) -> Address:
@@ -253,6 +252,14 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if not polls(machine.kernel.instructions, number):
         raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
 
+    def passes(barrier: Phases, members: Ints) -> None:
+        barrier.sees(members, one.line)
+        if acquires and barrier.released is not None:
+            machine.shared.order.learn(members, barrier.released)
+        done = np.zeros(machine.count, bool)
+        done[members] = True
+        put(Word(np.ones(1, np.uint64)), None if done.all() else done)
+
     def run(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
@@ -260,27 +267,18 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             text = f"the parity {int(parities.max())} of a phase: 0 and 1 have a meaning"
             machine.findings.add("parity of a phase", Severity.LETTER, text, "9.7.13.15.16")
             parities &= 1
-        found, ready = engine(machine), np.ones(len(threads), bool)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             passed = parities[rows] != barrier.number % 2
-            ready[rows] = passed
             for row in rows[~passed]:
-                found.blocked[int(threads[row])] = int(machine.cta[threads[row]]), address, int(parities[row])
+                key = int(machine.cta[threads[row]]), address
+                engine(machine).blocked[int(threads[row])] = Waiting(key, int(parities[row]), passes)
+            machine.state[threads[rows[~passed]]] = WAITING
             for part, over in ((rows[passed], 1), (rows[~passed], 0)):
                 if len(part):
                     problem = barrier.waits(threads[part], barrier.number - over)
                     report(machine.findings, machine.shared.who(int(threads[part[0]])), problem, address)
-            if not passed.any():
-                continue
-            members = threads[rows[passed]]
-            barrier.sees(members, one.line)
-            if acquires and barrier.released is not None:
-                machine.shared.order.learn(members, barrier.released)
-        machine.state[threads[~ready]] = WAITING
-        if ready.any():
-            done = np.zeros(machine.count, bool)
-            done[threads[ready]] = True
-            put(Word(np.ones(1, np.uint64)), None if done.all() else done)
+            if passed.any():
+                passes(barrier, threads[rows[passed]])
 
     return run
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -64,6 +64,12 @@ class Findings:
     def new(self, kind: str) -> bool:
         """Whether no finding of the kind is known at this line: a text need not be made again."""
         return (kind, self.line) not in self.found
+
+    def worsen(self, kind: str, severity: Severity) -> None:
+        """Give the findings of a kind another severity."""
+        for key, one in self.found.items():
+            if one.kind == kind:
+                self.found[key] = replace(one, severity=severity)
 
     def withdrawn(self, kind: str) -> bool:
         """Take back the finding at this line whose kind begins so; whether there was one."""

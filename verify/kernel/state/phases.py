@@ -9,7 +9,7 @@ what. It is wider than the order of memory accesses: `.sync` instructions make l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +19,13 @@ from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import ALWAYS, Ints, Order
 
 Clock = NDArray[np.int32]
+LATE = "a waiter a phase late"
+UNORDERED = {  # findings of the letter that say that an access and a later one have no order
+    *((f"after a tcgen05.{what}", "9.7.16.6") for what in ("ld", "st")),
+    *((f"no tcgen05.wait::{what}", "9.7.16.6") for what in ("ld", "st")),
+    *((f"tcgen05.mma {what}", "9.7.16.6") for what in ("not waited for", "on its way")),
+    ("write after read by a part of a warpgroup", "9.7.15.7.3"),
+}
 PHASE, WAIT = "9.7.13.15.4", "9.7.13.15.16"  # of the PTX ISA: phases of an mbarrier, waits by parity
 
 
@@ -135,15 +142,12 @@ class Phases:
         self.looked[mine], self.lines[mine] = self.executed.order.now, line
         self.executed.learn(members, self.over)
 
-    def turn(self, blocked: Callable[[], Sequence[tuple[int, int]]]) -> str:
-        """Begin the next phase if this one is over; what is wrong with that.
-
-        `blocked` gives the (thread of the CTA, line) of those that wait for the last phase and have not seen its end.
-        """
+    def turn(self) -> str:
+        """Begin the next phase if this one is over; what is wrong with that."""
         if self.pending or self.bytes:
             return ""
         late = np.flatnonzero(self.after[:-1] < self.looked)
-        waiters = sorted([*zip(late.tolist(), self.lines[late].tolist(), strict=True), *blocked()])
+        waiters = list(zip(late.tolist(), self.lines[late].tolist(), strict=True))
         if self.gathered is not None:
             before = self.gathered if self.released is None else self.released
             self.released = np.maximum(before, self.gathered)
@@ -156,8 +160,9 @@ class Phases:
         thread, line = waiters[0]
         waited = f"phase {self.number - 2}" if self.number > 1 else "the phase before the first"
         return (
-            f"thread {thread} waits at line {line} for {waited}, and phase {self.number - 1}, which ends here, "
-            f"may be over before it looks ({len(waiters)} such threads): nothing orders the two"
+            f"thread {thread} waits at line {line} for {waited}, and phase {self.number - 1}, which ends here, may be "
+            f"over before it looks ({len(waiters)} such threads): it would hang, or go on two phases later; let only "
+            "threads wait that use what the phase guards, or let each arrive before this phase ends"
         )
 
 
@@ -166,6 +171,17 @@ def report(findings: Findings, who: str, problem: str, address: int) -> None:
     if problem:
         late = problem.startswith("thread")
         waits = late or problem.startswith("waits")
-        kind = "a waiter a phase late" if late else f"{'a wait for' if waits else 'an arrival of'} another phase"
+        kind = LATE if late else f"{'a wait for' if waits else 'an arrival of'} another phase"
         text = f"the mbarrier at shared address {address}: {problem if late else f'{who} {problem}'}"
-        findings.add(kind, Severity.RACE, text, WAIT if waits else PHASE)
+        findings.add(kind, Severity.LETTER if late else Severity.RACE, text, WAIT if waits else PHASE)
+
+
+def judge_late(findings: Findings) -> None:
+    """Let a waiter a phase late be a race where what it guards is not ordered before the next writes.
+
+    This schedule had each waiter on time, so that what it read was checked against those writes: in shared and global
+    memory they race. In Tensor Memory and by a part of a warpgroup the same breaks the letter of the ISA.
+    """
+    listed = findings.found.values()
+    if any(one.severity is Severity.RACE or (one.kind, one.section) in UNORDERED for one in listed):
+        findings.worsen(LATE, Severity.RACE)

@@ -149,7 +149,7 @@ class TensorMemory:
         if late.any():
             line = int(self.line[ctas, parts, columns][late][0])
             text = f"{self.shared.who(thread)}: {does} of what the tcgen05.mma of line {line} writes, with no wait for "
-            self.findings.add("tcgen05.mma not waited for", Severity.LETTER, f"{text}its commit", ORDER)
+            self.findings.add("tcgen05.mma not waited for", _severity(does), f"{text}its commit", ORDER)
 
     def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
         for what in kinds:
@@ -164,7 +164,7 @@ class TensorMemory:
                 text = (
                     f"{self.shared.who(thread)}: {does} where another warp's tcgen05.{what} was; nothing orders the two"
                 )
-                self.findings.add(f"after a tcgen05.{what}", Severity.LETTER, text, ORDER)
+                self.findings.add(f"after a tcgen05.{what}", _severity(does), text, ORDER)
 
     def consumes(self, cells: Ints) -> None:
         """The tcgen05.mma under way reads cells of shared memory."""
@@ -186,3 +186,8 @@ class TensorMemory:
             text = f"{self.shared.who(int(who[at]))} writes shared byte {self.shared.byte(int(cells[at]))}, which the "
             text += f"tcgen05.mma of line {self.reading_line[cells[at]]} may still read: no wait for its commit"
             self.findings.add("tcgen05.mma on its way", Severity.LETTER, text, ORDER)
+
+
+def _severity(does: str) -> Severity:
+    """How bad it is that nothing orders an instruction after others: another CTA may have what is deallocated."""
+    return Severity.RACE if does == "tcgen05.dealloc" else Severity.LETTER

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A product as TileLang makes it for Hopper: all threads of the producers wait, and one of them loads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.verify.kernel.test_lanes import said
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.state.findings import Severity
+
+HOME = Path(__file__).parent
+TEXT = (HOME / "tilelang_90.ptx").read_text()
+
+
+def run(old: str = "", new: str = "", strict: bool = False) -> Outcome:
+    """The outcome, the first match of a pattern exchanged."""
+    text, count = re.subn(old, new, TEXT, count=1) if old else (TEXT, 1)
+    assert count == 1
+    (found,) = check(text, read_claim(HOME / "tilelang_90.toml"), seed=1, strict=strict)
+    return found
+
+
+def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
+    found = run()
+    assert found.status == "VERIFIED", said(found)
+    assert {(one.kind, one.severity) for one in found.findings} == {("a waiter a phase late", Severity.LETTER)}
+    assert "let only threads wait that use what the phase guards" in found.findings[0].text
+    assert run(strict=True).status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;"),
+        (r"wgmma.fence.sync.aligned;(?P<rest>(?s:.*?))wgmma.commit_group.sync.aligned;", r"\g<rest>"),
+        (r"\.shared::cta\.b64 _, \[%r\d+\], %r\d+;", ".shared::cta.b64 _, [%r1], 2048;"),
+    ],
+    ids=["late-wait", "no-commit", "bytes"],
+)
+def test_a_wrong_twin_is_refuted(old: str, new: str) -> None:
+    found = run(old, new)
+    assert found.status == "REFUTED", said(found)
