@@ -56,13 +56,14 @@ def _balanced(text: str) -> str:
 
 def changed_mnemonic(text: str, rng: random.Random) -> str:
     """Return a mnemonic with one of its words left out, or two neighbours swapped."""
-    words = text.split(".")
+    words, found = text.split("."), text
     # ptxas takes `.shared` at any place, and without it an address that lies in shared memory
-    place = rng.choice([at for at in range(1, len(words) - 1) if "shared" not in words[at : at + 2]])
-    if rng.random() < 0.5:
-        return ".".join(words[:place] + words[place + 1 :])
-    words[place], words[place + 1] = words[place + 1], words[place]
-    return ".".join(words)
+    places = [at for at in range(1, len(words) - 1) if "shared" not in ".".join(words[at : at + 2])]
+    while found == text:  # two neighbours may be the same word
+        place = rng.choice(places)
+        parts = words[place + 1 :] if rng.random() < 0.5 else [words[place + 1], words[place], *words[place + 2 :]]
+        found = ".".join(words[:place] + parts)
+    return found
 
 
 def edits(text: str, rng: random.Random) -> Iterator[tuple[str, Truth]]:
@@ -77,9 +78,7 @@ def edits(text: str, rng: random.Random) -> Iterator[tuple[str, Truth]]:
         yield new, truth
     if places := list(MNEMONIC.finditer(text)):
         one = rng.choice(places)
-        new = changed_mnemonic(one[0], rng)
-        if new != one[0]:
-            yield text[: one.start()] + new + text[one.end() :], Truth.WRONG
+        yield text[: one.start()] + changed_mnemonic(one[0], rng) + text[one.end() :], Truth.WRONG
 
 
 def attempt(number: int, rng: random.Random) -> Attempt:
