@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Headers in CUTLASS's form with one edit: a number of a layout, or a word of a mnemonic.
 
-A layout is right if it is the same function as before, by the oracle. A mnemonic with a word left out, or with two
-swapped, is another instruction or none.
+A layout is right if it is the same function as before, by the oracle. A mnemonic with a word left out, or with
+another in its place, is another instruction or none.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from verify.scan.command import main
 HEADERS = Path(__file__).parents[2] / "examples" / "headers"
 MNEMONIC = re.compile(r'(?<=asm volatile\(")[a-z][\w.:]+')
 LAYOUT = re.compile(r"Layout<\s*Shape<.*?>>\s*;|Layout<\s*Shape<[^;]*;", re.DOTALL)
+INSTEAD = {
+    **{"f16": "bf16", "f32": "f16", "row": "col", "col": "row"},
+    **{"m16n8k16": "m16n8k8", "x4": "x2", "m8n8": "m16n16", "b16": "b8"},
+}
 VERDICTS = {0: "VERIFIED", 1: "REFUTED", 2: "REJECTED", 4: "UNDECIDED"}
 
 
@@ -55,15 +59,15 @@ def _balanced(text: str) -> str:
 
 
 def changed_mnemonic(text: str, rng: random.Random) -> str:
-    """Return a mnemonic with one of its words left out, or two neighbours swapped."""
-    words, found = text.split("."), text
-    # ptxas takes `.shared` at any place, and without it an address that lies in shared memory
-    places = [at for at in range(1, len(words) - 1) if "shared" not in ".".join(words[at : at + 2])]
-    while found == text:  # two neighbours may be the same word
-        place = rng.choice(places)
-        parts = words[place + 1 :] if rng.random() < 0.5 else [words[place + 1], words[place], *words[place + 2 :]]
-        found = ".".join(words[:place] + parts)
-    return found
+    """Return a mnemonic with one of its words left out, or another in its place.
+
+    Their order is no edit, since ptxas takes most words in any order; nor is `.shared`, without which an address that
+    lies in shared memory means the same.
+    """
+    words = text.split(".")
+    place = rng.choice([at for at, word in enumerate(words) if at and word != "shared"])
+    instead = INSTEAD.get(words[place], "") if rng.random() < 0.5 else ""
+    return ".".join([*words[:place], *([instead] if instead else []), *words[place + 1 :]])
 
 
 def edits(text: str, rng: random.Random) -> Iterator[tuple[str, Truth]]:
