@@ -131,7 +131,9 @@ def test_a_wrong_shape_is_reported_first_and_once(
 ) -> None:
     found = refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
     claimed = shape.strip("[]").replace(", ", "x")
-    assert [(part, why) for part, _, why in found] == [("shape", f"shape is {claimed}, the instruction's is 16x8x16|")]
+    assert [(part, why) for part, _, why in found] == [
+        ("shape", f"shape is {claimed}, the instruction's is 16x8x16|give shape = [16, 8, 16]")
+    ]
     out = run(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))[1]
     assert "shape" in out.splitlines()[0] and f"extents {claimed}" not in out
 
@@ -143,7 +145,8 @@ def test_an_atom_with_two_owners_of_each_element_should_state_copies(
     assert run(capsys, tmp_path, text, "--checks", "isa", "--allow-unchecked")[0] == 0
     twice = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,0))")
     kinds = {kind: why for part, kind, why in refuted(capsys, tmp_path, twice) if part == "B"}
-    assert kinds["size"].endswith("|give `copies = { B = 2 }`: each element has 2 owners")
+    assert kinds["size"] == "the layout has 32 threads x 8 values, its tile 32 x 4|"
+    assert "each element has 2 owners: `copies = { B = 2 }` states that" in run(capsys, tmp_path, twice)[1]
     assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--checks", "isa", "--allow-unchecked")[0] == 0
     uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
     assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))

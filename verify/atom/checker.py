@@ -14,14 +14,14 @@ import layouts.atoms
 from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import ReadAtom
-from verify.atom import relabelling
+from verify.atom import relabelling, repairs
 from verify.atom.cache_keys import is_copy
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
 from verify.binding.atom import BoundAtom, BoundOperand, Named, bound, mnemonic_of
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
-from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, replayed
+from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, replayed
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import written
@@ -44,18 +44,33 @@ class AtomChecker(Run):
     options: str = ""  # those of the command line that replace the shipped recordings, for replays
     table: tuple[Property, ...] = PROPERTIES
 
-    def verify(self, atom: ReadAtom, wanted: Wanted = everything) -> list[Verdict]:
+    def verify(self, atom: ReadAtom, wanted: Wanted = everything, edit: repairs.Edited | None = None) -> list[Verdict]:
         """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
-        A claim that follows from one that is not wanted is not checked.
+        A claim that follows from one that is not wanted is not checked. Where all are wanted, `edit` makes the atoms
+        that may repair it: by default from its entry with other keys.
         """
         subject = prepared(atom)
         sort = COPY if is_copy(subject) else MMA
         table = [row for row in self.table if sort in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
+        if wanted is everything:
+            edit = edit or partial(repairs.edited, subject.atom)
+            verdicts = repairs.repaired(subject, verdicts, edit, self.confirms)
         again = partial(command, subject.atom, self.options)
         return [replayed(verdict, again) for verdict in verdicts]
+
+    def confirms(self, atom: ReadAtom) -> bool:
+        """Whether an atom is VERIFIED by the checks of this run, on its own: no evidence is taken over or left.
+
+        The formulas are asked first, because most candidates for a repair fail there.
+        """
+        for checks in dict.fromkeys(filter(None, (self.checks & {Check.ISA}, self.checks))):
+            run = replace(self, checks=checks, loaded=self.solver if Check.PROOF in checks else None)
+            if Case(atom.name, tuple(run.verify(atom, edit=_no_edit))).status != "VERIFIED":
+                return False
+        return True
 
     def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
         """The verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
@@ -63,7 +78,7 @@ class AtomChecker(Run):
             return verdicts
         return relabelling.reported(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
 
-    def case(self, entry: ReadAtom) -> Case:
+    def case(self, entry: ReadAtom, edit: repairs.Edited | None = None) -> Case:
         """All verdicts on an atom, with what its entry states about them.
 
         >>> from verify.core.verdict import Check
@@ -73,7 +88,7 @@ class AtomChecker(Run):
         ('VERIFIED', {'PROVED'})
         """
         atom = completed(entry)
-        verdicts = tuple(self.verify(atom))
+        verdicts = tuple(self.verify(atom, edit=edit))
         return Case(
             atom.name,
             verdicts,
@@ -161,6 +176,10 @@ def taken(atom: AnyAtom) -> list[Verdict]:
     ]
 
 
+def _no_edit(_: repairs.Keys) -> None:
+    """Edit nothing: a repair isn't repaired."""
+
+
 def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
     """The evidence for every view of an atom. All instructions must fit, so if some refute it, only theirs, by name.
 
@@ -175,20 +194,19 @@ def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]])
     distinct: list[Evidence] = []
     for view, each, refutes in zip(subject.views, found, refuting, strict=True):
         for evidence in each if refutes or not any(refuting) else ():
-            named = by_name(view, evidence, all(refuting))
+            named = by_name(view, evidence)
             if named not in distinct:
                 distinct.append(named)
     return distinct
 
 
-def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
-    """Evidence whose counterexample names the instruction; without a repair that would break another instruction."""
+def by_name(view: BoundAtom, evidence: Evidence) -> Evidence:
+    """Evidence whose counterexample names the instruction."""
     wrong = evidence.counterexample
     if wrong is None:
         return evidence
     statement = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
-    repair = wrong.repair if repairable else ""
-    return evidence._replace(counterexample=wrong._replace(statement=statement, repair=repair))
+    return evidence._replace(counterexample=wrong._replace(statement=statement))
 
 
 def prepared(entry: ReadAtom) -> BoundAtom:

@@ -295,7 +295,7 @@ SIZE = _of_layout(
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
     isa=at_points(isa.fragment_size, enumeration.size),
-    reads=lambda *read: (operand_key(*read), read[-1].name),  # a repair names the operand
+    reads=lambda *read: (operand_key(*read), read[-1].name),  # what is wrong names the operand
     how=("counted", "", ""),
     form=True,
 )

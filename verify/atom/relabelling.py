@@ -133,21 +133,15 @@ def reported(
 
 
 def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) -> Verdict:
-    """A refutation with the relabelling that explains it, where it is right, and how it is declared."""
+    """A refutation with the relabelling that explains it, and where it is right."""
     wrong = verdict.counterexample
     if wrong is None:
         return verdict
     part = verdict.claim.part.replace("D", "C")
     axes = [axis for axis in numbers if part in (*HOLDERS[axis], "")]
     lines = [line for axis in axes for line in _explained(axis, numbers[axis])]
-    texts = {axis: written(one) for axis, one in numbers.items()}
-    plain = all(order(text, len(numbers[axis])) for axis, text in texts.items())
-    listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
-    repair = f"declare relabel = {{ {listed} }}" if plain else ""
-    repair = "; or ".join(filter(None, [repair, wrong.repair]))
     return verdict._replace(
-        status=Status.RELABELLED,
-        counterexample=wrong._replace(damage=(*wrong.damage, *lines, *also), repair=repair),
+        status=Status.RELABELLED, counterexample=wrong._replace(damage=(*wrong.damage, *lines, *also))
     )
 
 

@@ -109,8 +109,8 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
     expects = "the ISA" if part.formulas else "its tile"
     statement = f"the layout has {threads} threads x {values} values, {expects} {wanted[0]} x {wanted[1]}"
     often = 0 if part.formulas else _equal_owners(layout, part)
-    repair = f"give `copies = {{ {part.name} = {often} }}`: each element has {often} owners" if often > 1 else ""
-    wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
+    stated = f"each element has {often} owners: `copies = {{ {part.name} = {often} }}` states that"
+    wrong = Counterexample({"threads": threads, "values": values}, statement, damage=(stated,) if often > 1 else ())
     return "counted", threads * values, wrong
 
 
@@ -195,16 +195,13 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> method, points, found = equals(atom, wrong)
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
-    >>> found.repair
-    'two strides swapped: ((4,8),(2,2)):((32,1),(16,8))      128 of 128 agree (now 64)'
     """
     if points := plain.equals(subject, part):
         return "exhaustive", points, None
     (threads, values), wanted = part.domain, subject.expected(part)
     if (threads, values) != wanted:  # no table is made: a layout may have more points than an instruction
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
-        sizes = Counterexample({"threads": threads}, statement, repair=repair.find(subject, part))
-        return "exhaustive", threads * values, sizes
+        return "exhaustive", threads * values, Counterexample({"threads": threads}, statement)
     table = evaluate(part.parsed, subject.tables)
     if (ours := misread(part.parsed, subject.tables)) is not None:
         return "exhaustive", table.size, ours
@@ -267,7 +264,6 @@ def _compare(
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {table.size} points disagree",),
         isa=formula.text(),
-        repair=repair.find(subject, part),
         unique=len(wrong) == 1,
         reproduced=walk(part.parsed, thread, value) == got and (beyond or got != row + part.extent[0] * col),
     )

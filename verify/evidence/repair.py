@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small repairs of a wrong layout, found by search and checked at every point.
+"""Candidates for the layout of an operand that is wrong: one stride, two strides, else the ISA's own layout.
 
 A stride is the layout's value at the unit of its digit, so a formula determines the one stride that could repair a
-mode: the search is linear in the number of modes, and quadratic for swaps.
+mode: the search is linear in the number of modes, and quadratic for swaps. A candidate equals the formula at every
+point. Whether the whole atom is right with it, `verify.atom.repairs` finds out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from layouts import Layout, batched, fit
 from layouts.arrays import np
@@ -19,25 +20,34 @@ from verify.core.digits import every, halves, modes
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 
-def find(subject: BoundAtom, part: BoundOperand) -> str:
-    """A repair by one stride or by a swap of two, with the number of points that agree; empty if there is none."""
-    layout = part.layout
-    if layout is None or not part.formulas:
-        return ""
-    wanted = wanted_table(subject, part)
-    if wanted is None or wanted.shape != part.domain:
-        return _isa_layout(wanted)
-    table = batched.table(layout)
-    now = int(np.count_nonzero(table == wanted))
-    for how, candidate in _candidates(layout, wanted):
-        if np.array_equal(batched.table(candidate), wanted):
-            return f"{how}: {candidate}      {wanted.size} of {wanted.size} agree (now {now})"
-    return _isa_layout(wanted)
+class Candidate(NamedTuple):
+    """A layout that may repair an operand, and the words that a report has for it."""
+
+    how: str
+    layout: Layout
+    agreement: str = ""  # at how many points it agrees, if the given layout has as many
+
+    def __str__(self) -> str:
+        return f"{self.how}: {self.layout}{self.agreement}"
+
+
+def find(part: BoundOperand, wanted: Table) -> Candidate | None:
+    """Return a layout that equals the wanted elements at every point and isn't the given one; None without one."""
+    layout, points = part.layout, f"{wanted.size} of {wanted.size} agree"
+    if layout is not None and wanted.shape == part.domain:
+        now = int(np.count_nonzero(batched.table(layout) == wanted))
+        if now == wanted.size:
+            return None
+        for how, candidate in _candidates(layout, wanted):
+            if np.array_equal(batched.table(candidate), wanted):
+                return Candidate(how, candidate, f"      {points} (now {now})")
+    found = fit(wanted)
+    return None if found is None or found == layout else Candidate("the ISA's layout", found)
 
 
 def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
     """The ISA's element at every (logical thread, value); None if formulas or replicas differ."""
-    if subject.thr is None or subject.rep is None:
+    if subject.thr is None or subject.rep is None or not part.formulas:
         return None
     values = part.formulas[0].values
     lanes = np.array(every(subject.thr.shape, subject.thr.stride))[:, None]
@@ -56,9 +66,10 @@ def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
         if value != strides[position]:
             yield "one stride", with_strides(layout, [*strides[:position], value, *strides[position + 1 :]])
     for i, j in combinations(range(len(strides)), 2):
-        swapped = list(strides)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        yield "two strides swapped", with_strides(layout, swapped)
+        if strides[i] != strides[j]:
+            swapped = list(strides)
+            swapped[i], swapped[j] = swapped[j], swapped[i]
+            yield "two strides swapped", with_strides(layout, swapped)
 
 
 def units(layout: Layout) -> Iterator[tuple[int, int] | None]:
@@ -82,9 +93,3 @@ def with_strides(layout: Layout, strides: list[int]) -> Layout:
         return tuple(fill(s) for s in shape) if isinstance(shape, tuple) else next(supply)
 
     return Layout(layout.shape, fill(layout.shape))  # type: ignore[arg-type]
-
-
-def _isa_layout(wanted: Table | None) -> str:
-    """The layout of the ISA's formula, with extents that are powers of two; empty if it has none."""
-    found = fit(wanted) if wanted is not None and all(n.bit_count() == 1 for n in wanted.shape) else None
-    return f"the ISA's layout: {found}" if found is not None else ""

@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import layouts.atoms
 from isa_tables.assembler import name_of
 from isa_tables.semantics import meaning
-from layouts import LayoutError
 from layouts.atoms import AnyAtom, AtomFileError
 from layouts.atoms.reading import ReadAtom
-from layouts.int_tuple import leaves, unflatten
 from layouts.text import parse_shape_stride
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
+from verify.binding.completion import completed
 from verify.core.verdict import (
     Check,
     Claim,
@@ -38,7 +38,7 @@ from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.operands import find_faults, has_named_operands
 from verify.scan.registers import compared
 from verify.scan.traits import Definition, Instance
-from verify.scan.values import Named, Needs, Unread, shown
+from verify.scan.values import Named, Needs, Tv, Unread
 
 READABLE = Property("readable", Scope.ATOM, says={"mma": "it can be read", "copy": "it can be read"})
 REGISTERS = Property("asm_registers", Scope.INSTRUCTION, words="registers of the assembly")
@@ -82,10 +82,10 @@ class Scanner:
             return self._unread(name, place, problem, found, issued)
         try:
             entry = atom(name, place.file, instance, issued, permuted)
-            case = self.checker.case(entry)
+            case = self.checker.case(entry, partial(_edited, name, place.file, instance, issued, permuted))
         except AtomFileError as error:
             return self._unread(name, place, error.problem, found, issued)
-        verdicts = tuple(self._placed(verdict, instance, entry, found, place) for verdict in case.verdicts)
+        verdicts = tuple(self._placed(verdict, instance, found, place) for verdict in case.verdicts)
         known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         strays = self._strays(name, found)
         return replace(
@@ -180,9 +180,7 @@ class Scanner:
         place = first.place if first else seen[0].place
         yield join(claim, [evidence])._replace(place=place)
 
-    def _placed(
-        self, verdict: Verdict, instance: Instance, entry: ReadAtom, found: Function | None, place: Place
-    ) -> Verdict:
+    def _placed(self, verdict: Verdict, instance: Instance, found: Function | None, place: Place) -> Verdict:
         """The verdict with its place, the repair as C++ and the command that finds it again."""
         part = verdict.claim.part
         if part in instance.operands:
@@ -194,30 +192,11 @@ class Scanner:
         wrong = verdict.counterexample
         if wrong is None:
             return verdict._replace(place=place)
-        repair = as_cplusplus(part, wrong.repair)
-        if verdict.claim.prop.key == "well_formed":
-            repair = self._congruent(part, entry)
-        wrong = wrong._replace(repair=repair, replay=self._replay(instance.name))
+        wrong = wrong._replace(repair=as_cplusplus(part, wrong.repair), replay=self._replay(instance.name))
         return verdict._replace(counterexample=wrong, place=place)
 
     def _replay(self, name: str) -> str:
         return f"{self.command} --only '{name}'"
-
-    def _congruent(self, part: str, entry: ReadAtom) -> str:
-        """The layout with the stride's numbers in the profile of the shape, if that is right; else empty."""
-        try:
-            shape, stride = parse_shape_stride(entry.operands[part])
-            flat = leaves(stride)
-            if len(flat) != len(leaves(shape)):
-                return ""
-            mended = f"{shown(shape)}:{shown(unflatten(flat, shape))}"
-        except (LayoutError, KeyError):
-            return ""
-        changed = replace(entry, operands={**entry.operands, part: mended})
-        verdicts = self.checker.verify(changed) if not hasattr(changed, "entry") else []
-        own = [verdict for verdict in verdicts if verdict.claim.part == part]
-        equal = any(verdict.claim.prop.key == "equals_isa" and verdict.status.confirmed for verdict in own)
-        return cplusplus.declared(part, mended) if equal and not any(one.status.refuted for one in own) else ""
 
     def _known(self, name: str, entry: ReadAtom) -> str:
         """The known defect of the same atom; empty where none is known."""
@@ -236,16 +215,45 @@ class Scanner:
 
 
 def as_cplusplus(part: str, repair: str) -> str:
-    """A repair with its layout as the C++ text of the trait.
+    """Return repairs with their layouts as the C++ text of the trait.
 
     >>> as_cplusplus("B", "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)")
     'using BLayout = Layout<Shape<Shape<_4,_8>,_8>, Stride<Stride<_64,_1>,_8>>;      256 of 256 agree (now 64)'
+    >>> as_cplusplus("bits", 'in Ref, as Src: (32,8):(8,1)')
+    'using RefLayout = Layout<Shape<_32,_8>, Stride<_8,_1>>;'
     """
-    found = re.search(r"(?:^|: )((?:\(.*?\)|\d+):\S+)(?:\s{2,}(.*))?$", repair)
-    text = cplusplus.declared(part, found[1]) if found else ""
+    return "; or ".join(_as_cplusplus(part, one) for one in repair.split("; or "))
+
+
+def _as_cplusplus(part: str, repair: str) -> str:
+    found = re.fullmatch(r"(?:in (\w+), )?[^:=]*: (\S+:\S+)(?:\s{2,}(.*))?", repair)
+    text = cplusplus.declared(found[1] or part, found[2]) if found else ""
+    if found is None and (threads := re.fullmatch(r'give thr = "(.*)"', repair)):
+        return cplusplus.declared("thr", threads[1])
     if not text or found is None:
         return repair
-    return f"{text}      {found[2]}" if found[2] else text
+    return f"{text}      {found[3]}" if found[3] else text
+
+
+def _edited(
+    name: str,
+    file: str,
+    instance: Instance,
+    issued: list[list[str]],
+    permuted: tuple[int, ...] | None,
+    keys: Mapping[str, Any],
+) -> AnyAtom | None:
+    """Return the atom of a trait with other layouts; None for what follows from other text than its layouts."""
+    operands, thr = dict(instance.operands), instance.thr
+    for key, text in keys.items():
+        if key == "thr":
+            thr = Tv(*parse_shape_stride(text))
+        elif key in operands:
+            operands[key] = replace(operands[key], layout=Tv(*parse_shape_stride(text)))
+        else:
+            return None
+    found = atom(name, file, replace(instance, operands=operands, thr=thr), issued, permuted)
+    return completed(found)
 
 
 def unread(name: str, place: Place, problem: str) -> Case:

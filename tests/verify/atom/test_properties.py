@@ -31,7 +31,7 @@ EVEN = Property(
 )
 
 
-def test_a_size_whose_repair_names_the_operand_is_of_that_operand_alone() -> None:
+def test_a_size_whose_finding_names_the_operand_is_of_that_operand_alone() -> None:
     atom = prepared(registry()[NAME])
     a = next(part for part in atom.parts if part.name == "A")
     e = a._replace(name="E")  # of the same tile

@@ -48,14 +48,14 @@ def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
         ("(4,8):(8,1)", ""),
     ],
 )
-def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words: str) -> None:
+def test_threads_at_fault_are_a_wrong_claim_and_the_only_repair_is_theirs(thr: str, words: str) -> None:
     verdicts = AtomChecker().verify(atom(thr=thr))
     case = Case(NAME, tuple(verdicts))
     assert case.status == "REFUTED"
     reported = [v.counterexample for v in verdicts if v.counterexample is not None]
     assert any(words in wrong.statement for wrong in reported)
     if thr != "(4,8):(8,1)":
-        assert not any(wrong.repair for wrong in reported)
+        assert {wrong.repair for wrong in reported if wrong.repair} == {'give thr = "32:1"'}
 
 
 @pytest.mark.parametrize(

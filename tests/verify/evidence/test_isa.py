@@ -64,18 +64,17 @@ def test_a_layout_of_another_size_is_not_evaluated(monkeypatch: pytest.MonkeyPat
     method, points, wrong = isa.equals(subject, subject.parts[2]._replace(layout=large, text=str(large)))
     assert (method, points) == ("exhaustive", 1 << 24) and wrong is not None
     assert wrong.statement == "the layout has 4096 x 4096 points, the ISA 32 x 4"
-    assert wrong.repair == "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"
 
 
 @pytest.mark.parametrize(("bug", "words"), [(0, "each element has 8 owners"), (1, "")])
-def test_the_repair_of_a_size_counts_owners(bug: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_size_counts_owners(bug: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """None where the table is wrong."""
     entry = replace(ATOM, ptx=None, operands={**ATOM.operands, "C": "((4,8),(8,2)):((0,1),(8,0))"}, shape=(8, 8, 4))
     subject, right = prepare(entry), isa.batched.table
     (part,) = (part for part in subject.parts if part.name == "C")
     monkeypatch.setattr(isa.batched, "table", lambda layout: right(layout) + bug)
     wrong = isa.fragment_size(subject, part)[2]
-    assert wrong is not None and words in wrong.repair and bool(wrong.repair) == bool(words)
+    assert wrong is not None and bool(wrong.damage) == bool(words) and all(words in line for line in wrong.damage)
 
 
 def test_every_point_of_every_replica_is_counted() -> None:

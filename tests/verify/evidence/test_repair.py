@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repairs: found where one stride or a swap mends the layout, checked at every point, else the ISA's own layout."""
+"""Candidates: one stride or a swap where that is enough, checked at every point, else the ISA's own layout."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 from layouts.atoms import registry
 from verify.atom.checker import prepared
 from verify.binding.atom import prepare
-from verify.evidence.repair import find
+from verify.evidence.repair import find, wanted_table
 from verify.mutate.score import sampled
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
@@ -17,7 +17,10 @@ NAME = "SM80_16x8x16_F32F16F16F32_TN"
 def repair(operand: str, text: str) -> str:
     atom = registry()[NAME]
     subject = prepare(replace(atom, operands=dict(atom.operands) | {operand: text}))
-    return find(subject, next(p for p in subject.parts if p.name == operand))
+    part = next(p for p in subject.parts if p.name == operand)
+    wanted = wanted_table(subject, part)
+    assert wanted is not None
+    return str(find(part, wanted))
 
 
 @pytest.mark.parametrize(
@@ -35,24 +38,30 @@ def repair(operand: str, text: str) -> str:
         ("C", "(32,1):(1,0)", "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"),
     ],
 )
-def test_repairs(operand: str, wrong: str, words: str) -> None:
+def test_candidates(operand: str, wrong: str, words: str) -> None:
     assert repair(operand, wrong).startswith(words)
+
+
+def test_the_given_layout_is_no_candidate() -> None:
+    subject = prepare(registry()[NAME])
+    for part in subject.parts:
+        wanted = wanted_table(subject, part)
+        assert wanted is not None and find(part, wanted) is None
 
 
 @pytest.mark.slow
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
-    """With its strides zeroed no small repair exists; the suggestion is then the layout of the registry.
-
-    A layout is read off at powers of two, so there must be a power of two of values.
-    """
+    """With its strides zeroed no small repair exists; the candidate is then the layout of the registry."""
     found = 0
     for atom in sampled(list(registry().values())):
         subject = prepared(atom)
         for part in subject.parts:
-            if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
+            if part.layout is None or not part.formulas or subject.thr is None:
                 continue
             trivial = part._replace(layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
-            reported = find(subject, trivial)
-            assert reported.startswith("the ISA's layout") or part.values == 1
+            wanted = wanted_table(subject, part)
+            assert wanted is not None
+            candidate = find(trivial, wanted)
+            assert (candidate is not None and candidate.how == "the ISA's layout") or part.values == 1
             found += part.values > 1
     assert found > 1100

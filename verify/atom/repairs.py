@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repairs of atoms. A repair is shown only if the whole atom, with it put in, is VERIFIED by the same checks.
+
+Candidates come from what is refuted: layouts from the formulas of the ISA, or of a copy from its other side; the
+threads, spaces, multiplicities, extents and types of the instruction. Each is a change of keys of the user's entry.
+
+`repaired`   verdicts, with the repairs that verify
+`Change`     keys with their new values, and the claims at which a report shows them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from isa_tables.signature import choices
+from layouts import LayoutError
+from layouts.atoms import AnyAtom, Atom, CopyAtom
+from layouts.atoms.mma import SPACES
+from layouts.int_tuple import leaves, unflatten
+from layouts.text import format_int_tuple, parse_shape_stride
+from verify.atom import relabelling
+from verify.atom.copies import COPY_OPERANDS, copy_operands
+from verify.binding.atom import BoundAtom, BoundOperand, contracted
+from verify.binding.completion import EXTENTS, fragment_of, in_order, spaces
+from verify.binding.copy import CopyOperand, adapted
+from verify.binding.relabelling import order
+from verify.core.digits import walks
+from verify.core.verdict import Scope, Status, Verdict
+from verify.evidence import repair
+from verify.evidence.repair import Candidate
+from verify.maps.relabelling import written
+
+MOST = 24  # changes that are tried: a wrong atom takes a few times as long as a right one
+Keys: TypeAlias = Mapping[str, Any]
+Edited: TypeAlias = Callable[[Keys], "AnyAtom | None"]  # the atom with keys changed; None where its file can't say so
+Verified: TypeAlias = Callable[[AnyAtom], bool]
+
+
+class Change(NamedTuple):
+    """New values for keys of an entry, and how a report words it at the claims on each part."""
+
+    keys: Keys  # A, Src, ...: a layout's text; thr, shape, space, copies, types, relabel: as in a file
+    words: Mapping[str, str]  # part of a claim -> what is shown there
+
+
+def edited(atom: AnyAtom, keys: Keys) -> AnyAtom:
+    """Return an atom with other values for some keys of its entry."""
+    fields = {key: value for key, value in keys.items() if key not in atom.operands}
+    operands = {**atom.operands, **{key: keys[key] for key in atom.operands if key in keys}}
+    return replace(atom, operands=operands, **fields)
+
+
+def repaired(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, verified: Verified) -> list[Verdict]:
+    """Return the verdicts on an atom, those refuted with a repair if one makes the whole atom right.
+
+    A relabelling and the layouts that make it unnecessary are two repairs, and both are shown.
+    """
+    if not any(verdict.status.refuted for verdict in verdicts) or any(one.contradiction for one in verdicts):
+        return list(verdicts)
+
+    def works(change: Change) -> bool:
+        with suppress(ValueError):  # of a file that can't have this value, such as a layout of another rank
+            atom = edit(change.keys)
+            return atom is not None and atom != subject.atom and verified(atom)
+        return False
+
+    first = next(filter(works, _relabelled(subject, verdicts)), None)
+    second = next(filter(works, islice(_changes(subject), MOST)), None)
+    shown = list(verdicts)
+    for change in filter(None, (first, second)):
+        for part, words in change.words.items():
+            _show(shown, part, words, part in change.keys and part in subject.atom.operands)
+    return shown
+
+
+def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> None:
+    """Put a repair at the claim that it mends: on equality of its part, else of its part, else on the instruction.
+
+    A layout that stands at the claim on another part names its own.
+    """
+    refuted = [at for at, one in enumerate(verdicts) if one.status.refuted and one.counterexample is not None]
+    own = [at for at in refuted if verdicts[at].claim.part == part]
+    equal = [at for at in own if verdicts[at].claim.prop.key == "equals_isa"]
+    form = [at for at in refuted if verdicts[at].claim.prop.scope is Scope.INSTRUCTION]
+    at = (equal if is_layout and equal else own or form or refuted)[0]
+    wrong = verdicts[at].counterexample
+    if wrong is not None:
+        words = f"in {part}, {words}" if is_layout and not own else words
+        text = "; or ".join(filter(None, [wrong.repair, words]))
+        verdicts[at] = verdicts[at]._replace(counterexample=wrong._replace(repair=text))
+
+
+def _relabelled(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Change]:
+    """Yield the declaration of the relabelling that explains every refutation."""
+    parts = [one.claim.part for one in verdicts if one.status is Status.RELABELLED]
+    numbers = relabelling.found(subject) if parts else None
+    if numbers is None:
+        return
+    texts = {axis: written(one) for axis, one in numbers.items()}
+    if all(order(text, len(numbers[axis])) for axis, text in texts.items()):
+        listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
+        yield Change({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
+
+
+def _changes(subject: BoundAtom) -> Iterator[Change]:
+    """Yield changes of one key, the likeliest first, then of all layouts and of all keys at once."""
+    own = [(part.name, found) for part in subject.parts if (found := _by_formula(subject, part)) is not None]
+    single = [_of_layout(name, found) for name, found in own]
+    yield from single
+    yield from _profiles(subject)
+    if isinstance(subject.atom, CopyAtom):
+        other = _by_the_other_side(subject, subject.atom)
+        yield from () if other is None else (_of_layout(*other),)
+        yield from _as_other(subject)
+    keys = list(_keys(subject))
+    yield from keys
+    if len(single) > 1:
+        yield _together(single)
+    if single and keys:
+        yield _together([*single, *keys])
+
+
+def _together(changes: Sequence[Change]) -> Change:
+    return Change(
+        {key: value for one in changes for key, value in one.keys.items()},
+        {part: words for one in changes for part, words in one.words.items()},
+    )
+
+
+def _of_layout(name: str, found: Candidate) -> Change:
+    return Change({name: str(found.layout)}, {name: str(found)})
+
+
+def _by_formula(subject: BoundAtom, part: BoundOperand) -> Candidate | None:
+    """Return the layout that the formulas of an operand ask for."""
+    wanted = repair.wanted_table(subject, part)
+    return None if wanted is None else repair.find(part, wanted)
+
+
+def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candidate] | None:
+    """Return the operand that names the bits of a copy, with the layout by the names that the other side gives them.
+
+    The formula of the one follows from the layout of the other, so this is the same equation solved for the other side.
+    """
+    if subject.by is None or subject.thr is None or subject.rep_size != 1:
+        return None
+    by_name = copy_operands(atom, subject.by)
+    parts = {part.name: part for part in subject.parts}
+    given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
+    (other,) = set(COPY_OPERANDS) - {given}
+    if not by_name or parts[other].layout is None:
+        return None
+    names = np.array(walks(parts[other].parsed))
+    lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
+    numbers = _numbers(by_name[other], lanes, atom.adapter if other == "Dst" else None)
+    if numbers.shape != names.shape:
+        return None
+    pairs = list(zip(numbers.ravel().tolist(), names.ravel().tolist(), strict=True))
+    of_number = dict(pairs)
+    if any(of_number[number] != name for number, name in pairs):
+        return None
+    mine = _numbers(by_name[given], lanes, None)
+    if not of_number.keys() >= {*mine.ravel().tolist()}:
+        return None
+    wanted = np.vectorize(of_number.__getitem__, otypes=[np.int64])(mine)
+    found = repair.find(parts[given], wanted)
+    return None if found is None else (given, found)
+
+
+def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
+    """The number of every (thread, bit) of an operand of a copy."""
+    bits = adapted(np.arange(operand.per_thread), adapter)[None, :]
+    found = operand.number(lanes, bits)
+    return np.broadcast_to(found, (len(lanes), operand.per_thread))
+
+
+def _as_other(subject: BoundAtom) -> Iterator[Change]:
+    """Yield the layouts of a copy with one in place of another: Ref is one of the two others."""
+    for part in (*COPY_OPERANDS, "Ref"):
+        for other in ("Ref", *COPY_OPERANDS):
+            if subject.atom.operands[part] != (text := subject.atom.operands[other]):
+                yield Change({part: text}, {part: f"as {other}: {text}"})
+
+
+def _profiles(subject: BoundAtom) -> Iterator[Change]:
+    """Yield the stride's numbers in the profile of the shape, where the two differ."""
+    for part in subject.parts:
+        if part.well_formed:
+            continue
+        with suppress(LayoutError):
+            shape, stride = parse_shape_stride(part.text)
+            text = f"{format_int_tuple(shape)}:{format_int_tuple(unflatten(leaves(stride), shape))}"
+            if text != part.text:
+                yield Change({part.name: text}, {part.name: f"one profile: {text}"})
+
+
+def _keys(subject: BoundAtom) -> Iterator[Change]:
+    """Yield what the instruction says of threads, spaces, multiplicities, extents and types where the entry differs."""
+    for part in subject.parts:
+        yield from _copies(subject, part)
+    if subject.by is None:
+        return
+    atom = subject.atom
+    if atom.thr != (threads := in_order(subject.by)):
+        yield Change({"thr": threads}, {"thr": f'give thr = "{threads}"'})
+    for space in _spaces(subject):
+        listed = ", ".join(f'{name} = "{word}"' for name, word in space.items())
+        yield Change({"space": space}, {"space": f"give space = {{ {listed} }}"})
+    if isinstance(atom, Atom):
+        shape = subject.by.signature.shape
+        if shape != atom.shape and contracted(atom) == 1 and not {*EXTENTS} & {*subject.by.signature.select}:
+            yield Change({"shape": shape}, {"shape": f"give shape = {[*shape]}"})
+        yield from _types(subject, atom)
+
+
+def _copies(subject: BoundAtom, part: BoundOperand) -> Iterator[Change]:
+    """Yield the number of places of each element in the instruction."""
+    count = subject.multiplicity(part)
+    if part.formulas and subject.atom.copies.get(part.name, count) != count:
+        copies = {**subject.atom.copies, part.name: count}
+        yield Change({"copies": copies}, {part.name: f"give copies = {{ {part.name} = {count} }}"})
+
+
+def _spaces(subject: BoundAtom) -> Iterator[Mapping[str, str]]:
+    """Yield the spaces of an entry with one operand in a space that the instruction can have it in."""
+    atom, instruction = subject.atom, subject.instruction
+    if isinstance(atom, CopyAtom):
+        found = spaces(instruction)
+        right = {"Src": found[-1], "Dst": found[0]} if found else {}
+        yield from [{**atom.space, **right}] if {**atom.space, **right} != atom.space else []
+        return
+    for name in atom.operands:
+        fragment = fragment_of(instruction.signature, name)
+        if fragment is None:
+            continue
+        offered = choices(instruction.signature.mnemonic, f"{name}_space")
+        for space in (word for word in SPACES if word in offered or word == fragment.space):
+            if space != atom.space.get(name, "reg"):
+                yield {**atom.space, name: space}
+
+
+def _types(subject: BoundAtom, atom: Atom) -> Iterator[Change]:
+    """Yield the types of an entry with one or two replaced by types that go together in the instruction."""
+    signature = subject.instruction.signature
+    rows: list[dict[str, str]] = [{name: row[name] for name in atom.types if name in row} for row in signature.types]
+    if "C" not in signature.operands:  # it accumulates in D
+        rows = [{**row, "C": row["D"]} for row in rows if "D" in row]
+    rows = [row for row in rows if any(atom.types[name] != word for name, word in row.items())]
+    for row in sorted(rows, key=lambda row: sum(atom.types[name] != word for name, word in row.items())):
+        other = {name: word for name, word in row.items() if atom.types[name] != word}
+        listed = ", ".join(f'{name} = "{word}"' for name, word in other.items())
+        yield Change({"types": {**atom.types, **other}}, {"types": f"give types = {{ {listed} }}"})
