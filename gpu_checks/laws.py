@@ -25,7 +25,7 @@ from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
 from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import written
+from lanecheck_console.outputs import write_file, written
 from lanecheck_console.progress import Progress, each
 
 SCHEMA = 1
@@ -243,8 +243,8 @@ def _record(file: Path, result: Campaign, found: DeviceInfo | None, xp: Any) -> 
         "arrays": f"{xp.__name__} {xp.__version__}",
         "date": datetime.now(UTC).date().isoformat(),
     }
-    with open(file, "a", encoding="utf-8") as lines:
-        lines.write(with_digest(json.dumps(stamp | where | asdict(result))) + "\n")
+    before = file.read_bytes() if file.is_file() else b""  # a pipe is only written to
+    write_file(file, before + f"{with_digest(json.dumps(stamp | where | asdict(result)))}\n".encode())
 
 
 def recordings_of_laws(place: Path = RECORDINGS) -> tuple[Campaign, ...]:

@@ -27,7 +27,7 @@ from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 from lanecheck_console.command import parser as parser_of
-from lanecheck_console.outputs import filled
+from lanecheck_console.outputs import filled, write_file
 from lanecheck_console.progress import Progress
 
 SCHEMA = 1
@@ -181,7 +181,7 @@ def _observation(data: Mapping[str, Any]) -> Observation:
 def write(path: Path, observed: Sequence[Observation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed), encoding="utf-8")
+    write_file(path, "".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed))
 
 
 def _data(one: Observation) -> dict[str, Any]:

@@ -10,11 +10,11 @@ folder that cannot be written is no error.
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from lanecheck_console.digests import sealed, unsealed
+from lanecheck_console.outputs import write_file
 
 
 def folder() -> Path | None:
@@ -44,6 +44,4 @@ def keep(name: str, content: bytes) -> None:
         return
     with suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place, delete=False) as part:
-            part.write(sealed(name, content))
-        os.replace(part.name, place / name)
+        write_file(place / name, sealed(name, content), durable=False)

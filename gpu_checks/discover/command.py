@@ -27,7 +27,7 @@ from lanecheck_console.columns import fitted
 from lanecheck_console.command import add_execution, forbidden, width
 from lanecheck_console.command import parser as parser_of
 from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import output
+from lanecheck_console.outputs import output, write_file
 
 SCHEMA = 2
 SUFFIXES = (".cu::", ".cuh::", ".h::", ".hpp::", ".inl::")
@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     else:
         text = fitted("\n".join(_as_text(found, options)), width(sys.stdout.isatty() and not options.output))
     if options.output:
-        options.output.write_text(text, encoding="utf-8")
+        write_file(options.output, text)
     else:
         print(text, end="")
     return Exit.UNDECIDED if found.notes else Exit.OK

@@ -23,6 +23,7 @@ from gpu_checks.opcodes.text import Probe, module
 from gpu_checks.opcodes.values import LANES
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_gpu, files, identity, rows, with_digest
+from lanecheck_console.outputs import write_file
 from lanecheck_console.progress import Progress
 
 SCHEMA = 1
@@ -96,7 +97,7 @@ def write(folder: Path, recording: OpcodeRecording) -> Path:
     """Write the file of a GPU; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / recording.device.file
-    path.write_text("".join(with_digest(json.dumps(one)) + "\n" for one in _lines(recording)), "utf-8")
+    write_file(path, "".join(with_digest(json.dumps(one)) + "\n" for one in _lines(recording)))
     return path
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gpu_checks.opcodes.forms import Form, candidates
 from gpu_checks.opcodes.text import HEAD, Probe
+from lanecheck_console.outputs import write_file
 
 FILE = Path(__file__).with_suffix(".txt")
 ARCHITECTURE = "sm_90a"
@@ -117,7 +118,7 @@ def main() -> int:
         known[message].append(name)
     parts = [f"# Forms that ptxas {version} rejects for {ARCHITECTURE}, by its message."]
     parts += ["\n".join((message, *_folded(names))) for message, names in known.items()]
-    FILE.write_text("\n\n".join(parts) + "\n", "utf-8")
+    write_file(FILE, "\n\n".join(parts) + "\n")
     return 0
 
 

@@ -20,6 +20,7 @@ from gpu_checks.recordings_io.errors import RecordingError
 from lanecheck_console.command import parser as parser_of
 from lanecheck_console.digests import blake2b
 from lanecheck_console.exits import Exit
+from lanecheck_console.outputs import write_file
 
 SCHEMA = 1
 HOME = Path(__file__).parents[1] / "recordings"
@@ -121,7 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="compare with it, and write nothing")
     options = parser.parse_args(argv)
     if not options.check:
-        file().write_text(text(), "utf-8")
+        write_file(file(), text())
         entries.cache_clear()
     differing = list(_differing())
     print("\n".join(f"{name}: not as in the manifest" for name in differing) or f"{len(entries())} files as in {NAME}")

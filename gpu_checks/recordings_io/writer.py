@@ -18,6 +18,7 @@ from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.lines import identity, with_digest
 from gpu_checks.recordings_io.reader import CONTROLS, HOST, OPERANDS, SCHEMA
 from gpu_checks.recordings_io.run_length import written
+from lanecheck_console.outputs import write_file
 
 
 class RecordedLines(NamedTuple):
@@ -50,7 +51,7 @@ def write(folder: Path, family: str, recordings: Iterable[RecordedLines]) -> Pat
     name = re.sub(r"[^a-z0-9]+", "_", f"{host['gpu']} {family}".lower())
     path = folder / f"{name}.jsonl"
     lines = [head, *sorted(tables.values()), *(one.line for one in found)]
-    path.write_text("".join(with_digest(line) + "\n" for line in lines), "utf-8")
+    write_file(path, "".join(with_digest(line) + "\n" for line in lines))
     return path
 
 

@@ -20,6 +20,7 @@ from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Tiling, TilingError
+from lanecheck_console.outputs import write_file
 
 SCHEMA = 1
 _MALFORMED = (AttributeError, KeyError, TypeError, ValueError)  # what `_read` raises for anything else
@@ -60,7 +61,7 @@ def lines(chosen: Iterable[Tiling | TilingRun]) -> str:
 def write(path: Path, chosen: Iterable[Tiling | TilingRun]) -> None:
     """Write their lines; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(lines(chosen), encoding="utf-8")
+    write_file(path, lines(chosen))
 
 
 def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:

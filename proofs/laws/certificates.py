@@ -19,6 +19,7 @@ from typing import Any
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
 from lanecheck_console.exits import Exit
+from lanecheck_console.outputs import write_file
 from lanecheck_console.progress import Progress, each
 from proofs.laws import solve
 from proofs.laws.decide import INDEX, shipped
@@ -79,11 +80,11 @@ def generate(folder: Path = FOLDER) -> None:
     with Progress(len(laws), "laws") as shown:
         for name, law in laws.items():
             shown.begin(name)
-            (folder / f"{name}.smt2").write_text(problem(law), encoding="utf-8")
+            write_file(folder / f"{name}.smt2", problem(law))
             found[name] = certificate(law)
             shown.step()
     index = {"schema": SCHEMA, "engines": [solve.version("z3"), solve.version("cvc5")], "seeds": SEEDS, "laws": found}
-    (folder / "index.json").write_text(_compact(index), encoding="utf-8")
+    write_file(folder / "index.json", _compact(index))
 
 
 def _compact(index: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from typing import Any
 from lanecheck_console import command
 from lanecheck_console.command import until_closed
 from lanecheck_console.exits import Exit
+from lanecheck_console.outputs import write_file
 from lanecheck_console.progress import Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
@@ -200,7 +201,7 @@ def write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     """Write one line for each operation, in the order of the operations."""
     lines = [f"{json.dumps(label)}: {json.dumps(done[label])}" for label in operations() if label in done]
     head = f'{{"schema": 3, "digest": "{_digest(done)}", "operations": {{\n'
-    file.write_text(head + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    write_file(file, head + ",\n".join(lines) + "\n}}\n")
 
 
 @until_closed()

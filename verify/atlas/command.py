@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck_console.outputs import filled
+from lanecheck_console.outputs import Unwritable, filled, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
@@ -112,6 +112,8 @@ def _write(atlas: Atlas, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for form, name in FILES.items():
-            (folder / name).write_text(_rendered(atlas, form), encoding="utf-8")
+            write_file(folder / name, _rendered(atlas, form))
+    except Unwritable as error:
+        raise UsageError(f"--write: {error}") from error
     except OSError as error:
         raise UsageError(f"--write {folder}: {error.strerror}") from error

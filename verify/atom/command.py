@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from lanecheck_console.outputs import filled
+from lanecheck_console.outputs import Unwritable, filled, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import AbsentError, UsageError
@@ -135,6 +135,8 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
                 if evidence.artifact and not evidence.shared:
                     stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.prop.key}"
                     path = directory / f"{quote(stem, safe='')}.smt2"
-                    path.write_text(evidence.artifact, encoding="utf-8")
+                    write_file(path, evidence.artifact)
+    except Unwritable as error:
+        raise UsageError(f"--emit-smt: {error}") from error
     except OSError as error:
         raise UsageError(f"--emit-smt {directory}: {error.strerror}") from error

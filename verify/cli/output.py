@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
 
+from lanecheck_console.outputs import Unwritable, write_file
 from verify.core.errors import Exit, UsageError
 from verify.core.names import Named
 
@@ -100,10 +101,9 @@ def write(text: str, output: str | None) -> None:
         text = in_ascii(text)
     if output:
         try:
-            with open(output, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise UsageError(f"cannot write {output}: {error.strerror}") from error
+            write_file(output, text)
+        except Unwritable as error:
+            raise UsageError(str(error)) from error
     else:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")

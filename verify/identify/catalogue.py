@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from lanecheck_console.digests import name_of, sealed, unsealed
+from lanecheck_console.outputs import write_file
 from verify.identify.groups import Catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -74,4 +75,4 @@ def _made(made_from: str) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_bytes(sealed(name(), _made(name()).encode()))
+    write_file(FILE, sealed(name(), _made(name()).encode()))
