@@ -88,7 +88,8 @@ def _atoms() -> Iterator[str]:
     """A row for each wrong atom."""
     for name, table in tomllib.loads((HERE / "wrong.toml").read_text(encoding="utf-8")).items():
         number, _, atom = name.partition(": ")
-        yield f"| {number} | `{atom}` | {table['source']} |\n"
+        source = table["source"].replace("*", "\\*")  # a product, no emphasis
+        yield f"| {number} | `{atom}` | {source} |\n"
 
 
 def _tilings() -> Iterator[str]:

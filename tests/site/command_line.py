@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from unittest import mock
 
+from lanecheck_console.exits import RULE
 from verify.__main__ import COMMANDS
-from verify.cli.arguments import EPILOG
 
+ESCAPED = re.compile(r"[|*]")  # a column's end, and the beginning of an emphasis
 INTRODUCTION = """# The command line
 
 `lanecheck COMMAND …` is the same as `python -m MODULE …`, with the module that each section names. This page is made of
@@ -47,14 +49,14 @@ def page() -> str:
     """The whole page, in Markdown."""
     rows = [f"| [`{name}`](#lanecheck-{name}) | {what} |\n" for name, (_, what) in COMMANDS.items()]
     sections = [_section(name, module) for name, (module, _) in COMMANDS.items()]
-    return "".join([INTRODUCTION, *rows, f"\nOf every command: {EPILOG}.\n", *sections])
+    return "".join([INTRODUCTION, *rows, f"\n{RULE[0].upper()}{RULE[1:]}.\n", *sections])
 
 
 def _section(name: str, module: str) -> str:
     parser = parser_of(module)
     lines = [f"\n## lanecheck {name}\n", f"`{parser.prog}`\n", parser.description or ""]
     lines += ["", "| argument | what it does |", "|---|---|", *_rows(parser), ""]
-    lines += [_paragraph(text) for text in (parser.epilog or "").split("\n\n") if text != EPILOG]
+    lines += [_paragraph(text) for text in (parser.epilog or "").split("\n\n") if text != RULE]
     return "\n".join(lines)
 
 
@@ -67,7 +69,8 @@ def _rows(parser: argparse.ArgumentParser) -> Iterator[str]:
         names = ", ".join(action.option_strings)
         shown = f"{names} {value}".strip().replace("|", "\\|")
         says = formatter._expand_help(action) if action.help else ""
-        yield f"| `{shown}` | {says.replace('|', chr(92) + '|').replace('<', '&lt;')} |"
+        plain = ESCAPED.sub(r"\\\g<0>", says).replace("<", "&lt;")
+        yield f"| `{shown}` | {plain} |"
 
 
 def _metavar(action: argparse.Action) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
 import os
@@ -86,6 +87,32 @@ def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
     assert len(json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]) > 300
     assert "SM80_16x8x16" in (site / "api.html").read_text(encoding="utf-8")
     assert 'href="/lanecheck/site.css"' in (site / "404.html").read_text(encoding="utf-8")  # it is shown at any address
+
+
+def products(text: str) -> list[str]:
+    """What an HTML page emphasizes though nobody meant it: `*` with digits or operators, or `**` inside a word.
+
+    >>> products("1<em>32 + 1</em>1 = 33, <em>not</em>, <strong>2 of 3</strong>, x<strong>2 + y</strong>2")
+    ['32 + 1', '2 + y']
+    """
+    found = re.findall(r"(.?)<(em|strong)\b[^>]*>(.*?)</\2>(.?)", text, re.DOTALL)
+    plain = [(before, tag, re.sub(r"<[^>]*>", "", inner), after) for before, tag, inner, after in found]
+    return [
+        html.unescape(inner)
+        for before, tag, inner, after in plain
+        if re.search(r"\d|[-+*/%=<>&|^.]", inner) and (tag == "em" or re.match(r"\w|[)(\]\[]", before + after))
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_markdown_takes_no_product_for_emphasis(site: Path) -> None:
+    """`1*32 + 1*1` outside a code span is rendered as 132 + 11."""
+    paths = sorted(site.rglob("*.html"))
+    assert len(paths) > len(PAGES)
+    texts = {path.relative_to(site): path.read_text(encoding="utf-8") for path in paths}
+    wrong = [f"{path}: {one}" for path, text in texts.items() for one in products(text)]
+    assert wrong == [], "\n".join(wrong)
 
 
 @pytest.mark.slow

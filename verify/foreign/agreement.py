@@ -88,10 +88,10 @@ def _row(found: ForeignMap, case: Case) -> Row:
         shown = wrong.counterexample
         against = "the ISA" if wrong.claim.prop.key != "own_inverse" else "its own inverse"
         damage = f" ({shown.damage[0]})" if shown.damage else ""
-        repair = f"; repair: {shown.repair}" if shown.repair else ""
+        repair = f"; repair: {_escape(shown.repair)}" if shown.repair else ""
         if numbers := relabelled(found):
             return Row(name, operand, f"**relabelled**: {numbers}{damage}", 1)
-        return Row(name, operand, f"**wrong**, against {against}: {shown.statement}{damage}{repair}", 0)
+        return Row(name, operand, f"**wrong**, against {against}: {_escape(shown.statement)}{damage}{repair}", 0)
     return Row(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
 
 
@@ -117,6 +117,11 @@ def _wrong(verdicts: Iterable[Verdict]) -> Verdict | None:
     """The refutation to show: that by the ISA's formula before others."""
     refuted = [one for one in verdicts if one.status is Status.REFUTED]
     return min(refuted, key=lambda one: one.claim.prop.key != "equals_isa", default=None)
+
+
+def _escape(text: str) -> str:
+    """Return a text in which Markdown takes no product for emphasis."""
+    return text.replace("*", "\\*")
 
 
 def _series(text: str) -> str:
