@@ -172,9 +172,29 @@ def word(bits: Bits, labels: Ids) -> Word:
     return Word(bits, labels)
 
 
+def settled(one: Word, values: Values) -> Word:
+    """Return a register with plain bits in the threads in which all its values are numbers whose bits are known."""
+    if not values.rounded or one.labels is None or one.width > 8:
+        return one
+    labels = one.wide(8)
+    ids, place = np.unique(labels >> np.uint32(3), return_inverse=True)
+    known = np.array([int(each) in values.rounded or each == BITS for each in ids])
+    if not known.any() or not ids.any():
+        return one
+    bits = np.array([values.rounded.get(int(each), 0) for each in ids], np.uint64)[place.reshape(labels.shape)]
+    within = (labels & np.uint32(7)).astype(np.uint64) << np.uint64(3)
+    plain = joined(np.where(labels > 0, (bits >> within) & np.uint64(255), octets(one.bits, 8)))
+    rows = known[place.reshape(labels.shape)].all(1)
+    found = word(np.where(rows, plain, one.bits), np.where(rows[:, None], np.uint32(0), one.labels))
+    found.condition = one.condition
+    return found
+
+
 def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     """The ids of a register's values of a type; plain bits become constants."""
     size = SIZE[kind]
+    if kind[0] in "su":
+        one = settled(one, values)
     if one.plain:
         return constants(values, one.bits, kind, width // size)
     labels = one.wide(width)
@@ -206,14 +226,8 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     """Values of a type that lie there as another: conversions by the bits, or a reason why there is no meaning."""
     found = np.zeros(len(ids), np.uint32)
     for code in np.unique(values.kind[ids[whole]]):
-        here, name = whole & (values.kind[ids] == code), list(CODE)[code]
-        if SIZE[name] != SIZE[kind]:
-            reason = values.reason(f"{SIZE[kind]} bytes that begin with a value of type {name} are read as {kind}")
-            found[here] = reason
-        elif any({kind, name} <= same for same in _SAME):
-            found[here] = values.copy(ids[here], kind, narrows=kind == "tf32")
-        else:
-            found[here] = values.reason(f"the bits of a value of type {name} are used as {kind}")
+        here = whole & (values.kind[ids] == code)
+        found[here] = _retyped(values, kind, list(CODE)[code], ids[here])
     rest = ~whole
     if not rest.any():
         return found
@@ -249,6 +263,17 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     if rest.any():
         found[rest] = values.reason(f"bytes of different values, or in another order, are used as one {kind}")
     return found
+
+
+def _retyped(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
+    """Values of one type as another: the same number if the bits say so, or a reason why there is no meaning."""
+    if SIZE[name] != SIZE[kind]:
+        return values.reason(f"{SIZE[kind]} bytes that begin with a value of type {name} are read as {kind}")
+    if any({kind, name} <= same for same in _SAME):
+        return values.copy(ids, kind, narrows=kind == "tf32")
+    if all(int(each) in values.rounded for each in ids):
+        return np.array([values.constant(values.rounded[int(each)], kind) for each in ids], np.uint32)
+    return values.reason(f"the bits of a value of type {name} are used as {kind}")
 
 
 def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:

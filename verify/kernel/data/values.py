@@ -116,6 +116,8 @@ class Values:
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
+        self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
+        self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
         self.batch: _Batch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
@@ -160,6 +162,8 @@ class Values:
         for labels in used:
             labels[:] = (number[labels >> np.uint32(3)] << np.uint32(3)) | (labels & np.uint32(7))
         self.constants = {key: int(number[one]) for key, one in self.constants.items()}
+        self.rounded = {int(number[one]): bits for one, bits in self.rounded.items() if kept[one]}
+        self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
         self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64]) -> int:

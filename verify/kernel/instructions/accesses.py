@@ -18,7 +18,7 @@ from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
 from verify.kernel.data.registers import Word, joined, octets, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
-from verify.kernel.instructions.integers import cut
+from verify.kernel.instructions.integers import cut, extended, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
@@ -173,9 +173,9 @@ def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ld.param: bytes of a parameter; one that the claim does not give is an error when it is read."""
-    source = one.operands[1]
-    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])]
-    size = WIDTHS[meaning.types["d"]] // 8
+    source, registers = one.operands[1], registers_of_vector(one, meaning, one.operands[0])
+    puts, rooms = [machine.writer(each) for each in registers], [register_width(machine, each) for each in registers]
+    size, signed = WIDTHS[meaning.types["d"]] // 8, meaning.types["d"][0] == "s"
     if not isinstance(source, Address):
         raise Unclear(one.line, "the operand is no address")
     if isinstance(source.base, Symbol) and source.base.name in machine.local_symbols:  # of a call
@@ -206,9 +206,8 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for place, put in enumerate(puts):
             part = given[first + place * size : first + (place + 1) * size]
             bits = int.from_bytes(part, "little")
-            kind = meaning.types["d"]
-            if kind[0] == "s" and size < 4 and bits >> (8 * size - 1):
-                bits |= 0xFFFFFFFF & ~((1 << 8 * size) - 1)
+            if signed and bits >> (8 * size - 1):
+                bits |= ((1 << rooms[place]) - 1) & ~((1 << 8 * size) - 1)
             put(Word(np.array([bits], np.uint64)), mask)
 
     return run
@@ -267,6 +266,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     size = WIDTHS[kind] // 8
     registers = registers_of_vector(one, meaning, one.operands[0])
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
+    rooms = [register_width(machine, each) for each in registers]
     count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
     constant = "nc" in meaning.words
 
@@ -276,11 +276,11 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
         if strong and machine.findings.withdrawn("race: read after write"):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
-        for place, put in enumerate(puts):
+        for place, (put, room) in enumerate(zip(puts, rooms, strict=True)):
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
             bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
-            if kind[0] == "s" and size < 4:
-                bits = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 32)
+            if kind[0] == "s" and room > 8 * size:
+                bits = cut(extended(bits, 8 * size).view(np.uint64), room)
             if whole:
                 put(word(bits, label), mask)
                 continue

@@ -10,9 +10,11 @@ import numpy as np
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, word
+from verify.kernel.data.floats import FORMATS
+from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, settled, word
 from verify.kernel.data.values import CHOSEN, FIRST, SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, typed, without_meaning
+from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
 from verify.kernel.state.findings import NOT_NAN
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -50,6 +52,7 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "num": lambda a, b: np.ones_like(a, bool), "nan": lambda a, b: np.zeros_like(a, bool),
 }  # fmt: skip
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
@@ -68,10 +71,11 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     by_bits = _by_bits(relation, kind, "ftz" in one.words)
 
     def run(mask: Mask | None) -> None:
-        left, right = (read() for read in reads)
+        given = [read() for read in reads]
+        left, right = (settled(each, machine.values) for each in given)
         found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
         if left.data(mask) or right.data(mask):
-            found = _data_compared(machine, left, right, kind, relation, found)
+            found = _data_compared(machine, given[0], given[1], kind, relation, found)
         both = [found, negated(found)]
         if third is not None:
             reason = machine.values.reason(f"setp.{relation}.{combine} of two predicates that data decide")
@@ -84,8 +88,8 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:
     """Return a relation of plain bits; an ordered one of floats is false of a NaN, an unordered one true."""
-    unordered = len(relation) > 2
-    apply = _RELATIONS[relation[:2]]
+    unordered = relation.endswith("u") or relation == "nan"
+    apply = _RELATIONS[relation.removesuffix("u")]
 
     def compare(left: Bits, right: Bits) -> Mask:
         a, b = (_comparable(each, kind, flush) for each in (left, right))
@@ -99,24 +103,19 @@ def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Ma
 
 
 def _comparable(bits: Bits, kind: str, flush: bool) -> Any:
-    """Return bits as the numbers that a relation compares; `.ftz` makes a subnormal f32 a zero."""
-    if kind == "f32":
-        single = bits.astype(np.uint32).view(np.float32)
-        return np.where(np.abs(single) < np.finfo(np.float32).tiny, np.float32(0), single) if flush else single
-    if kind == "f64":
-        return bits.view(np.float64)
-    if kind == "f16":
-        return bits.astype(np.uint16).view(np.float16)
-    if kind == "bf16":
-        return (bits << np.uint64(16)).astype(np.uint32).view(np.float32)
-    return typed(bits, kind)
+    """Return bits as the numbers that a relation compares; `.ftz` makes a subnormal one a zero."""
+    if kind not in FORMATS:
+        return typed(bits, kind)
+    numbers = as_floats(bits, kind)
+    of = FORMATS[kind]
+    return np.where(np.abs(numbers) < 2.0 ** (of.least + of.fraction), 0.0, numbers) if flush else numbers
 
 
 def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
-    relation = relation[:2]
+    relation = relation.removesuffix("u")
     data = decided(left) | decided(right)
-    if relation in ("eq", "ne") or kind[0] not in "fbs":
+    if relation in ("eq", "ne", "num", "nan") or kind[0] not in "fbs":
         made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
         return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
     if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that compute on data: sums and products by the opcode tables' formulas, conversions, choices.
+"""Instructions that compute on floats: sums and products by the opcode tables' formulas, functions, quotients.
 
-A conversion to a narrower type is exact arithmetic's identity, and a narrowing that is remembered with its line. Plain
-bits are converted as IEEE says.
+Data are computed in exact arithmetic. Plain bits are computed as IEEE 754 and the ISA say (`rounded`).
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word
-from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Mask
-from verify.kernel.instructions.integers import cut, extended, without_meaning
+from verify.kernel.data.floats import FORMATS
+from verify.kernel.data.registers import Word, settled
+from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Ids, Mask, Values
+from verify.kernel.instructions.integers import plain, without_meaning
+from verify.kernel.instructions.rounded import arithmetic, flags_of, result
 from verify.kernel.ptx.source import Instruction
 from verify.kernel.state.findings import NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
-Floats: TypeAlias = NDArray[np.float64]
 PACKED = {"f32x2": "f32", "f16x2": "f16", "bf16x2": "bf16", "e4m3x2": "e4m3", "e5m2x2": "e5m2"}
 _PRODUCT = parse("a * b", {"a": False, "b": False}).tree
-_RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
-_WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
+_ROUNDINGS = {"rn", "rz", "rm", "rp"}
+_ROUNDED = {"min", "max", "abs", "sqrt"}  # functions whose bits the ISA defines
 
 
 def element(kind: str) -> tuple[str, int]:
@@ -45,13 +45,40 @@ def narrowing(kind: str) -> str:
 def assumed(meaning: Meaning) -> list[str]:
     """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
     found = []
-    if "ftz" in meaning.words or meaning.words.get("flag") == "ftz":
+    if "ftz" in meaning.words:
         found.append("no subnormal number is flushed to zero")
     if meaning.words.get("rounding", "rn") in ("rz", "rm", "rp"):
         found.append(f"rounding is not modelled, and so not its direction: .{meaning.words['rounding']}")
     if "NaN" in meaning.words:
         found.append("no NaN is passed on")
     return found
+
+
+def _on_bits(
+    machine: Machine, head: str, flags: tuple[str, ...], found: Sequence[Word], kind: str, width: int,
+    exactly: Callable[[Sequence[Ids]], Ids], mask: Mask | None,
+) -> Word | None:  # fmt: skip
+    """The result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
+    values = machine.values
+    plain = [settled(each, values) for each in found]
+    if "approx" in flags or "full" in flags or any(each.data(mask) for each in plain):
+        return None
+    loose = head in ("add", "sub", "mul") and not _ROUNDINGS & set(flags)
+    if loose and head != "mul" and any(_fusible(values, each, mask) for each in found):
+        return None  # ptxas may make one fma of it and of the product before it
+    made = result(values, found, plain, kind, kind, width, partial(arithmetic, head, kind, flags), exactly, mask,
+                  f"the NaN of {head}.{kind} is unspecified")  # fmt: skip
+    if loose and head == "mul" and made.labels is not None:
+        values.contracted.update(int(each) for each in np.unique(made.labels >> np.uint32(3)))
+    return made
+
+
+def _fusible(values: Values, found: Word, mask: Mask | None) -> bool:
+    """Whether a register holds a rounded product whose instruction does not forbid that it is fused with a sum."""
+    if not values.contracted or found.labels is None:
+        return False
+    labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
+    return any(int(each) in values.contracted for each in np.unique(labels >> np.uint32(3)))
 
 
 def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -62,15 +89,28 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     kind, width = element(meaning.types["d"])
     roles = [role for role, _, _ in meaning.row.operands][1:]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    narrows = "" if one.words[0] == "neg" else narrowing(kind)
-    values, count, notes = machine.values, width // SIZE[kind], assumed(meaning)
+    head, flags, notes = meaning.head, flags_of(meaning), assumed(meaning)
+    narrows = "" if head == "neg" else narrowing(kind)
+    values, count = machine.values, width // SIZE[kind]
+
+    def exactly(ids: Sequence[Ids]) -> Ids:
+        return values.field(formula.tree, roles, ids, kind, narrows)
 
     def run(mask: Mask | None) -> None:
-        machine.findings.note(*notes)
-        ids = [read().elements(values, kind, width) for read in reads]
-        rows = max(map(len, ids))
-        flat = [np.broadcast_to(each, (rows, count)).reshape(-1) for each in ids]
-        put(Word.of(values.field(formula.tree, roles, flat, kind, narrows).reshape(rows, count), kind), mask)
+        found = [read() for read in reads]
+        bits = _on_bits(machine, head, flags, found, kind, width, exactly, mask)
+        if bits is not None:
+            put(bits, mask)
+        elif "sat" in flags:
+            put(without_meaning(machine, found, width, unbounded(one.opcode)), mask)
+        else:
+            machine.findings.note(*notes)
+            ids = [each.elements(values, kind, width) for each in found]
+            rows = max(map(len, ids))
+            made = exactly([np.broadcast_to(each, (rows, count)).reshape(-1) for each in ids]).reshape(rows, count)
+            if "relu" in flags:
+                made = values.apply("relu", [made], kind, CHOSEN)
+            put(Word.of(made, kind), mask)
 
     return run
 
@@ -79,14 +119,22 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """Functions without a known meaning, and minimum, maximum and absolute value, which a comparison chooses."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    name, values = one.words[0], machine.values
+    name, values, flags = meaning.head, machine.values, flags_of(meaning)
     opaque = CHOSEN if name in ("max", "min", "abs") else FREE
     notes = [*assumed(meaning), *([NOT_NAN] if name in ("max", "min") else [])]
 
+    def exactly(ids: Sequence[Ids]) -> Ids:
+        return values.apply(name, np.broadcast_arrays(*ids), kind, opaque)
+
     def run(mask: Mask | None) -> None:
-        machine.findings.note(*notes)
-        ids = [read().elements(values, kind, width) for read in reads]
-        put(Word.of(values.apply(name, np.broadcast_arrays(*ids), kind, opaque), kind), mask)
+        found = [read() for read in reads]
+        bits = _on_bits(machine, name, flags, found, kind, width, exactly, mask) if name in _ROUNDED else None
+        if bits is None and "xorsign.abs" in flags:
+            bits = without_meaning(machine, found, width, f"the sign of {one.opcode} of data")
+        if bits is None:
+            machine.findings.note(*notes)
+            bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
+        put(bits, mask)
 
     return run
 
@@ -95,152 +143,55 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """Rcp and div: a divisor that is a number is multiplied by its inverse, another is a function of it."""
     kind, width = element(meaning.types["d"])
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    values, divides, notes = machine.values, one.words[0] == "div", assumed(meaning)
+    values, divides = machine.values, meaning.head == "div"
+    flags, notes = flags_of(meaning), assumed(meaning)
 
-    def run(mask: Mask | None) -> None:
-        machine.findings.note(*notes)
-        ids = [read().elements(values, kind, width) for read in reads]
+    def exactly(ids: Sequence[Ids]) -> Ids:
         inverse = values.inverse(ids[-1], kind)
-        if divides:
-            a, b = np.broadcast_arrays(ids[0], inverse)
-            inverse = values.field(_PRODUCT, ("a", "b"), [a.ravel(), b.ravel()], kind).reshape(a.shape)
-        put(Word.of(inverse, kind), mask)
-
-    return run
-
-
-def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """cvt: the value stays, its type changes; two sources are packed, the first above."""
-    to, source = meaning.words["to"], meaning.words["from"]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
-    rounding = meaning.words.get("rounding", "")
-    target, width = element(to)
-    kind, size = element(source)
-    clamps, notes = "relu" in meaning.words, assumed(meaning)
-    clamps = clamps or "sat" in one.words
+        if not divides:
+            return inverse
+        a, b = np.broadcast_arrays(ids[0], inverse)
+        return values.field(_PRODUCT, ("a", "b"), [a.ravel(), b.ravel()], kind).reshape(a.shape)
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        if not any(each.data(mask) for each in found):
-            parts = [converted(each.bits, kind, target, rounding) for each in reversed(found)]
-            if any(part is None for part in parts) or (to in PACKED and len(parts) == 1):
-                reason = machine.values.reason(f"{one.opcode} of plain bits has no meaning here")
-                put(Word(np.zeros(1, np.uint64), np.full((1, width), reason << 3, np.uint32)), mask)
-                return
-            bits = np.zeros(1, np.uint64)
-            for place, part in enumerate(parts):
-                bits = bits | (np.zeros(1, np.uint64) if part is None else part << np.uint64(8 * SIZE[target] * place))
-            put(Word(bits), mask)
-            return
-        whole = kind in _WHOLE and target in _WHOLE
-        if whole and not _is_value(machine, found[0], kind):
-            put(_moved(machine, found[0], kind, target), mask)
-            return
-        if clamps or not _keeps(kind, target, rounding):
-            put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
-            return
-        machine.findings.note(*notes)
-        values = machine.values
-        ids = [each.elements(values, kind, size) for each in reversed(found)]
-        joined = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
-        put(Word.of(values.copy(joined, target, _narrows(kind, target)), target), mask)
+        bits = _on_bits(machine, meaning.head, flags, found, kind, width, exactly, mask)
+        if bits is None:
+            machine.findings.note(*notes)
+            bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
+        put(bits, mask)
 
     return run
 
 
-def _is_value(machine: Machine, found: Word, kind: str) -> bool:
-    """Whether a register holds whole numbers of a type or of its width and sign, not other bytes that are moved."""
-    first = found.wide(SIZE[kind])[:, 0]
-    kinds = machine.values.kind[(first >> np.uint32(3))[(first > 0)]]
-    alike = [name for name in _names(kinds) if name[:1] == kind[0] and SIZE[name] == SIZE[kind]]
-    return bool(len(kinds)) and len(alike) == len(_names(kinds))
+def unbounded(opcode: str) -> str:
+    """Why a clamp of data has no meaning: nothing here says that the data lie within it."""
+    return f"{opcode} clamps data to [0, 1]: it needs the bound 0 <= x <= 1, which nothing here gives"
 
 
-def _names(codes: NDArray[np.uint8]) -> list[str]:
-    return [list(SIZE)[int(code)] for code in np.unique(codes)]
+def _copied_sign(meaning: Meaning, sign: Bits, value: Bits) -> Bits:
+    top = np.uint64(FORMATS[meaning.words["type"]].sign)
+    return (value & ~top) | (sign & top)
 
 
-def _moved(machine: Machine, found: Word, kind: str, target: str) -> Word:
-    """Bytes that are no whole number, moved to a register of another width; zeros above."""
-    if kind[0] == "s" and SIZE[target] > SIZE[kind]:
-        return without_meaning(machine, [found], SIZE[target], "the sign of bytes of data is repeated")
-    size = min(SIZE[kind], SIZE[target])
-    labels = np.zeros((len(found.wide(size)), SIZE[target]), np.uint32)
-    labels[:, :size] = found.wide(size)
-    return Word(cut(found.bits, 8 * size), labels)
-
-
-def _keeps(kind: str, target: str, rounding: str) -> bool:
-    """Whether a conversion keeps the number, but for rounding."""
-    return not (kind not in _WHOLE and target in _WHOLE) and not (
-        rounding[1:2] in tuple("nzmp") and rounding.endswith("i")
-    )
-
-
-def _narrows(kind: str, target: str) -> bool:
-    """Whether a conversion may round."""
-    if kind in _WHOLE:
-        return (target in _WHOLE and _WHOLE[target] < _WHOLE[kind]) or MANTISSA.get(target, 64) < 8 * SIZE[kind] - 8
-    return MANTISSA[target] < MANTISSA[kind] or _RANGE[target] < _RANGE[kind]
-
-
-def converted(bits: Bits, kind: str, target: str, rounding: str) -> Bits | None:
-    """Plain bits of one type as bits of another; None where this is not modelled."""
-    if kind in _WHOLE:
-        signed = kind[0] == "s"
-        number: NDArray[Any] = extended(bits, 8 * SIZE[kind]) if signed else cut(bits, 8 * SIZE[kind])
-        if target in _WHOLE:
-            return cut(number.view(np.uint64), 8 * SIZE[target])
-        return _written(number.astype(np.float64), target)
-    return _from_float(_read(bits, kind), target, rounding)
-
-
-def _from_float(number: Floats | None, target: str, rounding: str) -> Bits | None:
-    if number is None:
-        return None
-    if target in _WHOLE:
-        rounded = {"rzi": np.trunc, "rni": np.rint, "rmi": np.floor, "rpi": np.ceil}.get(rounding)
-        if rounded is None or not np.isfinite(number).all():
-            return None
-        low, high = (-(2.0**63), 2.0**63 - 1024) if target[0] == "s" else (0.0, 2.0**64 - 2048)
-        clipped = np.clip(rounded(number), low, high)
-        found = clipped.astype(np.int64).view(np.uint64) if target[0] == "s" else clipped.astype(np.uint64)
-        return cut(found, 8 * SIZE[target])
-    return _written(number, target) if rounding in ("", "rn", "rna") else None
-
-
-def _read(bits: Bits, kind: str) -> Floats | None:
-    if kind == "f16":
-        return bits.astype(np.uint16).view(np.float16).astype(np.float64)
-    if kind in ("f32", "bf16"):
-        shifted = bits << np.uint64(16) if kind == "bf16" else bits
-        return shifted.astype(np.uint32).view(np.float32).astype(np.float64)
-    return bits.view(np.float64) if kind == "f64" else None
-
-
-def _written(number: Floats, target: str) -> Bits | None:
-    with np.errstate(over="ignore"):
-        if target == "f16":
-            return number.astype(np.float16).view(np.uint16).astype(np.uint64)
-        if target == "f64":
-            return number.view(np.uint64)
-        if target in ("f32", "bf16", "tf32"):
-            single = number.astype(np.float32).view(np.uint32).astype(np.uint64)
-            if target == "f32":
-                return single
-            drop = 16 if target == "bf16" else 13
-            even = (single >> np.uint64(drop)) & np.uint64(1)
-            kept = (single + np.uint64((1 << (drop - 1)) - 1) + even) >> np.uint64(drop)
-            return kept if target == "bf16" else kept << np.uint64(drop)
-    if target in ("e4m3", "e5m2") and not number.any():
-        return np.zeros(len(number), np.uint64)
-    return None
+def _tested(meaning: Meaning, bits: Bits) -> Bits:
+    """testp: the exponent and the fraction say what a float is."""
+    of, tested = FORMATS[meaning.words["type"]], meaning.words["property"]
+    size = bits & np.uint64(of.sign - 1)
+    infinity, least = np.uint64(of.infinity), np.uint64(1 << of.fraction)
+    subnormal = (size > 0) & (size < least)
+    found = {
+        "finite": size < infinity, "infinite": size == infinity, "number": size <= infinity,
+        "notanumber": size > infinity, "normal": (size < infinity) & ~subnormal, "subnormal": subnormal,
+    }[tested]  # fmt: skip
+    return np.asarray(found.astype(np.uint64))
 
 
 BINDS: dict[str, Bind] = {
+    "copysign": plain(_copied_sign, "the sign of one value in another"),
+    "test": plain(_tested, "a test of what a float is, of data"),
     "field": field,
     "extremum": function,
     "function": function,
     "quotient": quotient,
-    "convert": convert,
 }

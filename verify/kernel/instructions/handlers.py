@@ -17,6 +17,7 @@ from verify.kernel.instructions import (
     bulk,
     clusters,
     comparisons,
+    conversions,
     dot,
     fields,
     integers,
@@ -34,6 +35,7 @@ from verify.kernel.state.machine import Bind, Machine, Read, Run
 BINDS: Mapping[str, Bind] = {
     **integers.BINDS,
     **fields.BINDS,
+    **conversions.BINDS,
     **comparisons.BINDS,
     **accesses.BINDS,
     **matrices.BINDS,
@@ -62,7 +64,8 @@ _MOVES = (
     "policy",
     "fence",
 )
-PURE = frozenset({*integers.BINDS, *fields.BINDS, *comparisons.BINDS, *_MOVES})  # classes that write registers alone
+# classes that write registers alone
+PURE = frozenset({*integers.BINDS, *fields.BINDS, *conversions.BINDS, *comparisons.BINDS, *_MOVES})
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",

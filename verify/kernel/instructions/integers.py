@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Choice, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
-from verify.kernel.data.registers import Word, combined, joined, negated, octets, word
+from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
@@ -42,6 +42,11 @@ def typed(bits: Bits, kind: str) -> Bits | Signed:
     return extended(bits, width) if kind[0] == "s" else cut(bits, width)
 
 
+def register_width(machine: Machine, operand: Operand) -> int:
+    """The bits of a destination's register."""
+    return WIDTHS[machine.kernel.registers[operand.index]] if isinstance(operand, Register) else 0
+
+
 def _ring(tree: Tree) -> bool:
     """Whether a formula is made of sums and products alone."""
     if isinstance(tree, Operation):
@@ -62,7 +67,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     same = ring and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def run(mask: Mask | None) -> None:
-        found = [read() for read in reads]
+        found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             put(_on_data(machine, found, types, roles, tree if ring else None, mask), mask)
             return
@@ -110,20 +115,34 @@ def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str
     return Word(np.zeros(1, np.uint64), labels)
 
 
-def plain(compute: Callable[..., Bits], why: str) -> Bind:
-    """Instructions on plain bits alone: `compute(meaning, *operands)`; on data they have no meaning."""
+def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] | None = None) -> Bind:
+    """Instructions on plain bits alone: `compute(meaning, *operands)`; on data they have no meaning.
+
+    `is_open(*operands)` says for which operands the ISA leaves the result open.
+    """
 
     def bind(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         kinds = [meaning.types[role] for role, _, _ in meaning.row.operands]
         put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
         compute(meaning, *[np.zeros(1, np.uint64)] * len(reads))  # asks for all modifiers, before anything runs
+        size = max(WIDTHS[kinds[0]] // 8, 1)
 
         def run(mask: Mask | None) -> None:
-            found = [read() for read in reads]
+            found = [settled(read(), machine.values) for read in reads]
             if any(each.data(mask) for each in found):
-                put(without_meaning(machine, found, WIDTHS[kinds[0]] // 8, why), mask)
-            else:
-                put(Word(cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])), mask)
+                put(without_meaning(machine, found, size, why), mask)
+                return
+            bits = cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])
+            unspecified = is_open(*(each.bits for each in found)) if is_open is not None else np.zeros(1, bool)
+            if not unspecified.any():
+                put(Word(bits), mask)
+                return
+            reason = machine.values.reason(f"the result of {one.opcode} of these operands is unspecified")
+            labels = np.where(unspecified, np.uint32(reason << 3), np.uint32(0))
+            put(
+                word(np.where(unspecified, np.uint64(0), bits), np.repeat(labels[:, None], size, 1)),
+                mask,
+            )
 
         return run
 
@@ -137,11 +156,13 @@ def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
     if kind[0] == "u":
         quotient, rest = a // safe, a % safe
     else:
-        quotient = np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe)
+        safe = np.where(safe == -1, 1, safe)  # the quotient of the least number by -1 is no number of the type
+        quotient = a // safe
         rest = a - quotient * safe
-    ones = np.array(-1, np.int64).astype(a.dtype)
-    found = np.where(b == 0, ones, quotient) if meaning.words["head"] == "div" else np.where(b == 0, a, rest)
-    return found.astype(np.uint64)
+        up = (rest != 0) & ((a < 0) != (safe < 0))  # numpy rounds down, the ISA toward zero
+        quotient, rest = np.where(up, quotient + 1, quotient), np.where(up, rest - safe, rest)
+        quotient = np.where(b == -1, np.negative(a), quotient)
+    return (quotient if meaning.words["head"] == "div" else rest).astype(np.uint64)
 
 
 def _high(meaning: Meaning, left: Bits, right: Bits) -> Bits:
@@ -217,7 +238,7 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
 
     def run(mask: Mask | None) -> None:
-        found = [read() for read in reads]
+        found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if width == 1:
                 reason = machine.values.reason(f"{head} of two predicates that data decide")
@@ -268,7 +289,7 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     )
 
     def run(mask: Mask | None) -> None:
-        source = read()
+        source = settled(read(), machine.values)
         by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
         if source.data(mask):
             put(_shifted(machine, source, by, left, width, kind, mask), mask)
@@ -310,7 +331,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(operand) for operand in one.operands[1:]]
 
     def run(mask: Mask | None) -> None:
-        low, high = reads[0](), reads[1]()
+        low, high = (settled(read(), machine.values) for read in reads[:2])
         selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
         picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
         if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
@@ -333,7 +354,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 BINDS: dict[str, Bind] = {
     "integer": integer,
-    "divide": plain(_divided, "a division of whole numbers that are data"),
+    "divide": plain(_divided, "a division of whole numbers that are data", lambda a, b: b == 0),
     "high": plain(_high, "the upper half of a product of data"),
     "count": plain(_counted, "a count of bits of data"),
     "extract": plain(_extracted, "bits cut out of data"),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
-from verify.kernel.data.registers import Word, merged, negated
+from verify.kernel.data.registers import Word, merged, negated, settled
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
@@ -207,7 +207,7 @@ class Machine:
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
-        found = read()
+        found = settled(read(), self.values)
         if found.data(mask):
             self.unclear(found, mask, what)
         return found.bits

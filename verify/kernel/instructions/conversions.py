@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cvt: between integers, between floats, and from one to the other.
+
+Plain bits are converted as the ISA says, with every rounding and every flag. Data keep their value: a conversion to a
+narrower type of floats is exact arithmetic's identity, and a narrowing that is remembered with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data import floats
+from verify.kernel.data.floats import FINITE, NAN, Number
+from verify.kernel.data.registers import Word, settled, word
+from verify.kernel.data.values import MANTISSA, SIZE, Ids, Mask
+from verify.kernel.instructions.fields import assumed, element
+from verify.kernel.instructions.integers import cut, extended, register_width, without_meaning
+from verify.kernel.instructions.rounded import Result, finished, flags_of, result
+from verify.kernel.ptx.source import Instruction
+from verify.kernel.state.machine import Bind, Machine, Run
+
+_RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
+_CHANGES = {"sat", "rni", "rzi", "rmi", "rpi"}  # what makes a conversion of a type to itself more than a copy
+_WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
+
+
+@lru_cache(maxsize=1 << 16)
+def converted(kind: str, target: str, words: tuple[str, ...], bits: int) -> Result:
+    """Convert one number's bits; `words` are the rounding and the flags. The bits are open for some NaNs."""
+    rounding = next((each for each in words if each[0] == "r" and each != "relu"), "rn")
+    if kind in _WHOLE:
+        number = bits & ((1 << _WHOLE[kind]) - 1)
+        number -= (kind[0] == "s" and number >> (_WHOLE[kind] - 1)) << _WHOLE[kind]
+        if target in _WHOLE:
+            return _to_integer(number, target) if "sat" in words else _wrapped(number, target), True
+        return finished(floats.of_integer(number), target, rounding, words)[0], True
+    found = floats.unpack(bits, kind, "ftz" in words and kind == "f32")
+    if target in _WHOLE:
+        return _from_float(found, kind, target, rounding), True
+    if rounding.endswith("i"):
+        found, rounding = _whole(found, rounding), "rn"
+    wide = "f64" in (kind, target)
+    made, _ = finished(found, target, rounding, [each for each in words if each != "ftz" or target == "f32"], wide)
+    if found.kind == NAN and kind == target and not wide and made != bits and not _CHANGES & set(words):
+        return None, True  # a copy, or a NaN of its own: the ISA leaves it open
+    return made, True
+
+
+def _wrapped(number: int, target: str) -> int:
+    return number & ((1 << _WHOLE[target]) - 1)
+
+
+def _to_integer(number: int, target: str) -> int:
+    """Return the bits of an integer, clamped to the range of its type."""
+    width = _WHOLE[target]
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if target[0] == "s" else (0, (1 << width) - 1)
+    return _wrapped(min(max(number, low), high), target)
+
+
+def _from_float(found: Number, kind: str, target: str, rounding: str) -> int:
+    """Return a float as an integer: clamped, and of a NaN 0 or the integer whose highest bit alone is set."""
+    if found.kind == NAN:
+        return 1 << (_WHOLE[target] - 1) if kind == "f64" or _WHOLE[target] == 64 else 0
+    if found.kind != FINITE:
+        return _to_integer(-(1 << 64) if found.negative else 1 << 64, target)
+    return _to_integer(floats.to_integer(found, rounding.removesuffix("i"))[0], target)
+
+
+def _whole(found: Number, rounding: str) -> Number:
+    """Return a float rounded to an integer, its sign kept for a zero."""
+    if found.kind != FINITE:
+        return found
+    number, _ = floats.to_integer(found, rounding.removesuffix("i"))
+    return floats.of_integer(number)._replace(negative=found.negative)
+
+
+def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """cvt: the value stays, its type changes; two sources are packed, the first above."""
+    to, source = meaning.words["to"], meaning.words["from"]
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in reversed(one.operands[1:])]
+    rounding, values, notes = meaning.words.get("rounding", ""), machine.values, assumed(meaning)
+    target, width = element(to)
+    kind, size = element(source)
+    words = flags_of(meaning)
+    compute = partial(converted, kind, target, words)
+    narrows = _narrows(kind, target)
+    room = register_width(machine, one.operands[0])
+
+    def exactly(ids: Sequence[Ids]) -> Ids:
+        return values.copy(ids[0], target, narrows)
+
+    def run(mask: Mask | None) -> None:
+        given = [read() for read in reads]
+        found = [settled(each, values) for each in given]
+        if not any(each.data(mask) for each in found):
+            why = f"the NaN of {one.opcode} is unspecified"
+            parts = [
+                result(values, [old], [new], kind, target, size, compute, exactly, mask, why)
+                for old, new in zip(found if target in _WHOLE else given, found, strict=True)
+            ]
+            put(_extended(_joined(parts, width // len(parts)), target, room), mask)
+            return
+        whole = kind in _WHOLE and target in _WHOLE
+        if whole and not _is_value(machine, found[0], kind):
+            put(_moved(machine, found[0], kind, target), mask)
+            return
+        if "relu" in words or "sat" in words or not _keeps(kind, target, rounding):
+            put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
+            return
+        machine.findings.note(*notes)
+        ids = [each.elements(values, kind, size) for each in found]
+        both = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
+        put(Word.of(values.copy(both, target, narrows), target), mask)
+
+    return run
+
+
+def _joined(parts: Sequence[Word], size: int) -> Word:
+    """One register of several, the first one lowest."""
+    if len(parts) == 1:
+        return parts[0]
+    bits = np.zeros(1, np.uint64)
+    for place, each in enumerate(parts):
+        bits = bits | each.bits << np.uint64(8 * size * place)
+    rows = max(len(each.wide(size)) for each in parts)
+    labels = [np.broadcast_to(each.wide(size), (rows, size)) for each in parts]
+    return word(bits, np.concatenate(labels, 1))
+
+
+def _extended(found: Word, kind: str, room: int) -> Word:
+    """A narrow integer in a wider register: signed ones by their sign."""
+    width = 8 * SIZE[kind]
+    if kind[0] != "s" or room <= width or not found.plain:
+        return found
+    return Word(cut(extended(found.bits, width).view(np.uint64), room))
+
+
+def _is_value(machine: Machine, found: Word, kind: str) -> bool:
+    """Whether a register holds whole numbers of a type or of its width and sign, not other bytes that are moved."""
+    first = found.wide(SIZE[kind])[:, 0]
+    kinds = machine.values.kind[(first >> np.uint32(3))[(first > 0)]]
+    alike = [name for name in _names(kinds) if name[:1] == kind[0] and SIZE[name] == SIZE[kind]]
+    return bool(len(kinds)) and len(alike) == len(_names(kinds))
+
+
+def _names(codes: NDArray[np.uint8]) -> list[str]:
+    return [list(SIZE)[int(code)] for code in np.unique(codes)]
+
+
+def _moved(machine: Machine, found: Word, kind: str, target: str) -> Word:
+    """Bytes that are no whole number, moved to a register of another width; zeros above."""
+    if kind[0] == "s" and SIZE[target] > SIZE[kind]:
+        return without_meaning(machine, [found], SIZE[target], "the sign of bytes of data is repeated")
+    size = min(SIZE[kind], SIZE[target])
+    labels = np.zeros((len(found.wide(size)), SIZE[target]), np.uint32)
+    labels[:, :size] = found.wide(size)
+    return Word(cut(found.bits, 8 * size), labels)
+
+
+def _keeps(kind: str, target: str, rounding: str) -> bool:
+    """Whether a conversion keeps the number, but for rounding."""
+    return not (kind not in _WHOLE and target in _WHOLE) and not (
+        rounding[1:2] in tuple("nzmp") and rounding.endswith("i")
+    )
+
+
+def _narrows(kind: str, target: str) -> bool:
+    """Whether a conversion may round."""
+    if kind in _WHOLE:
+        return (target in _WHOLE and _WHOLE[target] < _WHOLE[kind]) or MANTISSA.get(target, 64) < 8 * SIZE[kind] - 8
+    if target in _WHOLE:
+        return True
+    return MANTISSA[target] < MANTISSA[kind] or _RANGE[target] < _RANGE[kind]
+
+
+BINDS: dict[str, Bind] = {"convert": convert}
