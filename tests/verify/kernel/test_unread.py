@@ -40,7 +40,7 @@ def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
 def test_a_new_row_whose_modifier_no_code_reads_is_refused(
     spelling: str, operands: list[str], opcode: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (plain,) = [row for row in semantics.rows() if row.spelling.startswith("sub.") and row.meaning == "field"]
+    plain = next(row for row in semantics.rows() if row.spelling.startswith("sub.") and row.meaning == "field")
     words = {"type": ("f32",)} | ({"how": ("up", "down")} if "how" in spelling else {})
     row = replace(plain, spelling=spelling, words=words)
     meaning = semantics.meaning

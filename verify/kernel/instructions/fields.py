@@ -55,18 +55,18 @@ def assumed(meaning: Meaning) -> list[str]:
 
 
 def _on_bits(
-    machine: Machine, head: str, flags: tuple[str, ...], found: Sequence[Word], kind: str, width: int,
+    machine: Machine, opcode: tuple[str, ...], found: Sequence[Word], kind: str, width: int,
     exactly: Callable[[Sequence[Ids]], Ids], mask: Mask | None,
 ) -> Word | None:  # fmt: skip
     """The result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
-    values = machine.values
+    values, (head, *flags) = machine.values, opcode
     plain = [settled(each, values) for each in found]
     if "approx" in flags or "full" in flags or any(each.data(mask) for each in plain):
         return None
     loose = head in ("add", "sub", "mul") and not _ROUNDINGS & set(flags)
     if loose and head != "mul" and any(_fusible(values, each, mask) for each in found):
         return None  # ptxas may make one fma of it and of the product before it
-    made = result(values, found, plain, kind, kind, width, partial(arithmetic, head, kind, flags), exactly, mask,
+    made = result(values, found, plain, kind, kind, width, partial(arithmetic, head, kind, tuple(flags)), exactly, mask,
                   f"the NaN of {head}.{kind} is unspecified")  # fmt: skip
     if loose and head == "mul" and made.labels is not None:
         values.contracted.update(int(each) for each in np.unique(made.labels >> np.uint32(3)))
@@ -98,7 +98,7 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        bits = _on_bits(machine, head, flags, found, kind, width, exactly, mask)
+        bits = _on_bits(machine, (head, *flags), found, kind, width, exactly, mask)
         if bits is not None:
             put(bits, mask)
         elif "sat" in flags:
@@ -128,7 +128,7 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        bits = _on_bits(machine, name, flags, found, kind, width, exactly, mask) if name in _ROUNDED else None
+        bits = _on_bits(machine, (name, *flags), found, kind, width, exactly, mask) if name in _ROUNDED else None
         if bits is None and "xorsign.abs" in flags:
             bits = without_meaning(machine, found, width, f"the sign of {one.opcode} of data")
         if bits is None:
@@ -155,7 +155,7 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def run(mask: Mask | None) -> None:
         found = [read() for read in reads]
-        bits = _on_bits(machine, meaning.head, flags, found, kind, width, exactly, mask)
+        bits = _on_bits(machine, (meaning.head, *flags), found, kind, width, exactly, mask)
         if bits is None:
             machine.findings.note(*notes)
             bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
