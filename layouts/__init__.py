@@ -61,7 +61,7 @@ The functions have CuTe's names. `python -m verify.laws NAME` proves a law, for 
     max_common_layout          max_common_layout    the longest prefix on which A and B agree        (none)
     upcast, downcast, recast   the same names       the same bits counted in other units             (none)
     Swizzle<B, M, S>           Swizzle              x ^ ((x >> S) & mask), an involution             SWIZZLE_INVOLUTION
-    ComposedLayout             ComposedLayout       S(offset + L(c))                                 SWIZZLE_TILE
+    ComposedLayout             ComposedLayout       S(offset + L(c)); inverses too, if there are     SWIZZLE_TILE
     TiledMMA                   tiled.TiledMMA       atoms repeated over threads and values           TMMA_INJECTIVE
 
 Further modules
@@ -77,8 +77,10 @@ of CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026).
 """
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
+from layouts.arguments import naming_arguments as _naming_arguments
 from layouts.arithmetic import ceil_div, evenly_divides, round_up, shape_div
 from layouts.coalesce import coalesce, filter, filter_zeros, same_function
 from layouts.complement import complement
@@ -97,7 +99,6 @@ from layouts.int_tuple import (
     size,
     weakly_congruent,
 )
-from layouts.inverse import left_inverse, right_inverse
 from layouts.layout import Layout, cosize, dice, domain_offset, make_layout, parse_layout, slice, slice_and_offset
 from layouts.order import compact_col_major, compact_order, compact_row_major
 from layouts.text import format_int_tuple, parse_int_tuple
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from layouts.common import domain_distribute, max_alignment, max_common_layout, max_common_vector, nullspace
     from layouts.compose import Tiler, admissible
     from layouts.composed import ComposedLayout, composition
+    from layouts.composed_inverse import left_inverse, right_inverse
     from layouts.divide import flat_divide, logical_divide, tiled_divide, zipped_divide
     from layouts.linear import F2Matrix, f2_layout, f2_matrix
     from layouts.modes import (
@@ -221,6 +223,7 @@ _HOME = {
         "common": "domain_distribute max_alignment max_common_layout max_common_vector nullspace",
         "compose": "Tiler admissible",
         "composed": "ComposedLayout composition",
+        "composed_inverse": "left_inverse right_inverse",
         "divide": "flat_divide logical_divide tiled_divide zipped_divide",
         "linear": "F2Matrix f2_layout f2_matrix",
         "modes": "append flatten group make_layout_like make_ordered_layout prepend replace select take unflatten",
@@ -237,6 +240,16 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import a name's module on its first use: most commands call few operations."""
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_HOME[name]), name)
+    globals()[name] = _public(found)
+    return globals()[name]
+
+
+def _public(found: Any) -> Any:
+    """Return a function with errors that name its arguments; a class or a constant as it is."""
+    return _naming_arguments(found) if isfunction(found) else found
+
+
+globals().update({name: _public(globals()[name]) for name in __all__ if name not in _HOME})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts.arrays import any_of, is_array, is_bool, loaded, np
 from layouts.errors import LayoutError, ProfileError
-from layouts.int_tuple import IntTuple, check_int_tuple, congruent, leaves, product, wrap
+from layouts.int_tuple import IntTuple, Shaped, check_int_tuple, congruent, leaves, product, wrap
 from layouts.int_tuple import check_shape as check_extents
 from layouts.text import format_int_tuple
 
@@ -148,7 +148,7 @@ def check_strided(shape: IntTuple, stride: IntTuple) -> None:
         raise ProfileError(f"shape {format_int_tuple(shape)} and stride {format_int_tuple(stride)} differ in profile")
 
 
-def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
+def crd2idx(coord: Coord, shape: Shaped, stride: IntTuple | None = None) -> Any:
     """The index of a coordinate in a layout, in ``shape:stride``, or, without strides, its rank in ``shape``.
 
     crd2idx(c, s, d) = sum of digit_i(c) * d_i; without strides d_i is the product of the extents before i.
@@ -159,7 +159,10 @@ def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
     Raises LayoutError for a negative coordinate or one that does not fit the shape's profile.
     """
     if not isinstance(shape, (int, tuple)):
-        return offset(coord, shape.shape, shape.stride)
+        layout: Any = shape
+        if hasattr(layout, "layout_b"):  # a composed layout A o B: A of the index that B gives
+            return layout.layout_a(layout.offset + crd2idx(coord, layout.layout_b))
+        return offset(coord, layout.shape, layout.stride)
     if stride is None:
         check_shape(shape)
         return offset(coord, shape, _prefix_products(shape, 1)[0])

@@ -40,6 +40,8 @@ class F2Matrix:
     height: int
 
     def __post_init__(self) -> None:
+        if type(self.height) is not int or not isinstance(self.columns, tuple):
+            raise LayoutError(f"an F2 matrix has a tuple of columns and a height, got {self.columns}, {self.height}")
         if not 0 <= self.height <= INDEX_BITS or len(self.columns) > INDEX_BITS:
             raise LayoutError(
                 f"an F2 matrix has 0 to {INDEX_BITS} rows and columns, got {self.height} and {len(self.columns)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from layouts.errors import LayoutParseError
+from layouts.errors import LayoutError, LayoutParseError
 from layouts.int_tuple import IntTuple
 from layouts.reader import Reader
 
@@ -54,6 +54,8 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
 
     Raises LayoutParseError, also for a swizzle and for strides that are coordinates.
     """
+    if not isinstance(text, str):
+        raise LayoutError(f"expected the text of a layout, got {type(text).__name__} {text}")
     try:
         reader = Reader(text)
         shape = reader.int_tuple()
