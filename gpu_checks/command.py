@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from gpu_checks.model import WorkerError
 from lanecheck_console.command import unread, until_closed, width
 from lanecheck_console.exits import Exit
+from lanecheck_console.streams import tolerant
 
 
 class Interrupted(KeyboardInterrupt):
@@ -23,6 +24,11 @@ class Interrupted(KeyboardInterrupt):
 
 def guarded(name: str, body: Callable[[], int]) -> int:
     """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
+    with tolerant():
+        return _guarded(name, body)
+
+
+def _guarded(name: str, body: Callable[[], int]) -> int:
     try:
         with until_closed():
             return body()

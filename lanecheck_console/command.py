@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from lanecheck_console import installation
-from lanecheck_console.exits import RULE
+from lanecheck_console.exits import RULE, Exit
+from lanecheck_console.streams import tolerant
 
 
 class Version(argparse.Action):
@@ -104,19 +105,19 @@ def width(on_terminal: bool) -> int:
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """Exit with code 2: without a message where a reader such as `head -1` closed the pipe, with one on a full disk."""
-    if sys.stdout is None:
-        print("cannot write to stdout: it is closed", file=sys.stderr)
-        raise SystemExit(2)
-    try:
+    """Exit with code 2 and a message if stdout is closed or on a full disk; a reader that has gone is no error."""
+    with tolerant():
+        if sys.stdout is None:
+            print("cannot write to stdout: it is closed", file=sys.stderr)
+            raise SystemExit(Exit.USAGE)
         try:
-            yield
-        finally:
-            sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
-    except OSError as error:
-        if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
-            raise
-        if error.errno == errno.ENOSPC:
+            try:
+                yield
+            finally:
+                sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
+        except OSError as error:
+            if error.filename or error.errno != errno.ENOSPC:
+                raise
             print(f"cannot write: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(2) from None
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(Exit.USAGE) from None

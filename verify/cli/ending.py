@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from lanecheck_console import installation
 from lanecheck_console.outputs import Unwritable
+from lanecheck_console.streams import tolerant
 from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
@@ -47,6 +48,11 @@ def _watched() -> bool:
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
+    with tolerant():
+        return _guarded(body, argv)
+
+
+def _guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     escape_unknown_letters()
     ONLY_ASCII.set(False)
     if line := installation.fault():
@@ -68,9 +74,6 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         if isinstance(end, Rejected):
             _as_failures(argv, end.problem, Exit.USAGE)
         raise
-    except BrokenPipeError:
-        discard(sys.stdout)
-        return Exit.USAGE
     except KeyboardInterrupt:
         return _failed(argv, "interrupted", Exit.INTERRUPTED)
     except Exception as error:

@@ -152,11 +152,9 @@ def flush() -> None:
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Make a failed write to stdout a UsageError, except to a pipe whose reader has gone."""
+    """Make a failed write to stdout a UsageError."""
     try:
         yield
-    except BrokenPipeError:
-        raise
     except OSError as error:
         discard(sys.stdout)
         raise UsageError(f"cannot write to stdout: {error.strerror}") from error
