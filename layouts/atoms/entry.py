@@ -21,7 +21,7 @@ from layouts.atoms.errors import AtomFileError, Spot, raised
 from layouts.atoms.template import PLACE, TemplateError, Word
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
-from layouts.text import parse_shape_stride
+from layouts.text import format_int_tuple, parse_shape_stride
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more do not fit reasonable memory
 MOST_THREADS = 2**16
@@ -220,13 +220,13 @@ class Entry:
     def layout(self, key: str, plain: bool = True) -> str:
         """The text of a layout that parses and has at most 2^24 points; `plain` excludes swizzles and coordinates.
 
-        A list of shape and strides is a text too.
+        A list of shape and strides is a text too. A swizzle of no bits is left out: it's the identity.
         """
         return self.layout_of(self.value(key), key, plain)
 
     def layout_of(self, value: object, key: str, plain: bool = True) -> str:
         """The text of a value that is a layout, as `layout` of a key of the table."""
-        text = self.text(_bracketed(value) if isinstance(value, list) else value, key)
+        text = _without_identity(self.text(_bracketed(value) if isinstance(value, list) else value, key))
         if text not in self.parsed:
             try:
                 shape, stride = parse_shape_stride(text) if plain else _any_layout(text)
@@ -286,6 +286,23 @@ class Entry:
 def _bracketed(value: object) -> str:
     """The text of a list of shape and strides: [[4, 8], [8, 1]]."""
     return f"[{','.join(map(_bracketed, value))}]" if isinstance(value, list) else str(value)
+
+
+def _without_identity(text: str) -> str:
+    """Return the text of a layout without the swizzles in front of it, if none of them moves a bit.
+
+    >>> _without_identity("Sw<0,4,3> o 0 o (4,8):(8,1)"), _without_identity("Sw<1,4,3> o (4,8):(8,1)")
+    ('(4,8):(8,1)', 'Sw<1,4,3> o (4,8):(8,1)')
+    """
+    if "<0," not in text.replace(" ", ""):  # most texts: no other reader is loaded for them
+        return text
+    from layouts.spelling import parse_written
+
+    with suppress(LayoutParseError):
+        found = parse_written(text)
+        if found.swizzles and all(bits == offset == 0 for (bits, _, _), offset in found.swizzles):
+            return f"{format_int_tuple(found.shape)}:{format_int_tuple(found.stride)}"
+    return text
 
 
 def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:

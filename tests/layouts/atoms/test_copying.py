@@ -71,3 +71,19 @@ def test_what_does_not_fit_is_named(tmp_path: Path, replaced: str, line: str, ke
         load(write(tmp_path, with_line(replaced, line)))
     assert caught.value.key == key
     assert problem in caught.value.problem
+
+
+@pytest.mark.parametrize("key", ["Src", "Dst", "Ref", "thr"])
+@pytest.mark.parametrize("swizzle", ["Sw<0,4,3> o ", "S<0,0,0> o 0 o ", "Sw< 0, 4, 3 > o 0 o "])
+def test_a_swizzle_of_no_bits_is_the_identity(key: str, swizzle: str, tmp_path: Path) -> None:
+    (atom,) = load(write(tmp_path, GOOD))
+    line = next(line for line in GOOD.splitlines() if line.startswith(f"{key} "))
+    (swizzled,) = load(write(tmp_path, with_line(key, line.replace('"', f'"{swizzle}', 1))))
+    assert swizzled == atom
+
+
+@pytest.mark.parametrize("swizzle", ["Sw<1,4,3> o ", "Sw<0,4,3> o 8 o "])
+def test_any_other_swizzle_of_an_operand_of_a_copy_is_rejected(swizzle: str, tmp_path: Path) -> None:
+    wrong = GOOD.replace('"((16,2)', f'"{swizzle}((16,2)')
+    with pytest.raises(AtomFileError, match="expected a plain layout"):
+        load(write(tmp_path, wrong))
