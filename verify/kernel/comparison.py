@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from verify.kernel.claims.expression import Evaluation, Tensor, elements
+from verify.kernel.claims.expression import Evaluation, Node, Tensor, elements
+from verify.kernel.claims.launch import Launch
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import EXACT, FREE, MANTISSA, Ids, Mask
@@ -25,7 +28,7 @@ class Comparison:
         self.findings: list[Finding] = []
         self.ids = self._stored()
         self.values.flush()
-        wanted = self._wanted(of)
+        wanted = self.claimed(of, of.launch.value, of.launch.scalars)
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
         self.sample = self.values.sample[self.ids].reshape(self.array.shape)
         self.bound = self.values.chance(self.ids)
@@ -45,17 +48,18 @@ class Comparison:
         found: Ids = held.elements(self.values, self.array.kind, size).reshape(-1)
         return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
 
-    def _wanted(self, of: Interpretation) -> Tensor:
+    def claimed(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> Tensor:
+        """The value of a tree for each element of the array, over the target's indices."""
         values, launch = self.values, self.launch
         arrays = {}
-        for element in elements(launch.value):
+        for element in elements(value):
             region = next(one for one in of.regions if one.array.name == element.name)
             span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
             sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
             residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
             arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
         choose: Choices = values.choices
-        found = Evaluation([int(p) for p in values.primes], arrays, launch.scalars, choose)(launch.value)
+        found = Evaluation([int(p) for p in values.primes], arrays, scalars, choose)(value)
         residues, sample = found.residues, found.sample
         missing = [name for name in launch.target.indices if name not in found.dims]
         dims = found.dims + tuple(missing)
@@ -92,14 +96,21 @@ class Comparison:
         vague = differs & clear & ~self.wrong
         self.compared = int((self.wrong | (clear & ~vague)).sum())
         if vague.any():
-            first = self.array.element(int(np.flatnonzero(vague)[0]))
+            first = int(np.flatnonzero(vague)[0])
             text = (
-                f"{first} and {int(vague.sum()) - 1} others are functions that were not shown to be equal or different"
+                f"{self.array.element(first)} and {int(vague.sum()) - 1} others are functions that were not shown to "
             )
+            text += f"be equal or different; on the sample the kernel gives {sample[first]:.9g}, "
+            text += f"and the claim {wanted[first]:.9g}"
             self.findings.append(Finding("functions", Severity.UNKNOWN, 0, text))
 
+    def first_wrong(self) -> int:
+        """Return the first wrong element whose number differs on the sample, else the first."""
+        apart = self.wrong & (~self.written | (self.sample.ravel() != self.wanted.ravel()))
+        return int(np.flatnonzero(apart if apart.any() else self.wrong)[0])
+
     def _say_wrong(self) -> None:
-        many, first = int(self.wrong.sum()), int(np.flatnonzero(self.wrong)[0])
+        many, first = int(self.wrong.sum()), self.first_wrong()
         if not self.written[first]:
             absent = int((~self.written).sum())
             text = f"{self.array.element(first)} is never written; {absent} of {self.ids.size} elements are not"
@@ -126,15 +137,22 @@ class Comparison:
         absorbed, last = values.marks("absorbed", self.ids), values.marks("narrowed", self.ids)
         for event in np.unique(absorbed[absorbed > 0]):
             name, line = values.events[int(event)]
-            text = (
-                f"a value goes through {name} before it is used further; one narrowing to {kind} at the end is allowed"
-            )
+            text = f"a value goes through {name} before it is used further; one narrowing to {kind} at the end is "
+            text += f"allowed, and more if the claim says {_remedy(name, self.launch)}"
             self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
         for event in np.unique(last[last > 0]):
             name, line = values.events[int(event)]
             if name != kind and MANTISSA.get(name, 64) <= MANTISSA.get(kind, 64):
                 text = f"the result goes through {name}, and the output is {kind}"
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+
+
+def _remedy(name: str, launch: Launch) -> str:
+    """Return what a claim says that means a narrowing."""
+    singles = [one.name for one in launch.arrays if one.kind == "f32" and not one.out]
+    if name == "tf32" and singles:
+        return f'type = "tf32" of {" and ".join(singles)}'
+    return f'accumulate = "{name}"'
 
 
 def _number(value: Any) -> str:

@@ -22,6 +22,7 @@ from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.near_misses import near_misses
 from verify.kernel.state.findings import Finding, Severity, Unclear
 from verify.kernel.state.global_memory import Region
 
@@ -34,9 +35,9 @@ def explained(
     run: Interpretation, found: Comparison, seed: int, budget: int
 ) -> tuple[list[Finding], WrongProduct | None]:
     """The first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
-    words: list[Finding] = []
+    words = near_misses(run, found)
     term = _term(run.launch.value)
-    if term is None or not found.written[first := int(np.flatnonzero(found.wrong)[0])]:
+    if term is None or not found.written[first := found.first_wrong()]:
         return words, None
     stored = found.region.stored
     assert stored is not None

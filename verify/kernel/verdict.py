@@ -24,7 +24,7 @@ from verify.core.verdict import (
 )
 from verify.kernel.check import Outcome
 from verify.kernel.explain import CAUSE
-from verify.kernel.state.findings import WARNINGS, Finding, Severity
+from verify.kernel.state.findings import WARNINGS, Finding, Severity, folded
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _evidence(
     method = "every thread interpreted"
     if key == "values":
         method = f"every thread interpreted on unknowns; a wrong element unnoticed: below {outcome.bound:.0e}"
-    certain = [one for one in found if one.severity is not Severity.UNKNOWN]
+    certain = folded(one for one in found if one.severity is not Severity.UNKNOWN)
     if key == "letter" and certain and not strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
@@ -136,7 +136,7 @@ def _evidence(
         wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay)
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
-        listed = [said(one) for one in outcome.findings if one.severity is Severity.UNKNOWN]
+        listed = [said(one) for one in folded(outcome.findings) if one.severity is Severity.UNKNOWN]
         reason = "; ".join(listed[:LISTED]) + (f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
         return Evidence(Check.ISA, Status.UNKNOWN, method, reason=reason)
     if key == "values" and outcome.compared < outcome.elements:
@@ -201,6 +201,6 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"
         notes.append(f"target   {named}, so what its instructions do there is taken from other targets")
-    letters = [one for one in outcome.findings if one.severity in WARNINGS]
+    letters = [one for one in folded(outcome.findings) if one.severity in WARNINGS]
     notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)

@@ -46,8 +46,11 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     """The launch of one table of sizes."""
     if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
-    target, value = expression.read(table["claim"])
     arrays, filled = _arrays(table["arrays"], sizes)
+    target, value = expression.read(table["claim"])
+    double = any(one.name == target.name and one.kind == "f64" for one in arrays)
+    if double:
+        target, value = expression.read(table["claim"], double)
     launch = Launch(
         sizes=sizes,
         grid=_three("grid", table["grid"], sizes),
@@ -55,7 +58,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         smem=_shared(table.get("smem", 0), sizes),
         arrays=arrays,
         params=tuple(table.get("params", ())),
-        scalars={name: _fraction(f"scalars.{name}", one) for name, one in table.get("scalars", {}).items()},
+        scalars={name: _fraction(f"scalars.{name}", one, double) for name, one in table.get("scalars", {}).items()},
         target=target,
         value=value,
         narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
@@ -80,17 +83,20 @@ def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
         if key in table and not isinstance(table[key], kind):
             raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
     sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
+    if sizes == []:
+        raise SpecError("sizes", "an empty list: nothing would be checked; give a table, or leave the key out")
     launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
     return Claim(table.get("kernel", ""), table["claim"], launches, file)
 
 
-def _fraction(key: str, value: Any) -> Fraction:
+def _fraction(key: str, value: Any, double: bool) -> Fraction:
+    """A scalar as the kernel holds it."""
     if type(value) not in (int, float):
         raise SpecError(key, f"expected a number, found {value!r:.60}")
     try:
-        return Fraction(value)
+        return expression.held(value, double)
     except (ValueError, OverflowError):
-        raise SpecError(key, f"{value} is no number") from None
+        raise SpecError(key, f"{value} is no number of type {'f64' if double else 'f32'}") from None
 
 
 def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, int]:

@@ -75,17 +75,28 @@ class Apply:
 Node: TypeAlias = Number | Scalar | Element | Sum | Apply
 FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4}
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
-_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[][(),+*/=<>-])")
+RELATIONS = (">", "<", ">=", "<=")  # of the first two arguments of where
+_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>]=|[][(),+*/=<>-])")
 
 
-def read(text: str) -> tuple[Element, Node]:
-    """(target, value) of a claim's text; raises SpecError with the column.
+def held(number: Fraction | float | str, double: bool) -> Fraction:
+    """The number as a kernel holds it: rounded to f32, or to f64; OverflowError or ValueError if there is none.
+
+    >>> held("0.5", double=False), held("0.1", double=False) == Fraction("0.1")
+    (Fraction(1, 2), False)
+    """
+    with np.errstate(over="ignore"):
+        return Fraction(float(number) if double else float(np.float32(float(number))))
+
+
+def read(text: str, double: bool = False) -> tuple[Element, Node]:
+    """(target, value) of a claim's text, its numbers as an f32 or a double holds them; SpecError with the column.
 
     >>> target, value = read("C[m,n] = 2 * sum_k A[m,k]*B[k,n]")
     >>> target.indices, value.parts[1].index
     (('m', 'n'), 'k')
     """
-    reader = _Reader(text)
+    reader = _Reader(text, double)
     target = reader.factor()
     if not isinstance(target, Element):
         raise SpecError("claim", "begins with the element that it is about, as C[m,n] = …")
@@ -99,7 +110,8 @@ def read(text: str) -> tuple[Element, Node]:
 class _Reader:
     """A reader of a claim's text by recursive descent."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, double: bool) -> None:
+        self.double = double
         self.text, self.place, self.token, self.column, self.nodes = text, 0, "", 1, 0
         if len(text) > MAX_LENGTH:
             self.fail(f"longer than {MAX_LENGTH} characters")
@@ -158,7 +170,7 @@ class _Reader:
             self.expect(")")
             return inner
         if token[:1].isdigit():
-            return Number(Fraction(token))
+            return Number(self._held(token))
         if not token or not (token[0].isalpha() or token[0] == "_"):
             self.fail(f"expected a term, found {token or 'the end'!r}")
         if token.startswith("sum_") and len(token) > 4:
@@ -168,6 +180,13 @@ class _Reader:
         if self.token == "(":
             return self._call(token)
         return Scalar(token)
+
+    def _held(self, token: str) -> Fraction:
+        try:
+            return held(token, self.double)
+        except OverflowError:
+            self.fail(f"{token[:20]} is too large for {'f64' if self.double else 'f32'}")
+            raise
 
     def _list(self, opening: str, closing: str) -> list[str]:
         self.expect(opening)
@@ -185,14 +204,18 @@ class _Reader:
             self.fail(f"no function is named {name!r}; there are: {', '.join((*FUNCTIONS, *FREE))}")
         self.expect("(")
         parts = [self.sum()]
-        while self.token in (",", ">", "<") and self.token:
-            relation = self.next()
+        relation = self.token if name == "where" else ""
+        while self.token == "," or (self.token == relation != "" and len(parts) == 1):
+            self.next()
             parts.append(self.sum())
-            if relation == "<":
-                parts[-2:] = parts[:-3:-1]
         self.expect(")")
         if len(parts) != FUNCTIONS.get(name, 1):
             self.fail(f"{name} has {FUNCTIONS.get(name, 1)} arguments, here are {len(parts)}")
+        if relation in RELATIONS:
+            left, right, chosen, other = parts
+            if relation in ("<", ">="):
+                left, right = right, left
+            parts = [left, right, *((chosen, other) if relation in (">", "<") else (other, chosen))]
         return Apply(name, tuple(parts))
 
 

@@ -33,6 +33,7 @@ MAX_CALLS = 32  # within each other
 MAX_BODIES = 1 << 14  # calls that are replaced
 MAX_STATEMENTS = 1 << 21  # labels and empty ones too
 MAX_BRACKETS = 32  # and signs of an instruction
+MAX_LOCAL = 512 << 10  # bytes of local memory: what a thread has at most
 MAX_INSTRUCTIONS = 1 << 18  # after every call is replaced by the function's body
 SPECIAL = re.compile(
     r"%(?:(?:tid|ntid|ctaid|nctaid|clusterid|nclusterid|cluster_\w+)\.[xyz]|cluster_n?ctarank|laneid|warpid|nwarpid|smid|clock\w*|globaltimer\w*)"
@@ -278,6 +279,9 @@ class _Reader:
             else:
                 self.variables[-1][name] = f"{name}#{len(self.kernel.local)}"
                 self.kernel.local[self.variables[-1][name]] = variable
+                if variable.size > MAX_LOCAL:
+                    problem = f"{name} has {variable.size} bytes, a thread {MAX_LOCAL} of local memory"
+                    raise PtxError(self.line, problem)
         elif text.startswith("."):
             raise PtxError(self.line, f"the directive {text[:60]!r} has no meaning here")
         elif text.startswith("call"):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -34,6 +36,36 @@ class Finding:
 
 NOT_NAN = "no NaN is among the data that are compared"  # a note
 WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --strict alone
+
+
+def folded(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, those of one cause as one that says how many lines have it.
+
+    One cause: the same words but for numbers; for what has no meaning, the same problem before the instruction's text.
+
+    >>> one = Finding("no meaning", Severity.UNKNOWN, 3, "no meaning for the opcode frob: frob %r1;")
+    >>> [each.text for each in folded([one, replace(one, line=5, text=one.text.replace("1", "2"))])]
+    ['no meaning for the opcode frob: frob %r1; (also at line 5)']
+    """
+    causes: dict[tuple[str, Severity, str], list[Finding]] = {}
+    for one in findings:
+        words = one.text.rpartition(": ")[0] if one.kind == "no meaning" else ""
+        causes.setdefault((one.kind, one.severity, words or _NUMBERS.sub("#", one.text)), []).append(one)
+    return [_once(several) for several in causes.values()]
+
+
+_NUMBERS = re.compile(r"(?<![a-z_%])\d+(?:\.\d+)?")
+_LINES = 4  # that are named of one cause
+
+
+def _once(several: list[Finding]) -> Finding:
+    first, *others = several
+    if not others:
+        return first
+    lines = sorted({one.line for one in others} - {first.line, 0})
+    named = ", ".join(map(str, lines[:_LINES])) + (f" and {len(lines) - _LINES} more" if len(lines) > _LINES else "")
+    what = f"also at line{'s' * (len(lines) > 1)} {named}" if lines else f"{len(several)} times"
+    return replace(first, text=f"{first.text} ({what})")
 
 
 class Unclear(Exception):

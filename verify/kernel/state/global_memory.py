@@ -71,8 +71,9 @@ class Global:
     ) -> Iterator[tuple[Region, Mask, Ints]]:
         """By array: which accesses go there, and the offsets in bytes of those; `align` is `count` where it is 0."""
         align = align or count
-        which = (addresses >> np.uint64(WINDOW)).astype(np.int64) - 1
-        offsets = (addresses & np.uint64((1 << WINDOW) - 1)).astype(np.int64)
+        signed = addresses.view(np.int64) + (1 << (WINDOW - 1))  # what lies just below an array belongs to it too
+        which = (signed >> WINDOW) - 1
+        offsets = (signed & ((1 << WINDOW) - 1)) - (1 << (WINDOW - 1))
         for number in different(which):
             here = which == number
             if number == MODULE_WINDOW - 1:
@@ -83,7 +84,6 @@ class Global:
                 self.findings.add("global memory out of bounds", Severity.MEMORY, text)
                 continue
             region, offset = self.arrays[number], offsets[here]
-            offset = np.where(offset >= 1 << (WINDOW - 1), offset - (1 << WINDOW), offset)
             if align & (align - 1) == 0 and (offset & (align - 1)).any():
                 odd = int(np.flatnonzero(offset & (align - 1))[0])
                 text = (

@@ -25,7 +25,7 @@ from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.lanes import WARP, Lanes
 from verify.kernel.state.loops import Loops
-from verify.kernel.state.memory import Shared
+from verify.kernel.state.memory import WINDOW, Shared
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import WAIT as WAIT_GROUP
@@ -36,6 +36,7 @@ Run: TypeAlias = Callable[[Mask | None], None]
 Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
 RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
+MAX_LOCAL = 1 << 27  # bytes of local memory of a batch's threads, each kept with its label
 _ALL64 = (1 << 64) - 1
 _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
 
@@ -86,7 +87,8 @@ class Machine:
     def local_places(self, addresses: Bits, count: int) -> Ints:
         """The bytes (threads, count) of accesses of local memory; one outside is reported, and moved to the start."""
         first = addresses.astype(np.int64)
-        outside = first + count > self.local_size
+        first = np.where(first >> (WINDOW - 1) & 1, first - (1 << WINDOW), first)  # below the start of the window
+        outside = (first < 0) | (first + count > self.local_size)
         if outside.any():
             text = f"byte {int(first[outside][0])} of local memory, which has {self.local_size}"
             self.findings.add("local memory out of bounds", Severity.MEMORY, text)
@@ -106,6 +108,10 @@ class Machine:
         self.pc = np.zeros(self.count, np.int32)
         if self.placement.size > MAX_SHARED:
             raise Unclear(0, f"{self.placement.size} bytes of shared memory; a CTA has at most {MAX_SHARED}")
+        if self.local_size * self.count > MAX_LOCAL:
+            raise Unclear(
+                0, f"{self.local_size} bytes of local memory for each of {self.count} threads: too many to keep"
+            )
         self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
         self.together = Lanes(self)

@@ -80,7 +80,7 @@ class Shared:
         """The bytes (threads, count) of accesses; an access outside is reported, and moved to some that are there."""
         outside = self.placement.outside(addresses, count)
         if outside.any():
-            who, address = int(threads[outside][0]), int(addresses[outside][0])
+            who, address = int(threads[outside][0]), int(np.int32(np.uint32(addresses[outside][0] & 0xFFFFFFFF)))
             text = f"{self.who(who)}: bytes {address} to {address + count - 1} of shared memory, "
             self.findings.add("shared memory out of bounds", Severity.MEMORY, text + self.placement.near(address))
             addresses = np.where(outside, SHARED_BASE, addresses)

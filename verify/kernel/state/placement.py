@@ -53,7 +53,7 @@ class Placement:
             self.symbols.update(dict.fromkeys(kernel.dynamic, top))
             top += dynamic
         self.size = top  # the first byte after all of them
-        self._of = np.zeros(top + 1, np.int32)  # of each byte 1 + its room, 0 for none
+        self._of = np.zeros(min(top, MAX_SHARED) + 1, np.int32)  # of each byte 1 + its room, 0 for none
         for number, room in enumerate(self.rooms):
             self._of[room.first : room.first + room.size] = number + 1
         self._aligns = np.array([LEAST, *(room.align for room in self.rooms)])

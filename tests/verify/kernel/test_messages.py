@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a finding says: an element that differs, which term of the claim is missing, one line for each cause."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.kernel.test_check import ADD, ADDED, HEAD, added, one
+from tests.verify.kernel.test_lanes import said
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.check import Outcome
+from verify.kernel.verdict import case
+
+BLEND = {"claim": "C[i] = alpha * A[i] + beta * C[i]", "scalars": {"alpha": 3, "beta": 0.25}}
+OLD = "ld.global.f32 %f4, [%d7]; mov.f32 %f5, 0f40400000; mov.f32 %f6, 0f3E800000; mul.f32 %f3, %f1, %f5;\n"
+BETA = "fma.rn.f32 %f3, %f4, %f6, %f3;"
+
+
+def texts(found: Outcome, kind: str) -> list[str]:
+    """The texts of the findings of a kind."""
+    return [each.text for each in found.findings if each.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (OLD, "the term beta*C[i] is missing"),
+        (OLD + BETA + BETA, "the term beta*C[i] is added twice"),
+        (OLD + f"mul.f32 %f6, %f6, %f6; {BETA}", "beta is applied twice"),
+        (OLD + "add.f32 %f3, %f3, %f4;", "beta is not applied"),
+        (OLD.replace("mul.f32 %f3, %f1, %f5;", "mul.f32 %f3, %f1, %f5; mul.f32 %f3, %f3, %f5; ") + BETA,
+         "alpha is applied twice"),
+        (OLD + "neg.f32 %f4, %f4; " + BETA, "the term beta*C[i] has the other sign"),
+    ],
+)  # fmt: skip
+def test_a_change_of_the_claim_that_gives_the_result_is_named(body: str, words: str) -> None:
+    assert added(OLD + BETA, **BLEND).status == "VERIFIED"
+    found = added(body, **BLEND)
+    assert found.status == "REFUTED" and texts(found, "another formula") == [f"{words}: that gives all wrong elements"]
+
+
+def test_a_wrong_element_that_is_no_change_of_the_claim_names_none() -> None:
+    found = added(OLD + "fma.rn.f32 %f3, %f4, %f2, %f3;", **BLEND)
+    assert found.status == "REFUTED" and not texts(found, "another formula") and not texts(found, "tile elsewhere")
+
+
+def test_a_tile_that_is_stored_elsewhere_is_named_with_its_cta() -> None:
+    """CTA (x, y) takes the rows of y and the columns of x; it stores them the other way round."""
+    text = ADD.replace("mul.wide.u32 %d4, %r1, 4;", """mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ctaid.y;
+and.b32 %r4, %r1, 3;
+shr.u32 %r5, %r1, 2; mad.lo.u32 %r6, %r3, 4, %r5; mad.lo.u32 %r7, %r2, 4, %r4; mad.lo.u32 %r8, %r6, 8, %r7;
+mul.wide.u32 %d4, %r8, 4; mad.lo.u32 %r6, ROW, 4, %r5; mad.lo.u32 %r7, COL, 4, %r4; mad.lo.u32 %r8, %r6, 8, %r7;
+mul.wide.u32 %d9, %r8, 4;""").replace("add.s64 %d7, %d3, %d4;", "add.s64 %d7, %d3, %d9;")  # fmt: skip
+    text = text.replace("BODY", "add.f32 %f3, %f1, %f2;")
+    arrays = {name: {"dims": "mn", "type": "f32", "strides": [8, 1], "out": name == "C"} for name in "ABC"}
+    claim = {**ADDED, "grid": [2, 2], "block": 16, "sizes": {"M": 8, "N": 8}, "claim": "C[m,n] = A[m,n] + B[m,n]"}
+    right = one(text.replace("ROW", "%r3").replace("COL", "%r2"), {**claim, "arrays": arrays})
+    assert right.status == "VERIFIED"
+    found = one(text.replace("ROW", "%r2").replace("COL", "%r3"), {**claim, "arrays": arrays})
+    assert texts(found, "tile elsewhere") == [
+        "CTA (1,0) stores the tile of C that belongs at (0,1) at (1,0), in tiles of 4x4"
+    ]
+
+
+def test_the_example_is_an_element_whose_number_differs() -> None:
+    """2 A and A + B are the same number where A and B happen to be equal on the sample."""
+    for seed in (15, 19):
+        found = (
+            added("add.f32 %f3, %f1, %f1;", "C[i] = A[i] + B[i]", seed=seed)
+            if False
+            else one(ADD.replace("BODY", "add.f32 %f3, %f1, %f1;"), ADDED, seed=seed)
+        )
+        (text,) = texts(found, "wrong element")
+        got, wanted = text.partition(" is ")[2].partition(" on the sample")[0].split(", and should be ")
+        assert got != wanted, text
+
+
+def test_an_address_below_an_array_is_a_negative_byte_of_it() -> None:
+    found = added("ld.global.f32 %f4, [%d2+-16]; add.f32 %f3, %f1, %f2; mov.f32 %f5, %f4;".replace("+-", "-"),
+                  arrays={**ADDED["arrays"], "B": {"dims": "i", "type": "f32", "offset": 0}})  # fmt: skip
+    assert "B[-4] of 64" in said(found), said(found)
+    local = ADD.replace(HEAD, f"{HEAD}.local .align 4 .b8 depot[16];\n").replace(
+        "BODY", "mov.u64 %d9, depot; ld.local.f32 %f4, [%d9-16]; add.f32 %f3, %f1, %f2;"
+    )
+    assert "byte -16 of local memory" in said(one(local, ADDED)), said(one(local, ADDED))
+
+
+def test_one_cause_at_several_lines_is_one_line() -> None:
+    body = "cvt.rn.f16.f32 %h1, %f1;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f2;\n"
+    again = body + "cvt.rn.f16.f32 %h1, %f3;\ncvt.f32.f16 %f4, %h1;\nadd.f32 %f3, %f4, %f4;\nsub.f32 %f3, %f3, %f4;\n"
+    found = added(again)
+    verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "precision")
+    assert 'if the claim says accumulate = "f16"' in str(verdict)
+    unknown = added("frob.f32 %f3, %f1;\nfrob.f32 %f3, %f2;\nfrob.f32 %f4, %f2;\nblob %r9;\n")
+    assert len(unknown.findings) == 4
+    verdict = next(each for each in case(unknown, "", False, "").verdicts if each.claim.prop.key == "values")
+    assert "frob.f32 %f3, %f1 (also at lines 15, 16)" in str(verdict) and "frob.f32 %f3, %f2" not in str(verdict)
+    assert "the opcode blob" in str(verdict)
+
+
+def test_functions_that_may_differ_are_shown_by_numbers() -> None:
+    found = added("ex2.approx.f32 %f4, %f1; mov.f32 %f5, 0f3F800001; mul.f32 %f3, %f4, %f5;", "C[i] = ex2(A[i])")
+    assert found.status == "UNKNOWN"
+    (text,) = texts(found, "functions")
+    assert "on the sample the kernel gives" in text and "and the claim" in text
+
+
+def test_a_number_of_a_claim_is_what_a_kernel_holds() -> None:
+    """0.1 is no f32: the kernel has the nearest one."""
+    body = "mul.f32 %f3, %f1, 0f3DCCCCCD;"
+    for keys in ({"claim": "C[i] = 0.1 * A[i]"}, {"claim": "C[i] = a * A[i]", "scalars": {"a": 0.1}}):
+        assert added(body, **keys).status == "VERIFIED"
+        assert added(body.replace("CCCD", "CCCC"), **keys).status == "REFUTED"
+    double = {"arrays": {name: {"dims": "i", "type": "f64", "out": name == "C"} for name in "ABC"}}
+    text = ADD.replace("%r1, 4", "%r1, 8").replace(".f32", ".f64").replace("%f", "%q").replace(
+        ".reg .b32", ".reg .f64 %q<9>; .reg .b32").replace(".f64 %q<20>", ".f32 %f<20>")  # fmt: skip
+    text = text.replace("BODY", "mul.f64 %q3, %q1, 0d3FB999999999999A;")
+    assert one(text, {**ADDED, **double, "claim": "C[i] = 0.1 * A[i]"}).status == "VERIFIED"
+    with pytest.raises(SpecError, match="too large for f32"):
+        added(body, claim="C[i] = 1e39 * A[i]")
+
+
+@pytest.mark.parametrize(
+    ("relation", "compare"), [(">=", "lt"), ("<=", "gt"), (">", "le"), ("<", "ge")]
+)  # the kernel takes B where it does not hold
+def test_where_has_four_relations(relation: str, compare: str) -> None:
+    body = f"setp.{compare}.f32 %p1, %f1, %f2; add.f32 %f4, %f1, %f1; selp.f32 %f3, %f2, %f4, %p1;"
+    right = f"C[i] = where(A[i] {relation} B[i], 2 * A[i], B[i])"
+    assert added(body, right).status == "VERIFIED"
+    other = {">=": "<", "<=": ">", ">": "<=", "<": ">="}[relation]
+    assert added(body, f"C[i] = where(A[i] {other} B[i], 2 * A[i], B[i])").status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "text", ["where(A[i] > B[i] > C[i], A[i])", "where(A[i], B[i] > A[i], B[i])", "max(A[i] > B[i])"]
+)
+def test_a_relation_stands_between_the_first_two_arguments_of_where(text: str) -> None:
+    with pytest.raises(SpecError, match="expected"):
+        added("add.f32 %f3, %f1, %f2;", f"C[i] = {text}")
+
+
+def test_what_cannot_be_is_one_line() -> None:
+    local = ADD.replace(HEAD, f"{HEAD}.local .align 4 .b8 depot[1000000000];\n").replace(
+        "BODY", "add.f32 %f3, %f1, %f2;"
+    )
+    with pytest.raises(UsageError, match="depot has 1000000000 bytes, a thread 524288 of local memory"):
+        one(local, ADDED)
+    with pytest.raises(SpecError, match="an empty list"):
+        added("add.f32 %f3, %f1, %f2;", sizes=[])
+    shared = ADD.replace(HEAD, f"{HEAD}.shared .align 4 .b8 depot[1000000000];\n").replace(
+        "BODY", "add.f32 %f3, %f1, %f2;"
+    )
+    assert one(shared, ADDED).status == "UNKNOWN"
