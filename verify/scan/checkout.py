@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
 
 from verify.core.errors import UsageError
@@ -17,7 +19,8 @@ from verify.scan.traits import TRAITS as TRAITS_OF
 from verify.scan.traits import Definition, Reader
 
 ENDINGS = (".hpp", ".h", ".cuh", ".cu", ".inl")
-MOST = 4096  # headers of a run
+MOST = 1024  # headers of a run, by default
+LOOKED_AT = 256  # files that are looked at for each header that may be read
 TRAITS = ("mma_traits", "copy_traits")
 OPERATIONS = ("mma", "copy")
 
@@ -30,24 +33,37 @@ class Checkout:
     definitions: list[Definition]
     problems: list[tuple[Place, str]] = field(default_factory=list)  # of headers that cannot be read
     operations: list[Item] = field(default_factory=list)  # structs of the headers that no definition has traits of
+    # that there are more headers than were to be read, and the way out; it has at most one
+    stopped: list[tuple[Place, str]] = field(default_factory=list)
 
 
-def checkout(paths: Sequence[str]) -> Checkout:
-    """The definitions in files, and in the headers of traits below folders. Raises UsageError."""
-    chosen: list[Path] = []
+def checkout(paths: Sequence[str], most: int = MOST) -> Checkout:
+    """Read the definitions in files, and in the headers of traits below folders, at most `most` of them.
+
+    Raises UsageError.
+    """
+    chosen: dict[Path, None] = {}
     context: list[Path] = []
+    problems: list[tuple[Place, str]] = []
+    cut = False
     for path in map(Path, paths):
         if path.is_dir():
-            chosen += _below(path)
+            below = _Below(most)
+            chosen.update(dict.fromkeys(below.headers(path, problems)))
+            cut = cut or below.cut
         elif path.is_file():
-            chosen.append(path)
+            chosen[path] = None
             context += _beside(path)
         else:
             raise UsageError(f"{path}: there is no such file or folder")
-    files = dict.fromkeys((*chosen, *(path for path in context if path not in chosen)))
-    if len(files) > MOST:
-        raise UsageError(f"{len(files)} headers, at most {MOST} are read: name a folder with fewer")
-    return _read(((str(path), _bytes(path)) for path in files), {str(path) for path in chosen}, " ".join(paths))
+    kept = dict.fromkeys(list(chosen)[:most])
+    files = dict.fromkeys((*kept, *(path for path in context if path not in chosen)))
+    contents = [(str(path), partial(_bytes, path)) for path in files]
+    found = _read(contents, {str(path) for path in kept}, " ".join(paths), problems)
+    if cut or len(kept) < len(chosen):
+        why = f"stopped after {len(kept):,} headers, there are more: raise --max-files {most}"
+        found.stopped.append((Place(paths[0], 1), why))
+    return found
 
 
 def at_commit(path: str, commit: str) -> Checkout:
@@ -66,15 +82,22 @@ def at_commit(path: str, commit: str) -> Checkout:
         raise UsageError(f"{commit} has no header of traits below {path}")
     wanted = "".join(f"{commit}:./{name}\n" for name in names).encode()
     answered = _git(folder, "cat-file", "--batch", given=wanted)
-    files = list(zip((str(folder / name) for name in names), _objects(answered), strict=True))
+    contents = (partial(bytes, content) for content in _objects(answered))
+    files = list(zip((str(folder / name) for name in names), contents, strict=True))
     return _read(files, {name for name, _ in files}, f"{commit} of {path}")
 
 
-def _read(files: Iterable[tuple[str, bytes]], chosen: set[str], what: str) -> Checkout:
+def _read(
+    files: Iterable[tuple[str, Callable[[], bytes]]],
+    chosen: set[str],
+    what: str,
+    problems: Iterable[tuple[Place, str]] = (),
+) -> Checkout:
     program = Program()
-    problems: list[tuple[Place, str]] = []
-    for name, content in files:
+    problems = [*problems]
+    for name, load in files:
         try:
+            content = load()
             if len(content) > LARGEST:
                 raise ReadError(Place(name, 1), f"a header of {len(content)} bytes, at most {LARGEST} are read")
             program.add(Header(name, content.decode("utf-8", "replace")))
@@ -96,14 +119,48 @@ def _read(files: Iterable[tuple[str, bytes]], chosen: set[str], what: str) -> Ch
     return Checkout(reader, found, problems, others)
 
 
-def _below(folder: Path) -> list[Path]:
-    """The headers of traits and operations below a folder; every header, where none has such a name."""
-    every = sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS and path.is_file())
-    named = [path for path in every if _is_header(path)]
-    found = named if any(path.name.startswith(TRAITS) for path in named) else every
-    if not found:
-        raise UsageError(f"{folder}: no header is there")
-    return found
+@dataclass
+class _Below:
+    """The headers below a folder, at most one more than `most`: then there are more."""
+
+    most: int
+    cut: bool = False  # whether not all files were looked at
+
+    def headers(self, folder: Path, problems: list[tuple[Place, str]]) -> list[Path]:
+        """Return the headers of traits and operations; every header, if none has such a name.
+
+        What can't be read or followed is added to `problems`. Raises UsageError if there is no header.
+        """
+        every: list[Path] = []
+        named: list[Path] = []
+        for number, path in enumerate(_walk(folder, problems)):
+            if len(named) > self.most or number >= LOOKED_AT * self.most:
+                self.cut = True
+                break
+            if path.suffix not in ENDINGS:
+                continue
+            if not path.is_file():
+                why = "a link in a circle, or to nothing" if path.is_symlink() else "it is gone, or no file"
+                problems.append((Place(str(path), 1), f"it can't be read: {why}"))
+                continue
+            every += [path] if len(every) <= self.most else []
+            named += [path] if _is_header(path) else []
+        found = named if any(path.name.startswith(TRAITS) for path in named) else every
+        if not found and not problems:
+            among = f" among its first {LOOKED_AT * self.most:,} files: raise --max-files {self.most}"
+            raise UsageError(f"{folder}: no header is there{among if self.cut else ''}")
+        return found
+
+
+def _walk(folder: Path, problems: list[tuple[Place, str]]) -> Iterator[Path]:
+    """Yield the files below a folder in order, without git's own; links to folders aren't followed."""
+
+    def note(error: OSError) -> None:
+        problems.append((Place(str(error.filename), 1), f"it can't be read: {error.strerror}"))
+
+    for root, folders, names in os.walk(folder, onerror=note):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        yield from (Path(root, name) for name in sorted(names))
 
 
 def _is_header(path: PurePath) -> bool:
@@ -123,11 +180,12 @@ def _beside(path: Path) -> Iterator[Path]:
 
 
 def _bytes(path: Path) -> bytes:
+    """Return the content of a file, and a byte more than may be read of a larger one. Raises ReadError."""
     try:
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise ReadError(Place(str(path), 1), f"it can't be read: {error.strerror}") from error
 
 
 def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:

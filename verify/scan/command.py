@@ -25,7 +25,8 @@ that the asm strings of the arch headers issue. Every register of an asm string 
 declared arrays must be the registers that it takes. PATH is a checkout, a folder or a header. What cannot be read is
 listed with file and line, and is UNCHECKED."""
 EXAMPLE = "cutlass/include/cute --expect-known"
-STOPS = {"diff": ("format", "output", "quiet", "verbose"), "since": ("paths", "format", "output", "quiet", "verbose")}
+OF_CHANGES = ("format", "output", "quiet", "verbose", "max_files")
+STOPS = {"diff": OF_CHANGES, "since": ("paths", *OF_CHANGES)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,6 +40,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
     parser.add_argument("--checks", default="isa", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    parser.add_argument(
+        "--max-files", type=arguments.positive, default=1024, metavar="N",
+        help="read at most N headers; that there are more is UNCHECKED (default: 1024)",
+    )  # fmt: skip
     parser.add_argument(
         "--compiler", metavar="CMD", help="compare each layout with what a compiler prints, as `g++ -I DIR`"
     )
@@ -59,7 +64,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.scan.checkout import checkout
 
     with ending.uncollected():
-        read = checkout(options.paths)
+        read = checkout(options.paths, options.max_files)
         found = output.allowing(_report(read, options), options)
     if options.compiler and (code := _compared(read, options.compiler)):
         return code
@@ -100,11 +105,13 @@ def _changes(options: argparse.Namespace) -> int:
 
     with ending.uncollected():
         if options.diff:
-            old, new = (checkout([path]) for path in options.diff)
+            old, new = (checkout([path], options.max_files) for path in options.diff)
         elif len(options.paths) == 1:
-            old, new = at_commit(options.paths[0], options.since), checkout(options.paths)
+            old, new = at_commit(options.paths[0], options.since), checkout(options.paths, options.max_files)
         else:
             raise UsageError("--since needs one PATH, a folder of a git checkout")
+        for place, why in (*old.stopped, *new.stopped):
+            raise UsageError(f"{place.file}: {why}; the changes of a part aren't those of the whole")
         found = changes.compared(old, new)
     text = changes.as_json(found) if options.format == "json" else changes.as_text(found, options.verbose)
     output.write(text.splitlines()[-1] + "\n" if options.quiet and options.format == "text" else text, options.output)
@@ -132,6 +139,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     chosen = [part for one in read.definitions for part in _chosen(one, options.only)]
     results, missing = check_each(chosen, cases, "definitions", options.quiet)
     found = [unread(place.file, place, problem) for place, problem in read.problems if not options.only]
+    found += [unread(place.file, place, why) for place, why in read.stopped]
     found += [case for one in results if not isinstance(one, Failure) for case in one]
     found += [case for item in read.operations if not options.only for case in scanner.alone(item)]
     failures = tuple(one for one in results if isinstance(one, Failure))
