@@ -4,7 +4,7 @@
 A spelling is an opcode's words; `{name}` is one of the row's list of that name, `?` after a word makes it optional, and
 a last `*` is the rest of an instruction of isa_tables/ptx, under the name `rest`. What has no row has no meaning: a
 kernel that uses it is rejected. So is a modifier or an operand that no code reads, unless its row's `no_effect` says
-why it changes nothing: `Reads` notes what is read.
+why it changes nothing: `NotedWords` notes what is read.
 
 >>> found = meaning("mad.wide.s32")
 >>> found.types, found.row.value.text, found.row.meaning
@@ -84,7 +84,7 @@ class Meaning:
         return self.words[first[1:-1]] if first[0] == "{" else first
 
 
-class Reads(Mapping[str, str]):
+class NotedWords(Mapping[str, str]):
     """A mapping that notes which of its keys are asked for."""
 
     def __init__(self, content: Mapping[str, str]) -> None:
@@ -102,7 +102,7 @@ class Reads(Mapping[str, str]):
         return len(self._content)
 
 
-def unread(found: Meaning, words: Reads, types: Reads) -> list[str]:
+def unread(found: Meaning, words: NotedWords, types: NotedWords) -> list[str]:
     """Return the modifiers of an opcode that nobody has read, without those that change nothing."""
     row = found.row
     kinds = {kind for role, kind, _ in row.operands if role in types.seen}

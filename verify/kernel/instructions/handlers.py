@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from isa_tables.semantics import Meaning, Reads, meaning, unread
+from isa_tables.semantics import Meaning, NotedWords, meaning, unread
 from verify.kernel.instructions import (
     accesses,
     asynchronous,
@@ -143,7 +143,7 @@ def _accounted(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run,
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
     """
     roles = [role for role, _, _ in found.row.operands]
-    words, types, operands, opcode = Reads(found.words), Reads(found.types), one.operands, one.words
+    words, types, operands, opcode = NotedWords(found.words), NotedWords(found.types), one.operands, one.words
     one.operands, one.words = noted, spelled = _Operands(operands), _Words(opcode)
     noted.seen, spelled.seen = set(), set()
     try:
