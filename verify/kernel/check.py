@@ -138,6 +138,9 @@ def _domain(launch: Launch, align: int) -> str:
         f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
     )
     where = f"; dynamic shared memory at a multiple of {align} (smem_align)" if align else ""
+    sparse += "".join(
+        f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits is not None
+    )
     what = f"{sizes}; grid {grid} of {block} threads{chosen}{where}"
     return f"{what}; all data, in exact arithmetic{sparse}; not rounding, not SASS"
 

@@ -13,7 +13,7 @@ from verify.kernel.claims.expression import Evaluation, Node, Tensor, elements
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.registers import joined, word
-from verify.kernel.data.values import EXACT, FREE, MANTISSA, Ids, Mask
+from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, Ids, Mask
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity
 
@@ -38,6 +38,7 @@ class Comparison:
         self._compare()
         if not self.wrong.any():
             self._precision()
+            self._note_wrapping(of)
 
     def _stored(self) -> Ids:
         """The ids of the array's elements after the run."""
@@ -130,6 +131,16 @@ class Comparison:
         else:
             found = Finding("no meaning", Severity.UNKNOWN, line, f"{where} depend on it: {text}")
         self.findings.append(found)
+
+    def _note_wrapping(self, of: Interpretation) -> None:
+        """Note that integers which may leave the output's type are compared modulo 2^n."""
+        kind = self.array.kind
+        if kind in LIMITS:
+            low, high = LIMITS[kind]
+            histories = self.values.histories.among(self.values.history[self.ids])
+            if any(one.low < low or one.high > high for one in histories):
+                text = f"integers of {self.name} that leave {kind} are equal modulo 2^{kind[1:]}"
+                of.findings.notes.setdefault(text, set()).add(0)
 
     def _precision(self) -> None:
         """Report narrowings before the last step, and a last one to another format than the output's."""

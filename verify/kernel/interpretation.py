@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 from verify.kernel.claims.launch import Array, Launch
-from verify.kernel.data.values import SIZE, Values
+from verify.kernel.data.values import LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import Finding, Findings
@@ -67,10 +67,12 @@ class Interpretation:
         if sample is not None and sample.shape != array.shape:
             raise SpecError(f"samples.{array.name}", f"has the shape {sample.shape}, not {array.shape}")
         if sample is None:
-            low = 0 if array.kind[0] == "u" else -3
-            sample = self.values.points.integers(low, 4, array.shape).astype(np.float64)
+            least, most = array.limits or LIMITS.get(array.kind, (-3, 3))
+            low, high = max(least, min(-3, most)), min(most, max(3, least))
+            sample = self.values.points.integers(low, high, array.shape, endpoint=True).astype(np.float64)
         sample = np.where(there.reshape(array.shape), sample, 0.0)
-        first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample)
+        limits = (0, 0) if array.zero else array.limits
+        first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample, limits)
         self.values.residues[:, first : first + len(places)] *= there
         region = Region(array, first, owner, places, size, number)
         if array.out or array.scratch or array.content is not None:

@@ -196,7 +196,7 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
         notes.append(f"reads    parameters {listed}")
     for text, lines in outcome.notes:
         listed = ", ".join(map(str, lines[:6])) + (", …" if len(lines) > 6 else "")
-        notes.append(f"assumed  {text}: line{'s' * (len(lines) > 1)} {listed}")
+        notes.append(f"assumed  {text}" + (f": line{'s' * (len(lines) > 1)} {listed}" if lines != (0,) else ""))
     notes += [f"hidden   {one}" for one in outcome.hidden]
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"

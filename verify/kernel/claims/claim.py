@@ -18,7 +18,7 @@ from verify.core.errors import SpecError
 from verify.kernel.claims import defaults, expression, sparsity
 from verify.kernel.claims.expression import whole
 from verify.kernel.claims.launch import Array, Launch, known
-from verify.kernel.data.values import SIZE
+from verify.kernel.data.values import LIMITS, SIZE
 
 MAX_ELEMENTS = 1 << 24  # of an array
 MAX_SPARSE = 1 << 20  # of a sparse one
@@ -28,7 +28,7 @@ KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
     *("narrow", "arrays", "smem_align"),
 )
-ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "sparse", "metadata")
+ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
 WORDS = ("u8", "u16", "u32")  # types of metadata
 
 
@@ -158,11 +158,26 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
     if not all(isinstance(flag, bool) for flag in flags):
         raise SpecError(key, "out, scratch and zero are true or false")
     offset = whole(f"{key}.offset", given["offset"] if "offset" in given else defaults.offset(number, kind), sizes)
-    made = Array(name, dims, shape, steps, kind, offset, *flags)
+    made = replace(Array(name, dims, shape, steps, kind, offset, *flags), limits=_limits(given, key))
     if given.get("sparse", False) is not False:
         made = _sparse(made, given["sparse"], key)
     _check_places(made, key)
     return made
+
+
+def _limits(given: Mapping[str, Any], key: str) -> tuple[int, int] | None:
+    """The least and the greatest number of an array of integers."""
+    found, kind = given.get("range"), given["type"]
+    if found is None:
+        return None
+    if kind not in LIMITS:
+        raise SpecError(f"{key}.range", f"bounds integers, and the array is of type {kind}")
+    least, most = LIMITS[kind]
+    if not isinstance(found, list) or len(found) != 2 or not all(type(one) is int for one in found):
+        raise SpecError(f"{key}.range", f"expected the least and the greatest number, as [0, 15], found {found!r:.60}")
+    if not least <= found[0] <= found[1] <= most or given.get("zero") is True:
+        raise SpecError(f"{key}.range", f"expected numbers from {least} to {most}, the least first, found {found}")
+    return found[0], found[1]
 
 
 def _sparse(array: Array, given: Any, key: str) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +34,18 @@ class History(NamedTuple):
     slot: int = 0  # its place in a fragment of wmma
     last: int = 0  # and END less it: the two differ if values of two places meet
     rounded: int = 0  # whether it went through a narrower format, also one that the claim allows: LATELY or BEFORE
+    low: float = -inf  # the least number that it may be
+    high: float = inf  # and the greatest
 
     @property
     def marked(self) -> bool:
         """Whether it has any mark."""
-        return any(self[3:])
+        return any(self[3:10])
+
+    @property
+    def growth(self) -> Growth:
+        """Its bounds, to compute with."""
+        return Growth(*self[:3], self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +55,59 @@ class Growth:
     degree: float = 0.0
     norm: float = 0.0
     denominator: float = 0.0
+    low: float = -inf
+    high: float = inf
+
+    def _added(self, other: Any, low: float, high: float) -> Growth:
+        norm = max(self.norm, other.norm) + 1
+        return Growth(max(self.degree, other.degree), norm, max(self.denominator, other.denominator), low, high)
 
     def __add__(self, other: Any) -> Growth:
-        other = other if isinstance(other, Growth) else Growth()
-        norm = max(self.norm, other.norm) + 1
-        return Growth(max(self.degree, other.degree), norm, max(self.denominator, other.denominator))
+        other = _lifted(other)
+        return self._added(other, self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: Any) -> Growth:
+        other = _lifted(other)
+        return self._added(other, self.low - other.high, self.high - other.low)
+
+    def __rsub__(self, other: Any) -> Growth:
+        return _lifted(other) - self
 
     def __mul__(self, other: Any) -> Growth:
-        other = other if isinstance(other, Growth) else Growth()
-        return Growth(self.degree + other.degree, self.norm + other.norm, self.denominator + other.denominator)
+        other = _lifted(other)
+        ends = [x * y if x and y else 0.0 for x in (self.low, self.high) for y in (other.low, other.high)]
+        degree, norm = self.degree + other.degree, self.norm + other.norm
+        return Growth(degree, norm, self.denominator + other.denominator, min(ends), max(ends))
 
-    __sub__ = __radd__ = __rsub__ = __add__
-    __rmul__ = __mul__
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def _lifted(number: Any) -> Growth:
+    """Return a number of a formula as bounds."""
+    return number if isinstance(number, Growth) else Growth(low=float(number), high=float(number))
+
+
+def joined_growth(parts: Sequence[History]) -> Growth:
+    """Return bounds of values of any of these histories; one without a meaning, of an idle thread, bounds no number."""
+    degree, norm, denominator = (max(one[row] for one in parts) for row in range(3))
+    clear = [one for one in parts if not one.cause] or parts
+    return Growth(degree, norm, denominator, min(one.low for one in clear), max(one.high for one in clear))
+
+
+def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
+    """Return the bounds of a function that is no polynomial, by its name and its arguments'."""
+    lows, highs = [one.low for one in parts], [one.high for one in parts]
+    low, high = -inf, inf
+    if name == "relu":
+        low, high = max(lows[0], 0.0), max(highs[0], 0.0)
+    elif name == "abs":
+        low, high = max(lows[0], -highs[0], 0.0), max(-lows[0], highs[0])
+    elif name in ("max", "min"):
+        apply = max if name == "max" else min
+        low, high = apply(lows), apply(highs)
+    elif name == "where":  # where(a > b, x, y)
+        low, high = min(lows[2:]), max(highs[2:])
+    return Growth(degree=1, low=low, high=high)
 
 
 def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
@@ -67,7 +116,8 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
     absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
     slot, last = max(one.slot for one in parts), max(one.last for one in parts)
-    return History(growth.degree, growth.norm, growth.denominator, cause, absorbed, event, opaque, slot, last, rounded)
+    bounds, marks = (growth.degree, growth.norm, growth.denominator), (absorbed, event, opaque, slot, last, rounded)
+    return History(*bounds, cause, *marks, growth.low, growth.high)
 
 
 def joined(histories: Sequence[History]) -> History:
@@ -124,7 +174,7 @@ class Histories:
 
     def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
         """The numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
-        fields = self.table().T.astype(np.uint64)
+        fields = self.table()[:, :10].T.astype(np.uint64)
         packed = np.zeros(c.shape, np.uint64)
         for bits, one in zip(_BITS, (fields[3], fields[4:6].max(0), *fields[6:]), strict=True):
             factors = np.maximum(one[a].max(2)[:, :, None], one[b].max(1)[:, None])
@@ -137,7 +187,8 @@ class Histories:
             )
             bounds = growth.degree, growth.norm, growth.denominator
             rounded = BEFORE if rounded else LATELY if rounds else 0
-            made.append(self.number(History(*bounds, cause, absorbed, event, opaque, slot, last, rounded)))
+            marks = absorbed, event, opaque, slot, last, rounded
+            made.append(self.number(History(*bounds, cause, *marks, growth.low, growth.high)))
         return np.array(made, np.uint32)[place.reshape(c.shape)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.kernel.data.values import BITS, CODE, FIRST, SIZE, Bits, Ids, Mask, Values
+from verify.kernel.data.values import BITS, CODE, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
 
 _SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
 _BYTE = np.arange(16, dtype=np.uint32)
@@ -21,7 +21,7 @@ _ZERO = np.zeros(1, np.uint64)
 _KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)
 _WIDER = {"bf16": "f32", "tf32": "f32", "f16": "f32", "e5m2": "f16"}
 UPPER = {"f32": "bf16", "f16": "e5m2"}  # type -> the type that its upper half is
-_SAME = ({"f32", "tf32"}, {"s32", "u32"}, {"s64", "u64"}, {"s16", "u16"})
+_SAME = ({"f32", "tf32"}, {"s64", "u64"}, {"s32", "u32"}, {"s16", "u16"}, {"s8", "u8"})  # of one set of bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +248,8 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
             here = rest & (parts == cut).all(1) & (values.kind[ids] == CODE[wide])
             found[here] = values.copy(ids[here], kind, narrows=True)
             rest = rest & ~here
-    if kind[0] in "su" and size > 1:  # a smaller unsigned number with zeros above
-        first = parts[:, 0] >> np.uint32(3)
-        for name in ("u8", "u16", "u32"):
-            if SIZE[name] < size:
-                run = np.where(_BYTE[:size] < SIZE[name], (first << np.uint32(3))[:, None] + _BYTE[:size], 0)
-                here = rest & (parts == run).all(1) & (values.kind[first] == CODE[name])
-                found[here] = values.copy(first[here], kind, narrows=False)
-                rest = rest & ~here
+    if kind in LIMITS:
+        rest = _zero_extended(values, kind, parts, rest, found)
     low = (parts & np.uint32(7) == _BYTE[: parts.shape[1]]) & (parts >> np.uint32(3) < FIRST) & (parts > 0)
     reserved = rest & low.any(1)  # one byte without a meaning makes the whole without one
     found[reserved] = (np.where(low, parts, 0).max(1) >> np.uint32(3))[reserved]
@@ -267,6 +261,8 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
 
 def _retyped(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
     """Values of one type as another: the same number if the bits say so, or a reason why there is no meaning."""
+    if {kind, name} <= LIMITS.keys() and SIZE[name] > SIZE[kind]:  # the lowest bytes of an integer
+        return values.copy(ids, kind, narrows=False)
     if SIZE[name] != SIZE[kind]:
         return values.reason(f"{SIZE[kind]} bytes that begin with a value of type {name} are read as {kind}")
     if any({kind, name} <= same for same in _SAME):
@@ -274,6 +270,21 @@ def _retyped(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
     if all(int(each) in values.rounded for each in ids):
         return np.array([values.constant(values.rounded[int(each)], kind) for each in ids], np.uint32)
     return values.reason(f"the bits of a value of type {name} are used as {kind}")
+
+
+def _zero_extended(values: Values, kind: str, parts: Ids, rest: Mask, found: Ids) -> Mask:
+    """Find integers that are smaller ones with zeros above; what is left of `rest`."""
+    size, first = SIZE[kind], parts[:, 0] >> np.uint32(3)
+    for name in ("u8", "u16", "u32"):
+        if SIZE[name] < size:
+            run = np.where(_BYTE[:size] < SIZE[name], (first << np.uint32(3))[:, None] + _BYTE[:size], 0)
+            integers = [CODE[each] for each in LIMITS if SIZE[each] >= SIZE[name]]
+            here = rest & (parts == run).all(1) & np.isin(values.kind[first], integers)
+            if here.any():
+                narrow = values.copy(first[here], name, narrows=False)
+                found[here] = values.copy(values.whole(narrow, name), kind, narrows=False)
+            rest = rest & ~here
+    return rest
 
 
 def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:

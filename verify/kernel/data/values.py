@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import inf, isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,18 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data.choices import Choices
-from verify.kernel.data.histories import BEFORE, LATELY, Growth, Histories, History, Numbers, joined, merged
+from verify.kernel.data.histories import (
+    BEFORE,
+    LATELY,
+    Growth,
+    Histories,
+    History,
+    Numbers,
+    chosen_growth,
+    joined,
+    joined_growth,
+    merged,
+)
 from verify.kernel.data.residues import DEPTH, LEAST, PRIMES_THERE, Stack, cut, random_prime
 
 Ids: TypeAlias = NDArray[np.uint32]
@@ -40,6 +52,11 @@ BYTES = (0, 2, 2, 4, 4, 8, 1, 1, 4, 4, 1, 1, 2, 2, 8, 8)
 SIZE = dict(zip(KINDS, BYTES, strict=True))
 MANTISSA = {"f64": 53, "f32": 24, "tf32": 11, "f16": 11, "bf16": 8, "e4m3": 4, "e5m2": 3}  # bits with the hidden one
 EXACT, CHOSEN, FREE = range(3)  # opaque: a polynomial; a comparison chose; a function without meaning was applied
+LIMITS = {  # integer type -> its least and greatest number
+    f"{sign}{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
+    for sign in "su"
+    for bits in (8, 16, 32, 64)
+}
 _TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
 _QUEUED = 1 << 17  # elements of a batch
 
@@ -166,15 +183,16 @@ class Values:
         self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
         self.top, self.copies = len(old), []
 
-    def variables(self, kind: str, samples: NDArray[np.float64]) -> int:
-        """The first id of an array's elements: independent unknowns, at random points."""
+    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[int, int] | None = None) -> int:
+        """The first id of an array's elements: independent unknowns, at random points; integers lie within limits."""
         count = samples.size
         first = self.new(count, CODE[kind])
         place = slice(first, first + count)
         for row, prime in zip(self.residues, self.primes, strict=True):
             row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
         self.sample[place] = samples.ravel()
-        self.history[place] = self.histories.number(History(degree=1))
+        low, high = limits or LIMITS.get(kind) or (-inf, inf)
+        self.history[place] = self.histories.number(History(degree=1, low=low, high=high))
         self.inputs = self.top
         return first
 
@@ -221,7 +239,8 @@ class Values:
             row[first] = number.numerator * pow(number.denominator, -1, p) % p
         self.sample[first] = float(number)
         norm = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
-        history = History(norm=norm, denominator=number.denominator.bit_length() - 1)
+        low = high = float(number)
+        history = History(norm=norm, denominator=number.denominator.bit_length() - 1, low=low, high=high)
         self.history[first] = self.histories.number(history)
         return first
 
@@ -232,7 +251,7 @@ class Values:
         event = self.event(narrows) if narrows else 0
 
         def bounds(parts: Sequence[History]) -> History:
-            growth = [Growth(*one[:3]) for one in parts]
+            growth = [one.growth for one in parts]
             return merged(parts, evaluate(tree, dict(zip(roles, growth, strict=True))), event, bool(narrows))
 
         def compute(parts: Parts) -> tuple[Exact, Numbers]:
@@ -259,8 +278,36 @@ class Values:
 
         return self._queue(("copy", kind, event, narrows), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
 
+    def whole(self, ids: Ids, kind: str) -> Ids:
+        """The same values, used as the numbers that their bits are in an integer type.
+
+        Bits are a number modulo 2^n; a value that may lie outside of the type is another number, and has no meaning.
+        """
+        if (ids < self.inputs).all() and (self.kind[ids] == CODE[kind]).all():  # elements of arrays are of their type
+            return ids
+        low, high = LIMITS[kind]
+        line = self.line
+
+        def bound(parts: Sequence[History]) -> History:
+            one = parts[0]
+            if one.cause or (low <= one.low and one.high <= high):
+                return one
+            there = (
+                f"it lies from {one.low:.0f} to {one.high:.0f}" if isfinite(one.high - one.low) else "it has no bound"
+            )
+            text = f"an integer is used as a number of type {kind}, from {low} to {high}, and {there}: `range` of the "
+            return one._replace(cause=self.reason(f"{text}claim's arrays bounds what they hold", line))
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            flat = np.concatenate(parts[0])
+            return self.exact(flat), self.histories.combined([self.history.take(flat)], bound)
+
+        return self._queue(("whole", kind, line), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
-        """The ids of a * b + c, for stacks of matrices of ids."""
+        """The ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types."""
+        if kind in LIMITS:
+            a, b = (self.whole(each, KINDS[int(self.kind[each].max())] or kind) for each in (a, b))
         if a.shape[2] > DEPTH:
             c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows)
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
@@ -374,14 +421,17 @@ class Values:
         """The histories of a * b + c: one for all where no operand has a mark."""
         found = [one.of(self.history) for one in (a, b, c)]
         among = [self.histories.among(one) for one in found]
-        left, right, sums = (Growth(*(max(one[row] for one in each) for row in range(3))) for each in among)
-        terms = Growth(norm=max(a.ids.shape[2] - 1, 1).bit_length())
+        left, right, sums = (joined_growth(each) for each in among)
+        count = a.ids.shape[2]
+        terms = Growth(norm=max(count - 1, 1).bit_length(), low=count, high=count)
         growth = left * right * terms + sums
         if any(one.marked for each in among for one in each):
             whole = [one.each(each) for one, each in zip((a, b, c), found, strict=True)]
             return self.histories.spread(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
         bounds = growth.degree, growth.norm, growth.denominator
-        return np.array([self.histories.number(History(*bounds, narrowed=event, rounded=LATELY * rounds))], np.uint32)
+        rounded = LATELY * rounds
+        history = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
+        return np.array([self.histories.number(history)], np.uint32)
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""
@@ -394,7 +444,7 @@ class Values:
         self.residues[:, place], self.sample[place] = made
 
         def unknown(parts: Sequence[History]) -> History:
-            found = merged(parts, Growth(degree=1))
+            found = merged(parts, chosen_growth(name, [one.growth for one in parts]))
             return found._replace(opaque=max(found.opaque, opaque))
 
         self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)

@@ -18,7 +18,7 @@ from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
 from verify.kernel.data.registers import Word, joined, octets, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
-from verify.kernel.instructions.integers import cut, extended, register_width
+from verify.kernel.instructions.integers import cut, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
@@ -260,6 +260,19 @@ def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int
     return machine.local_labels[who[:, None], places], machine.local_plain[who[:, None], places]
 
 
+def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: int) -> tuple[Bits, Ids]:
+    """The bits and labels of numbers of a type in a register of so many bytes."""
+    size = SIZE[kind]
+    spread = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 8 * width)
+    data: Mask = np.asarray(labels.any(1))
+    if not data.any():
+        return spread, labels
+    values = machine.values
+    ids = values.whole(Word(bits, labels).elements(values, kind, size)[:, 0], kind)
+    made = Word.of(values.copy(ids, f"s{8 * width}", narrows=False)[:, None], f"s{8 * width}").wide(width)
+    return np.where(data, np.uint64(0), spread), np.where(data[:, None], made, np.uint32(0))
+
+
 def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") -> Run:
     """ld: bytes from memory into registers; a narrow signed number is extended by its sign."""
     kind, space = meaning.types["d"], meaning.words.get("space", space)
@@ -280,11 +293,11 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
             bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
             if kind[0] == "s" and room > 8 * size:
-                bits = cut(extended(bits, 8 * size).view(np.uint64), room)
+                bits, label = _sign_extended(machine, bits, label, kind, room // 8)
             if whole:
                 put(word(bits, label), mask)
                 continue
-            wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, size), np.uint32)
+            wide_bits, wide = np.zeros(machine.count, np.uint64), np.zeros((machine.count, label.shape[1]), np.uint32)
             wide_bits[threads], wide[threads] = bits, label
             put(word(wide_bits, wide), mask)
 

@@ -12,7 +12,7 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, settled, word
-from verify.kernel.data.values import CHOSEN, FIRST, SIZE, Bits, Ids, Mask
+from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
@@ -115,12 +115,12 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
     data = decided(left) | decided(right)
-    if relation in ("eq", "ne", "num", "nan") or kind[0] not in "fbs":
+    if relation in ("eq", "ne", "num", "nan"):
         made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
         return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
     if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite
         left, right = right, left
-    if kind[0] != "s":
+    if kind not in LIMITS:
         machine.findings.note(NOT_NAN)
     ids: Ids = difference(machine, left, right, kind)
     opposite = relation in ("ge", "le")
@@ -130,10 +130,11 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
 
 
 def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
-    """The ids of left - right, compared as a type; bit types hold floats of their width where data are compared."""
-    kind = kind if kind[0] == "f" or kind == "bf16" else f"s{WIDTHS[kind]}"
+    """The ids of left - right, compared as numbers of a type."""
     values = machine.values
     a, b = (each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right))
+    if kind in LIMITS:
+        a, b = (values.whole(each, kind) for each in (a, b))
     count = max(len(a), len(b))
     return values.field(_DIFFERENCE, ("a", "b"), [np.broadcast_to(each, count) for each in (a, b)], kind)
 

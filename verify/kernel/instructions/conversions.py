@@ -114,8 +114,14 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         machine.findings.note(*notes)
         ids = [each.elements(values, kind, size) for each in found]
+        if kind in _WHOLE and (target not in _WHOLE or _WHOLE[target] > _WHOLE[kind]):
+            ids = [values.whole(each, kind) for each in ids]
         both = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
-        put(Word.of(values.copy(both, target, narrows), target), mask)
+        made = values.copy(both, target, narrows)
+        if target in _WHOLE and target[0] == "s" and room > 8 * width:  # extended by its sign, as a number of its type
+            put(Word.of(values.copy(values.whole(made, target), f"s{room}", narrows=False), f"s{room}"), mask)
+        else:
+            put(Word.of(made, target), mask)
 
     return run
 
@@ -141,10 +147,10 @@ def _extended(found: Word, kind: str, room: int) -> Word:
 
 
 def _is_value(machine: Machine, found: Word, kind: str) -> bool:
-    """Whether a register holds whole numbers of a type or of its width and sign, not other bytes that are moved."""
+    """Whether a register holds integers of a type or wider ones, not other bytes that are moved."""
     first = found.wide(SIZE[kind])[:, 0]
     kinds = machine.values.kind[(first >> np.uint32(3))[(first > 0)]]
-    alike = [name for name in _names(kinds) if name[:1] == kind[0] and SIZE[name] == SIZE[kind]]
+    alike = [name for name in _names(kinds) if name in _WHOLE and SIZE[name] >= SIZE[kind]]
     return bool(len(kinds)) and len(alike) == len(_names(kinds))
 
 
@@ -172,7 +178,7 @@ def _keeps(kind: str, target: str, rounding: str) -> bool:
 def _narrows(kind: str, target: str) -> bool:
     """Whether a conversion may round."""
     if kind in _WHOLE:
-        return (target in _WHOLE and _WHOLE[target] < _WHOLE[kind]) or MANTISSA.get(target, 64) < 8 * SIZE[kind] - 8
+        return target not in _WHOLE and MANTISSA.get(target, 64) < 8 * SIZE[kind] - 8  # integers are kept modulo 2^n
     if target in _WHOLE:
         return True
     return MANTISSA[target] < MANTISSA[kind] or _RANGE[target] < _RANGE[kind]

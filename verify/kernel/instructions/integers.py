@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isa_tables.formula import Choice, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
-from verify.kernel.data.values import Bits, Mask
+from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask
 from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -63,13 +63,16 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     types = [meaning.types[role] for role in roles]
     put, width = machine.writer(one.operands[0]), WIDTHS[types[0]]
     reads = [machine.reader(operand) for operand in one.operands[1:]]
-    tree, ring = formula.tree, _ring(formula.tree)
+    tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
     same = ring and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def run(mask: Mask | None) -> None:
         found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
-            put(_on_data(machine, found, types, roles, tree if ring else None, mask), mask)
+            if head in ("min", "max", "abs"):
+                put(extremum_of_data(machine, head, found, types[0]), mask)
+            else:
+                put(_on_data(machine, found, types, roles, tree if ring else None), mask)
             return
         if same:
             named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], found, strict=True)}
@@ -83,20 +86,33 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _on_data(
-    machine: Machine, found: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None,
-    mask: Mask | None,
+    machine: Machine, found: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None
 ) -> Word:  # fmt: skip
-    """Sums and products of whole numbers that are data; otherwise a value without a meaning."""
-    values, kind = machine.values, types[0]
-    size = WIDTHS[kind] // 8
-    if tree is not None and kind in ("s32", "u32", "s64", "u64") and set(types) == {kind}:
-        ids = [each.elements(values, "s32" if size == 4 else "s64", size)[:, 0] for each in found]
+    """Sums and products of integers that are data, modulo 2^n; otherwise a value without a meaning."""
+    values, width = machine.values, WIDTHS[types[0]]
+    kind = f"s{width}"  # bits are a number modulo 2^n: the sign is a matter of who uses them as a number
+    if tree is not None and all(name in LIMITS and WIDTHS[name] <= width for name in types):
+        ids = [_whole(machine, each, name, width) for each, name in zip(found, types[1:], strict=True)]
         count = max(map(len, ids))
-        made = values.field(
-            tree, roles[1:], [np.broadcast_to(each, count) for each in ids], "s32" if size == 4 else "s64"
-        )
-        return Word.of(made[:, None], "s32" if size == 4 else "s64")
-    return without_meaning(machine, found, size, "an integer operation on data")
+        made = values.field(tree, roles[1:], [np.broadcast_to(each, count) for each in ids], kind)
+        return Word.of(made[:, None], kind)
+    return without_meaning(machine, found, width // 8, "an integer operation on data")
+
+
+def _whole(machine: Machine, operand: Word, kind: str, width: int) -> Ids:
+    """The ids of integers; those that a wider result needs as numbers must lie within their type."""
+    values = machine.values
+    if WIDTHS[kind] == width:
+        return operand.elements(values, f"s{width}", width // 8)[:, 0]
+    return values.whole(operand.elements(values, kind, SIZE[kind])[:, 0], kind)
+
+
+def extremum_of_data(machine: Machine, head: str, found: Sequence[Word], kind: str) -> Word:
+    """min, max and abs of integers that are data, as numbers of their type."""
+    values = machine.values
+    ids = [values.whole(each.elements(values, kind, SIZE[kind])[:, 0], kind) for each in found]
+    made = values.apply(head, np.broadcast_arrays(*ids), f"s{WIDTHS[kind]}", CHOSEN)
+    return Word.of(made[:, None], f"s{WIDTHS[kind]}")
 
 
 def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str) -> Word:
