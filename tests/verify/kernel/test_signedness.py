@@ -176,8 +176,10 @@ ret;
 }}
 """
 ADDRESS = "mul.wide.u32 %d6, %r1, 4; add.s64 %d7, %d3, %d6;"
-SUMS = {"s32": f"{ADDRESS} st.global.u32 [%d7], %r4;",
-        "f32": f"{ADDRESS} cvt.rn.f32.s32 %f1, %r4; mul.f32 %f1, %f1, 0f3F000000; st.global.f32 [%d7], %f1;"}  # fmt: skip
+SUMS = {
+    "s32": f"{ADDRESS} st.global.u32 [%d7], %r4;",
+    "f32": f"{ADDRESS} cvt.rn.f32.s32 %f1, %r4; mul.f32 %f1, %f1, 0f3F000000; st.global.f32 [%d7], %f1;",
+}
 
 
 @pytest.mark.parametrize("out", SUMS)
