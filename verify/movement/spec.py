@@ -82,9 +82,14 @@ def swizzled(value: object) -> Tile:
 
     Raises ValueError.
     """
+    from layouts import Swizzle
     from layouts.pasted import swizzle_and_layout
 
     swizzle, inner = swizzle_and_layout(text(value))
+    if not swizzle.bits:  # the identity, wherever its fields would be
+        swizzle = Swizzle(0, 0, 0)
+    if swizzle.period > LARGEST:
+        raise ValueError(f"{swizzle} moves bits above 2^56")
     return Tile(bounded(inner, value), swizzle)
 
 
