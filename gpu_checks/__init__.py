@@ -75,6 +75,10 @@ gpu_checks/recordings/README.md has the results, and how to record a GPU.
 
 from __future__ import annotations
 
+from lanecheck_console import interrupts
+
+interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
+
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
+from lanecheck_console import interrupts
 from lanecheck_console.command import unread, until_closed, width
 from lanecheck_console.exits import Exit
 from lanecheck_console.streams import tolerant
@@ -24,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
 
 def guarded(name: str, body: Callable[[], int]) -> int:
     """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
-    with tolerant():
+    with interrupts.raising(), tolerant():
         return _guarded(name, body)
 
 

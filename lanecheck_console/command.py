@@ -10,7 +10,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from lanecheck_console import installation
+from lanecheck_console import installation, interrupts
 from lanecheck_console.exits import RULE, Exit
 from lanecheck_console.streams import tolerant
 
@@ -106,7 +106,7 @@ def width(on_terminal: bool) -> int:
 @contextmanager
 def until_closed() -> Iterator[None]:
     """Exit with code 2 and a message if stdout is closed or on a full disk; a reader that has gone is no error."""
-    with tolerant():
+    with interrupts.raising(), tolerant():
         if sys.stdout is None:
             print("cannot write to stdout: it is closed", file=sys.stderr)
             raise SystemExit(Exit.USAGE)

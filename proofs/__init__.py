@@ -58,6 +58,10 @@ References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bj
 
 from __future__ import annotations
 
+from lanecheck_console import interrupts
+
+interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
+
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

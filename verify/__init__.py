@@ -63,6 +63,10 @@ three checks) < `atom`, `tiling`, `movement`, `index`, `laws`, `atlas`, `mutate`
 
 from __future__ import annotations
 
+from lanecheck_console import interrupts
+
+interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from lanecheck_console import installation
+from lanecheck_console import installation, interrupts
 from lanecheck_console.outputs import Unwritable
 from lanecheck_console.streams import tolerant
 from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
@@ -48,7 +48,7 @@ def _watched() -> bool:
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
-    with tolerant():
+    with interrupts.raising(), tolerant():
         return _guarded(body, argv)
 
 
