@@ -82,8 +82,17 @@ def verify_movement(
     return _report([_suite(False).of_movement(movement)], (), allow_unchecked)
 
 
-def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equals: object | None = None) -> Report:
+def verify_layout(
+    layout: object,
+    onto: tuple[int, int] | int | None = None,
+    equals: object | None = None,
+    *,
+    ptx: str | None = None,
+    operand: str | None = None,
+) -> Report:
     """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
+
+    With `ptx` and `operand` it is compared with that operand of an instruction; otherwise no instruction is compared.
 
     A layout is a text in any spelling, or an object of ours, of the CuTe DSL, of pycute or of tensor-layouts.
 
@@ -92,19 +101,22 @@ def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equ
     >>> bool(verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)))
     False
 
-    Raises UsageError for a text that is no layout, and SpecError unless just one of `onto` and `equals` is given.
+    Raises UsageError for a text that is no layout, and SpecError unless it is said what the layout is compared with.
     """
-    from verify.layout import compare, onto_tile
+    from verify.layout import check_operand, compare, of_operand, onto_tile
 
-    if (onto is None) == (equals is None):
-        raise SpecError("", "verify_layout: give onto or equals, one of the two")
+    check_operand(ptx, operand)
+    if (onto is None and ptx is None) == (equals is None):
+        raise SpecError("", "verify_layout: give onto or equals, one of the two; or ptx and operand")
     text = _text_of(layout)
-    if onto is None:
+    if equals is not None:
         return compare(text, _text_of(equals))
+    if onto is None:
+        return of_operand(text, ptx or "", operand or "")
     tile = (onto, 1) if isinstance(onto, int) else onto
     if not (isinstance(tile, tuple) and len(tile) == 2 and all(type(extent) is int and extent > 0 for extent in tile)):
         raise SpecError("onto", f"verify_layout: expected a tile such as (16, 8) or 128, found {onto!r:.60}")
-    return onto_tile(text, tile)
+    return onto_tile(text, tile) if ptx is None else of_operand(text, ptx, operand or "", tile)
 
 
 def _text_of(layout: object) -> str:

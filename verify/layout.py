@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout LAYOUT`: verify one layout as a map onto a tile, or as the same function as another."""
+"""`python -m verify.layout LAYOUT`: verify one layout as a map onto a tile, as an operand, or as another one.
+
+`onto_tile`    is it a bijection onto a tile?
+`of_operand`   does an instruction distribute an operand like this?
+`compare`      is it the same function as another layout?
+"""
 
 from __future__ import annotations
 
@@ -17,6 +22,7 @@ from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout, LayoutError
+    from verify.atom.checker import AtomChecker
     from verify.binding.atom import BoundAtom
     from verify.core.verdict import Check, Counterexample, Evidence, Verdict
     from verify.maps.fragment_map import FragmentMap
@@ -25,7 +31,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
-Or, with --equals: is it the same function as another layout, however both are written?"""
+With --ptx and --operand: does the instruction distribute this operand like that? Or, with --equals: is it the same
+function as another layout, however both are written? Without --ptx no instruction is compared."""
 LARGEST = 1 << 24  # points of a layout, its values and elements of a tile: of each element the owners are counted
 
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
@@ -46,6 +53,8 @@ def _main(argv: Sequence[str] | None) -> int:
         "layout", nargs="?", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"'
     )
     parser.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")
+    parser.add_argument("--ptx", metavar="MNEMONIC", help="an instruction: does it distribute --operand like this?")
+    parser.add_argument("--operand", metavar="X", help="which operand of --ptx: A, B, C, E, SFA or SFB")
     parser.add_argument("--equals", metavar="OTHER", help="a layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
     _check(options)
@@ -54,20 +63,35 @@ def _main(argv: Sequence[str] | None) -> int:
     other = options.equals
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
-        report = onto_tile(options.layout, tile_of(options.onto)) if other is None else compare(options.layout, other)
+        tile = None if options.onto is None else tile_of(options.onto)
+        if other is not None:
+            report = compare(options.layout, other)
+        elif options.ptx is not None:
+            report = of_operand(options.layout, options.ptx, options.operand, tile)
+        else:
+            report = onto_tile(options.layout, tile or (1, 1))
     return output.report(report, options)
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raise UsageError unless there is a layout and just one of --onto and --equals."""
+    """Raise UsageError unless there is a layout, and something that it can be compared with."""
     text = options.layout
     if text is None:
         raise UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
-    if options.onto is None and options.equals is None:
+    check_operand(options.ptx, options.operand)
+    if options.onto is None and options.equals is None and options.ptx is None:
         parsed(text)
-        raise UsageError(f"{text}: verify what? Give --onto MxN, the tile, or --equals OTHER, another layout")
-    if options.onto is not None and options.equals is not None:
-        raise UsageError("--onto and --equals: give one of them")
+        ways = "--onto MxN (the tile), --ptx MNEMONIC --operand X (an instruction), or --equals OTHER"
+        raise UsageError(f"{text}: nothing to check yet: add {ways}")
+    for name in ("onto", "ptx"):
+        if getattr(options, name) is not None and options.equals is not None:
+            raise UsageError(f"--{'onto and --equals' if name == 'onto' else 'equals and --ptx'}: give one of them")
+
+
+def check_operand(ptx: str | None, operand: str | None) -> None:
+    """Raise UsageError if one of --ptx and --operand is given without the other."""
+    if (ptx is None) != (operand is None):
+        raise UsageError("--ptx and --operand: give both: an instruction, and which operand of it the layout is")
 
 
 def tile_of(text: str) -> tuple[int, int]:
@@ -107,8 +131,8 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
     from verify.core.verdict import Check, Claim, join
-    from verify.evidence import isa
-    from verify.report import Case, Report
+    from verify.evidence import cause, isa
+    from verify.report import Alone, Case, Report
 
     subject, whole = bound(text, extent)
     part = subject.parts[0]
@@ -121,8 +145,47 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     ):
         if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
-    drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", "x".join(map(str, extent))])
-    return Report((Case(text, tuple(verdicts), picture=partial(drawn, subject, verdicts), drawn_by=drawn_by),))
+    verdicts = cause.of_atom(subject, verdicts)
+    tile = "x".join(map(str, extent))
+    drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", tile])
+    alone = Alone(f"a bijection onto {tile}", "its tile", "add --ptx … --operand C")
+    picture = partial(drawn, subject, verdicts)
+    return Report((Case(text, tuple(verdicts), picture=picture, drawn_by=drawn_by, alone=alone),))
+
+
+def of_operand(
+    text: str, ptx: str, operand: str, extent: tuple[int, int] | None = None, checks: Collection[Check] | None = None
+) -> Report:
+    """Return the verdicts on a layout as one operand of an instruction, `extent` its tile where that is given."""
+    from verify.atom import repairs
+    from verify.atom.checker import AtomChecker, cited
+    from verify.atom.checker import drawn as drawn_atom
+    from verify.binding.atom import bound as bound_atom
+    from verify.core.verdict import Check, replayed
+    from verify.evidence import cause
+    from verify.report import Case, Report
+
+    subject = bound_operand(text, ptx, operand)
+    part = subject.parts[0]
+    if extent is not None and extent != part.extent:
+        given, tile = ("x".join(map(str, one)) for one in (extent, part.extent))
+        raise UsageError(f"--onto {given}: {operand} of this instruction is {tile}: leave --onto out")
+    checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
+    words = [text, "--ptx", ptx, "--operand", operand]
+    verdicts = repairs.repaired(
+        subject,
+        _of_operand(subject, checker),
+        lambda keys: repairs.edited(subject.atom, keys) if keys.keys() == {operand} else None,
+        lambda atom: all(one.status.confirmed for one in _of_operand(bound_atom(atom), checker)),  # type: ignore[arg-type]
+    )
+    replay = shlex.join(["python", "-m", "verify.layout", *words])
+    verdicts = [replayed(one, lambda: replay) for one in cause.of_atom(subject, verdicts)]
+    drawn_by = shlex.join(["python", "-m", "verify.show", *words])
+    picture = partial(drawn_atom, subject, verdicts)
+    layouts = ((operand, part.text),)
+    return Report(
+        (Case(text, tuple(verdicts), "", layouts, formulas=lambda: cited(subject), picture=picture, drawn_by=drawn_by),)
+    )
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
@@ -167,13 +230,70 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
     return BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ()), read
 
 
+def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
+    """Return the verdicts on the only operand of an atom."""
+    from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
+    from verify.core.verdict import Claim, join
+
+    (part,) = subject.parts
+    found: list[Verdict] = []
+    for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
+        claim = Claim(subject.name, part.name, row, *row.states(subject, part)[1:])
+        found.append(join(claim, checker.evidence(row, subject, part, found)))
+    return found
+
+
+def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
+    """Return a layout as the only operand of an atom that issues an instruction. Raises UsageError."""
+    from layouts import Layout, LayoutError, ProfileError
+    from layouts.atoms import Atom
+    from verify.binding.atom import bound, look_up
+    from verify.binding.completion import in_order, moves
+    from verify.binding.coordinates import AXES
+
+    known = [name for name in AXES if name and AXES[name] != ("bit",)]
+    if operand not in known:
+        raise UsageError(f"--operand: {operand!r}: expected {', '.join(known)}; an atom's C is C and D")
+    named = look_up(ptx)
+    if named.instruction is None:
+        raise UsageError(f"--ptx: {named.rejected or named.unknown}")
+    signature = named.instruction.signature
+    if moves(signature) or len(signature.shape) != 3:
+        raise UsageError(f"--ptx: {ptx} multiplies no matrices: a layout is compared with an operand of a product")
+    if not {operand, *("CD" if operand == "C" else "")} & named.instruction.operands.keys():
+        listed = ", ".join(name for name in known if name in named.instruction.operands)
+        raise UsageError(f"--operand: {ptx} has no operand {operand}: it has {listed}")
+    m, n, k = signature.shape
+    extent = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}[operand]
+    maps, shown = {}, text
+    try:
+        found = _enumerable(text, _read(text))
+        if isinstance(found, Layout) and plain(found):
+            shown = str(found)
+        else:
+            maps = {operand: points_of(as_pairs(found), **dict(zip(AXES[operand], extent, strict=True)))}
+    except ProfileError:
+        pass  # the first claim is that it is one
+    except LayoutError as error:
+        raise UsageError(_no_layout(text, error)) from error
+    except ValueError as error:
+        raise PointsError(str(error)) from error
+    return bound(
+        Atom(
+            name=text, ptx=(ptx,), shape=(m, n, k), thr=in_order(named.instruction), types=dict(signature.types[0]),
+            operands={operand: shown},
+        ),
+        maps,
+    )  # fmt: skip
+
+
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
     from layouts import Layout
     from verify.atom.properties import EQUALS
     from verify.core.verdict import Check, Claim, Counterexample, finding, join
     from verify.evidence.isa import same_function
-    from verify.report import Case, Report
+    from verify.report import Alone, Case, Report
 
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
     first, second = (parsed(each) for each in (text, other))
@@ -188,7 +308,8 @@ def compare(text: str, other: str) -> Report:
         evidence = _same_map(text, first, other, second)
     drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
     picture = partial(compared, text, other, evidence.counterexample)
-    return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by),))
+    alone = Alone(f"the same function as {other}", "another layout")
+    return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by, alone=alone),))
 
 
 def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m verify.layout LAYOUT --onto MxN`."""
 
+import html
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,11 @@ from verify import layout, verify_layout
 from verify.core.errors import UsageError
 from verify.core.verdict import Check
 from verify.pictures.picture import WHOLE
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+VOLTA = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"
+RIGHT, SWAPPED = "((4,8),(2,2)):((32,1),(16,8))", "((4,8),(2,2)):((32,1),(8,16))"
+ALONE = "a bijection onto 16x8; not compared with an instruction: add --ptx … --operand C"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +140,14 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
         (["Sw<1,0,4> o (4096,4097):(1,4096)", "--onto", "4"], "(1,4096)': more than 2^24 points or values, too many"),
         (["(4096,4097):(1@0,1@1)", "--equals", "4:1"], "(1@0,1@1)': more than 2^24 points or values, too many"),
         ([], "which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER"),
-        (["(4,8):(8,1)"], "(4,8):(8,1): verify what? Give --onto MxN, the tile, or --equals OTHER, another layout"),
+        (["(4,8):(8,1)"], "(4,8):(8,1): nothing to check yet: add --onto MxN (the tile), --ptx MNEMONIC --operand X"),
+        (["(4,8):(8,1)", "--ptx", MMA], "--ptx and --operand: give both"),
+        (["(4,8):(8,1)", "--operand", "C"], "--ptx and --operand: give both"),
+        (["(4,8):(8,1)", "--ptx", "mma.none", "--operand", "C"], "--ptx: 'mma.none'"),
+        (["(4,8):(8,1)", "--ptx", MMA, "--operand", "Q"], "--operand: 'Q': expected A, B, C"),
+        (["(4,8):(8,1)", "--ptx", MMA, "--operand", "SFA"], f"--operand: {MMA} has no operand SFA"),
+        (["(4,8):(8,1)", "--ptx", MMA, "--operand", "C", "--onto", "8x8"], "--onto 8x8: C of this instruction is 16x8"),
+        (["4:1", "--equals", "4:1", "--ptx", MMA, "--operand", "C"], "--equals and --ptx: give one of them"),
         (["(4,8):(8,1"], "cannot read '(4,8):(8,1'"),
         (["examples/my_atoms.toml"], "this is a file of atoms: python -m verify.atom examples/my_atoms.toml"),
         (["examples/tilings.toml"], "this is a file of tilings: python -m verify.tiling examples/tilings.toml"),
@@ -202,3 +218,81 @@ def test_objects_of_other_libraries_are_verified() -> None:
     assert verify_layout(identity, onto=(16, 8)).exit().name == "OK"
     with pytest.raises(UsageError, match="expected an object with shape and stride"):
         verify_layout(Theirs("?"), onto=(16, 8))
+
+
+@pytest.mark.parametrize("text", [RIGHT, SWAPPED])
+@pytest.mark.parametrize("form", ["text", "html", "json", "junit", "sarif", "github"])
+def test_no_report_of_a_layout_alone_says_verified_or_names_the_isa(
+    text: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert layout.main([text, "--onto", "16x8", "--format", form, *(["-v"] if form == "text" else [])]) == 0
+    out = " ".join(html.unescape(capsys.readouterr().out).split())
+    shown = re.sub("<svg.*?</svg>", "", out.partition('<main id="main">')[2]) if form == "html" else out
+    if form in ("text", "html"):
+        assert ALONE in out and "VERIFIED" not in shown
+        assert re.search(r"\bpoints +PROVED +exhaustive, 128 points", shown), shown
+    if form == "json":
+        (subject,) = json.loads(out)["subjects"]
+        assert subject["headline"] == ALONE
+    if form == "junit":
+        assert 'name="points" value="PROVED exhaustive"' in out
+    if form not in ("json", "sarif"):
+        assert "compared with its tile alone" in out or form == "junit"
+    if form != "json":  # whose names of checks are stable
+        assert not re.search(r"\bisa\b", shown)
+    assert "1 verified" not in out
+
+
+def test_another_layout_is_all_that_equality_compares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main([RIGHT, "--equals", RIGHT, "-v"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"{RIGHT} the same function as {RIGHT}; not compared with an instruction" in out
+    assert "points PROVED exhaustive, 128 points" in out and "1 compared with another layout alone" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "operand", "code"),
+    [
+        (RIGHT, "C", 0),
+        (SWAPPED, "C", 1),
+        (f"Sw<0,0,0> o {RIGHT}", "C", 0),
+        (f"Sw<0,0,0> o {SWAPPED}", "C", 1),
+        ("((4,8),(2,2,2)):((32,1),(16,8,128))", "A", 0),
+        ("((4,8),(2,2,2)):((32,1),(16,128,8))", "A", 1),
+        ("((4,8),(2,2)):((16,1),(8,64))", "B", 0),
+        ("((4,8),(2,2)):((16,1),(64,8))", "B", 1),
+        ("(32,4):(1,33)", "C", 1),
+        ("(16,8):(1,16)", "C", 1),
+    ],
+)
+def test_a_layout_is_compared_with_the_operand_that_is_named(
+    text: str, operand: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [text, "--ptx", MMA, "--operand", operand]
+    assert layout.main([*words, "-v"]) == code
+    out = " ".join(capsys.readouterr().out.split())
+    assert ("VERIFIED" in out) == (code == 0) and "not compared" not in out
+    assert "isa" in out and "ISA 9.7.14.5.8" in out
+    assert verify_layout(text, ptx=MMA, operand=operand).exit() == code
+
+
+def test_the_tile_may_be_named_beside_the_operand_and_a_refutation_has_its_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert layout.main([RIGHT, "--onto", "16x8", "--ptx", MMA, "--operand", "C"]) == 0
+    assert "VERIFIED  5 proved" in capsys.readouterr().out
+    assert layout.main([SWAPPED, "--ptx", MMA, "--operand", "C"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"python -m verify.layout '{SWAPPED}' --ptx {MMA}" in out.replace("\\ ", "")
+    assert f"one stride: {RIGHT}" in out or f"strides: {RIGHT}" in out or RIGHT in out
+
+
+def test_an_instruction_of_eight_threads_is_compared_by_those(capsys: pytest.CaptureFixture[str]) -> None:
+    right = "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))"
+    assert layout.main([right, "--ptx", VOLTA, "--operand", "C", "-v"]) == 0, capsys.readouterr().out
+
+
+def test_an_operand_that_the_isa_leaves_open_is_unchecked(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ptx", "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "--operand", "B"]
+    assert layout.main(["(128,1):(1,0)", *words]) in (1, 4)
+    assert "VERIFIED" not in capsys.readouterr().out

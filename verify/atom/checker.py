@@ -22,7 +22,7 @@ from verify.binding.atom import BoundAtom, BoundOperand, Named, bound, mnemonic_
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, replayed
-from verify.evidence import isa
+from verify.evidence import cause, isa
 from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import written
 from verify.report import Case
@@ -58,6 +58,7 @@ class AtomChecker(Run):
         if wanted is everything:
             edit = edit or partial(repairs.edited, subject.atom)
             verdicts = repairs.repaired(subject, verdicts, edit, self.confirms)
+        verdicts = cause.of_atom(subject, verdicts)
         again = partial(command, subject.atom, self.options)
         return [replayed(verdict, again) for verdict in verdicts]
 

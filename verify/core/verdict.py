@@ -279,6 +279,7 @@ class Verdict(NamedTuple):
     counterexample: Counterexample | None = None  # where the status is REFUTED or RELABELLED
     reason: str = ""  # why it is UNCHECKED or UNKNOWN
     place: Place | None = None  # where what it is about is written
+    cause: str = ""  # the key of the property of the same part whose refutation explains this one
 
     @property
     def contradiction(self) -> bool:

@@ -31,7 +31,7 @@ from verify.index.repair import right
 from verify.maps import findings
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.fragment_map import FragmentMap, grid
-from verify.report import Case
+from verify.report import Alone, Case
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
@@ -43,6 +43,7 @@ OWN_INVERSE = Property(
     how=("by enumeration", "", ""),
 )
 PROPERTIES = (OWN_INVERSE,)
+INVERSE_ALONE = Alone("undone by the project's own inverse", "its own inverse", "the adapter names none for it")
 
 
 def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case:
@@ -60,6 +61,7 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
     return Case(
         name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect,
         picture=lambda window: _drawn(name, found, verdicts, window), drawn_by=f"{replay} --format html",
+        alone=None if any(one.claim.prop.key == EQUALS.key for one in verdicts) else INVERSE_ALONE,
     )  # fmt: skip
 
 

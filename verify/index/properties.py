@@ -27,6 +27,7 @@ from verify.core.verdict import (
     join,
 )
 from verify.core.wording import owners
+from verify.evidence import cause
 from verify.index.bind import BoundIndex, IndexOperand
 from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, Point
@@ -74,7 +75,22 @@ def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
         claimed = row.states(subject, part)
         claim = Claim(subject.name, part.name, row, claimed.text, claimed.provenance)
         found.append(join(claim, row.isa(None, subject, part) if row.isa else []))
-    return found
+    return cause.folded(found, lambda _: _side_by_side(part))
+
+
+def _side_by_side(part: IndexOperand) -> cause.Compared | None:
+    """Return the map as it is beside the one that it should be; None unless both have one image of each point."""
+    found, wanted = _compared(part), part.wanted
+    if wanted is None or part.in_memory or len(found.inputs) != 2 or not found.total or len(found) > cause.MOST:
+        return None
+    if part.inverse:
+        wanted = _named(found, wanted.inverse())
+    if not wanted.total or found.inputs != wanted.inputs:
+        return None
+    first, second = (range(axis.extent) for axis in found.inputs)
+    mine, its = ([[one(a, b) for b in second] for a in first] for one in (found, wanted))
+    extent = tuple(axis.extent for axis in found.outputs)
+    return cause.Compared(mine, its, extent, _copies(part), single=part.function is not None)
 
 
 def _tile(part: IndexOperand) -> str:

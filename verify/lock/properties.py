@@ -13,7 +13,7 @@ from verify.lock.lockfile import Locked
 from verify.maps import findings
 from verify.maps.changes import change
 from verify.maps.fragment_map import FragmentMap
-from verify.report import Case
+from verify.report import Alone, Case
 
 LOCKED = Property("locked", scope=Scope.OPERAND, how=("by enumeration", "", ""), required=frozenset({Check.ISA}))
 LISTED = Property("listed", how=("by its name", "", ""), required=frozenset({Check.ISA}))
@@ -61,7 +61,7 @@ class Comparison:
                 verdicts.append(self._verdict(now, operand, Counterexample({}, "added" if old is None else "missing")))
             else:
                 verdicts.append(self._verdict(now, operand, _difference(old, new, self.points), len(new)))
-        return Case(now.name, tuple(verdicts))
+        return Case(now.name, tuple(verdicts), alone=Alone(f"as {self.lock} has it", "the lock"))
 
     def _verdict(self, one: Subject | Locked, part: str, wrong: Counterexample | None, points: int = 1) -> Verdict:
         """The verdict on a part, or on whether the subject is in both."""

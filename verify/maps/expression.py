@@ -67,11 +67,11 @@ class Reading(NamedTuple):
 class Text(NamedTuple):
     """A text, read: the names that it declares, and its value, for an output or for a name of `let`."""
 
-    output: str
-    name: str
+    output: str  # the name of the output; empty for a name of `let`
+    name: str  # of the output or of `let`
     names: tuple[str, ...]  # coordinates and names of `let` that it uses
-    declared: Sequence[tuple[str, Function]]
-    value: Function
+    declared: Sequence[tuple[str, Function]]  # names that it declares itself, in their order
+    value: Function  # of the values of all these names
     remarks: tuple[str, ...] = ()  # calls that C and CUDA C++ read differently
 
 

@@ -51,7 +51,7 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
     if not quiet:
         lines += _below(picture, style)
     text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return text if style.unicode else text.encode("ascii", "backslashreplace").decode()
+    return text if style.unicode else text.replace("…", "...").encode("ascii", "backslashreplace").decode()
 
 
 def _below(picture: Picture, style: Style) -> list[str]:

@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from verify.core.errors import Exit
 from verify.core.judgement import Judgement
-from verify.core.verdict import Check, Place, Scope, Status, Verdict, WrongProduct
+from verify.core.verdict import Check, Evidence, Place, Scope, Status, Verdict, WrongProduct
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
     from verify.pictures.picture import Picture, Window
 
-__all__ = ["Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
+__all__ = ["Alone", "Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
+
+
+class Alone(NamedTuple):
+    """What the verdicts on a subject say if they are confirmed but no instruction was compared."""
+
+    says: str  # what it is: a bijection onto 16x8
+    against: str  # with what it was compared: its tile, another layout
+    hint: str = ""  # how to compare it with an instruction, or why that can't be done
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +43,7 @@ class Case(Judgement):
     issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
     notes: tuple[str, ...] = ()  # lines on what its verdicts speak of: the domain, the seed
     place: Place | None = None  # where it is written
+    alone: Alone | None = None  # of a subject that was compared with no instruction: what is known of it then
     wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
@@ -130,8 +139,40 @@ class Case(Judgement):
 
     @property
     def headline(self) -> str:
-        """The status for people: "VERIFIED (observed)" where a subject rests on observation alone."""
+        """Return the status for people, which never says more than was compared.
+
+        >>> from verify.core.verdict import Claim, Property
+        >>> proved = (Verdict(Claim("4:1", "", Property("size"), "has 4 values"), Status.PROVED, ()),)
+        >>> Case("4:1", proved, alone=Alone("a bijection onto 4x1", "its tile")).headline
+        'a bijection onto 4x1; not compared with an instruction'
+        """
+        if self.alone is not None and self.status == "VERIFIED":
+            hint = f": {self.alone.hint}" if self.alone.hint else ""
+            return f"{self.alone.says}; not compared with an instruction{hint}"
         return f"{self.status} (observed)" if self.observed else self.status
+
+    @property
+    def counted(self) -> str:
+        """Return the words under which a summary counts it: its status, or what it was compared with."""
+        if self.alone is not None and self.status == "VERIFIED":
+            return f"compared with {self.alone.against} alone"
+        return self.status.lower()
+
+    @property
+    def uses_isa(self) -> bool:
+        """Whether a formula of the ISA was consulted for any verdict."""
+        consulted = (v for v in self.verdicts if v.claim.provenance or v.claim.prop.key == "product")
+        made = (e for v in consulted for e in v.evidence if e.check is Check.ISA)
+        return self.alone is None and any(e.status is not Status.UNCHECKED for e in made)
+
+    def consequences(self, verdict: Verdict) -> list[Verdict]:
+        """Return the refutations of the same part that a verdict explains."""
+        part, key = verdict.claim.part, verdict.claim.prop.key
+        return [v for v in self.verdicts if v.cause == key and v.claim.part == part]
+
+    def source(self, evidence: Evidence) -> str:
+        """Return the name of a check as people read it: "points" for `isa` where no instruction was compared."""
+        return "points" if self.alone is not None and evidence.check is Check.ISA else evidence.check.value
 
     @property
     def excuse(self) -> str:
@@ -185,7 +226,7 @@ class Case(Judgement):
 
     def first_wrong(self) -> str:
         """Return its first counterexample, or the reason why it is UNCHECKED, after a comma; else nothing."""
-        wrong = next((v.counterexample.statement for v in self.verdicts if v.counterexample), self.gap)
+        wrong = next((v.counterexample.statement for v in self.verdicts if v.counterexample and not v.cause), self.gap)
         return f", {wrong}" if wrong else ""
 
     def surprise(self, expect_known: bool) -> str:
@@ -231,8 +272,8 @@ class Report(Judgement):
 
     def brief(self) -> str:
         """Return how many subjects have which status, and what is wrong with the first that is not verified."""
-        counts = Counter(case.status for case in self.cases)
-        listed = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no subject"
+        counts = Counter(case.headline for case in self.cases)
+        listed = ", ".join(f"{count} {headline}" for headline, count in counts.items()) or "no subject"
         first = next((case for case in self.cases if case.status != "VERIFIED"), None)
         return listed if first is None else f"{listed}; {first.name}{first.first_wrong()}"
 

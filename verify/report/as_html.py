@@ -43,7 +43,7 @@ def render(report: Report, verbose: bool = False) -> str:
 
 
 def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]) -> Element:
-    head = element("h2", _status(case.status, case.headline), element("bdi", case.name))
+    head = element("h2", _status(_colour(case), case.headline), element("bdi", case.name))
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED or case.as_known else ""
     then = f"then: {case.adapter}" if case.adapter else ""
@@ -112,10 +112,15 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
         "div", _status(status), f"{claim.text}{rests} ", _permalink(where, f"{claim.part} {claim.prop.words}")
     )
     made = element("li", line, id=where)
-    if verdict.counterexample is not None:
+    if verdict.counterexample is not None and verdict.cause:
+        words = next(v.claim.prop.words for v in case.verdicts if v.claim.prop.key == verdict.cause)
+        wrong = verdict.counterexample
+        told = "; ".join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))
+        made.append(element("p", f"follows from {claim.part} {words}: {told}".replace("  ", " ")))
+    elif verdict.counterexample is not None:
         made.append(_counterexample(verdict.counterexample))
         made.extend([element("code", str(verdict.place))] if verdict.place is not None else ())
-    evidence = [element("li", " ".join(describe(e, verbose).split())) for e in verdict.evidence]
+    evidence = [element("li", " ".join(describe(case, e, verbose).split())) for e in verdict.evidence]
     if evidence:
         made.append(element("ul", *evidence, class_="checks"))
     elif verdict.reason:
@@ -139,6 +144,11 @@ def _counterexample(wrong: Counterexample) -> Element:
 
 def _paragraphs(lines: Iterable[str]) -> list[Element]:
     return [element("p", line) for line in lines]
+
+
+def _colour(case: Case) -> str:
+    """Return the status whose colour a headline has: VERIFIED only for what was compared with an instruction."""
+    return "PROVED" if case.alone is not None and case.status == "VERIFIED" else case.status
 
 
 def _status(status: str, shown: str = "") -> Element:

@@ -72,7 +72,7 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
     for evidence in verdict.evidence:
         shared = f"shared with {evidence.shared}" if evidence.shared else ""
         value = " ".join(filter(None, (evidence.status, evidence.method, shared, evidence.reason)))
-        ElementTree.SubElement(properties, "property", name=evidence.check.value, value=value)
+        ElementTree.SubElement(properties, "property", name=case.source(evidence), value=value)
     outcome = _outcome(case, verdict, expect_known)
     if outcome:
         wrong = verdict.counterexample

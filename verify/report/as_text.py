@@ -44,9 +44,8 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 
 def summary(report: Report) -> str:
     """The last line: subjects by status, claims by status, which checks have no evidence, the exit code."""
-    by_status = Counter(c.status for c in report.cases)
-    listed = sorted(by_status, key=HEADS.index)
-    subjects = ", ".join(f"{by_status[status]} {status.lower()}" for status in listed)
+    by_status = Counter((HEADS.index(c.status), c.counted) for c in report.cases)
+    subjects = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
     excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
     if excused:
         subjects += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
@@ -97,10 +96,12 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
     if not wrong or verbose:
         yield _headline(case, room, alike)
     for verdict in case.verdicts:
+        if verdict in wrong and verdict.cause:
+            continue  # it is told with its cause
         if verdict in wrong:
             yield from story(case, verdict, verbose)
         elif verbose:
-            yield from _plain(verdict)
+            yield from _plain(case, verdict)
     if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
         yield f"  not given, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in (*case.contradictions, *case.notes))
@@ -142,10 +143,10 @@ def _rests(claim: Claim) -> str:
     return f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
 
 
-def _plain(verdict: Verdict) -> Iterator[str]:
+def _plain(case: Case, verdict: Verdict) -> Iterator[str]:
     claim = verdict.claim
     yield f"  {claim.part or '-':<3}  {verdict.status:<9} {claim.text}{_rests(claim)}"
-    yield from (f"      {describe(evidence)}" for evidence in verdict.evidence)
+    yield from (f"      {describe(case, evidence)}" for evidence in verdict.evidence)
 
 
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
@@ -166,9 +167,14 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
         yield f"  {verdict.reason}"
     others = [e for e in verdict.evidence if e is not deciding]
     if contradicted or verbose:
-        yield from (f"  {describe(evidence)}" for evidence in verdict.evidence)
+        yield from (f"  {describe(case, evidence)}" for evidence in verdict.evidence)
     elif others:
-        yield f"  also {'; '.join(_brief(e) for e in others)}"
+        yield f"  also {'; '.join(_brief(case, e) for e in others)}"
+    for one in case.consequences(verdict):
+        wrong = one.counterexample
+        told = "" if wrong is None else f": {'; '.join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))}"
+        yield f"  so too {one.status} {one.claim.text}{told}"
+        yield from (f"      {describe(case, evidence)}" for evidence in one.evidence if verbose)
 
 
 def _counterexample(verdict: Verdict) -> Iterator[str]:
@@ -193,16 +199,17 @@ def _how(evidence: Evidence) -> str:
     return f"{evidence.method}{points}"
 
 
-def _brief(evidence: Evidence) -> str:
+def _brief(case: Case, evidence: Evidence) -> str:
+    check = case.source(evidence)
     if evidence.status is Status.UNCHECKED:
-        return f"{evidence.check} UNCHECKED ({evidence.reason})"
+        return f"{check} UNCHECKED ({evidence.reason})"
     wrong = evidence.counterexample
-    return f"{evidence.check} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
+    return f"{check} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
 
 
-def describe(evidence: Evidence, timed: bool = True) -> str:
-    """One piece of evidence in a line: the check, its status and its method."""
-    line = f"{evidence.check:<8} {evidence.status:<9} {_how(evidence)}".rstrip()
+def describe(case: Case, evidence: Evidence, timed: bool = True) -> str:
+    """Return one piece of evidence in a line: the check, its status and its method."""
+    line = f"{case.source(evidence):<8} {evidence.status:<9} {_how(evidence)}".rstrip()
     if evidence.engine:
         line += f", {evidence.engine}"
     if evidence.seconds and timed:

@@ -27,7 +27,7 @@ def render(report: Report, read: Checkout, quiet: bool, verbose: bool) -> str:
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:
     wrong = [one for one in case.verdicts if case.contradicts(one) or one.status in OPEN]
-    for verdict in wrong:
+    for verdict in (one for one in wrong if not one.cause):
         yield f"{verdict.place or case.place}:"
         yield from as_text.story(case, verdict, verbose)
     if wrong and case.known_defect:

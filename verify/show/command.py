@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """Draw who has which element, by the layout and by the PTX ISA. WHAT is an atom (a name, a prefix, a
 glob), a layout in quotes, a PTX instruction, a TOML FILE of atoms, tilings, movements or maps, or a report
-that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved."""
+that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved. A layout is compared
+with no instruction unless --ptx and --operand name one."""
 EPILOG = f"""example:
   python -m verify.show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
 
@@ -50,6 +51,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("what", nargs="+", metavar="WHAT", help="an atom, a layout, an instruction, a FILE, a report")
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="only these entries of the files")
     made.add_argument("--operand", action="append", default=[], metavar="NAME", help="only these panels: A, B, C, ...")
+    words = "of a layout: the instruction that it is --operand of, which marks where they differ"
+    made.add_argument("--ptx", metavar="MNEMONIC", help=words)
     made.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
     add_execution(made)
     made.add_argument("--onto", metavar="MxN", help="of a layout: the tile that its (thread, value) points lie in")

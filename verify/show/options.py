@@ -24,12 +24,13 @@ READ_BY: Mapping[str, Sequence[str]] = {
     "atoms": ("atom", "tiling", "report"),
     "allow_exec": ("index",),
     "onto": ("layout",),
+    "ptx": ("layout",),
     "table": ("atom", "atoms", "layout"),
     "banks": ("layout",),
     "thread": ("tiling",),
 }
 """The sorts that read an option; what is not here is read by all."""
-WITHOUT: Mapping[str, Sequence[str]] = {"onto": ("table", "banks"), "table": ("banks",)}
+WITHOUT: Mapping[str, Sequence[str]] = {"onto": ("table", "banks"), "ptx": ("table", "banks"), "table": ("banks",)}
 """The options that another one leaves nothing to do."""
 OF_TEXT = ("quiet", "no_unicode")
 """The options of --format text alone."""

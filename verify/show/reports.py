@@ -110,7 +110,11 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
 
 def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
     """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
-    verdicts, status, name = list(_verdicts(subject)), str(subject["status"]), str(subject["name"])
+    verdicts, status, name = (
+        list(_verdicts(subject)),
+        str(subject.get("headline", subject["status"])),
+        str(subject["name"]),
+    )
     if wrong := _product(subject):
         return of_product(name, wrong, status, window(options))
     if (entry := _entry(subject, options)) is not None:

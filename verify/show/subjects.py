@@ -219,7 +219,7 @@ def of_case(case: Case, part: Window = WHOLE) -> Shown:
     from verify.report import Report
 
     picture = case.picture(part) if case.picture is not None else Picture(case.name, (), notes=(case.headline,))
-    return Shown((replace(picture, status=f"{case.headline} (isa)"),), Report((case,)).exit())
+    return Shown((replace(picture, status=case.headline + " (isa)" * case.uses_isa),), Report((case,)).exit())
 
 
 def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
@@ -239,15 +239,21 @@ def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
 
 
 def _of_layout(text: str, options: Namespace) -> Shown:
-    """The picture of a layout: onto a tile, as a table of its points, or of its offsets."""
+    """Draw a layout: as an operand, onto a tile, as a table of its points, or of its offsets."""
     import verify.layout as command
     from layouts import LayoutError
     from verify.core.verdict import Check
     from verify.maps.fragment_map import MapError
 
     try:
-        if options.onto is not None:
-            (case,) = command.onto_tile(text, command.tile_of(options.onto), {Check.ISA}).cases
+        tile = None if options.onto is None else command.tile_of(options.onto)
+        if options.ptx is not None:
+            if len(options.operand) != 1:
+                raise UsageError("--ptx needs one --operand: which operand of the instruction is the layout?")
+            (case,) = command.of_operand(text, options.ptx, options.operand[0], tile, {Check.ISA}).cases
+            return of_case(case, window(options))
+        if tile is not None:
+            (case,) = command.onto_tile(text, tile, {Check.ISA}).cases
             return of_case(case, window(options))
         return Shown((_layout(text, command.read(text), options),))
     except (LayoutError, MapError, command.PointsError) as error:

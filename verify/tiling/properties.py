@@ -42,7 +42,7 @@ from verify.core.verdict import (
 from verify.core.wording import owners
 from verify.evidence import isa, proof
 from verify.evidence.run import first, verified
-from verify.report import Case, drawing_command
+from verify.report import Alone, Case, drawing_command
 from verify.tiling import cost, every_point, gemm, instruction, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
 from verify.tiling.gpu import recorded
@@ -78,7 +78,13 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     return Case(
         spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "",
         picture=lambda window: _drawn(tiling, verdicts, window), drawn_by=drawing_command(_command(spec)),
+        alone=TILED_ALONE if atom.ptx == () else None,
     )  # fmt: skip
+
+
+TILED_ALONE = Alone(
+    "each tile is partitioned as the atom has it", "numpy's product", "the atom issues none (`ptx` is empty)"
+)
 
 
 def _drawn(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:

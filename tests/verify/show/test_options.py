@@ -58,6 +58,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def subject(sort: str, option: str, files: Path) -> str:
     """A subject of a sort, on which the option has an effect if it is read."""
     special = {("atom", "atoms"): "one", ("tiling", "atoms"): "mine.toml", ("index", "allow_exec"): "function.toml"}
+    special["layout", "ptx"] = "((4,8),(2,2)):((32,1),(16,8))"
     alone = {"atom": ATOM, "layout": "Sw<1,0,1> o (4,4):(4,1)", "instruction": MMA, "report": "report.json"}
     name = special.get((sort, option), alone.get(sort, f"{sort}.toml"))
     return str(files / name) if name.endswith((".toml", ".json")) else name
@@ -71,6 +72,8 @@ def words(sort: str, option: str, files: Path) -> Words:
         "thread": "0", "rows": "0:1", "columns": "1:2", "format": "svg", "output": str(files / "out.txt"),
     }  # fmt: skip
     name = f"--{option.replace('_', '-')}"
+    if option == "ptx":
+        return [name, MMA, *(["--operand", "C"] if sort == "layout" else [])]
     return [name, given[option]] if option in given else [name]
 
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether one mistake explains several refutations of an operand: a report tells it once, with its consequences.
+
+A map equals the ISA's at a point where their difference D is 0. One wrong stride makes D a multiple of one digit of one
+input, D(x) = c * (x // d % n), and a map that is right but for that leaves its tile and misses elements only by it. Two
+mistakes have no such D, and keep their blocks unless one edit was found that mends everything. Without an instruction:
+where no element has too many owners and there are just as many points as owners, the elements that lack one are those
+of the points outside.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from layouts.atoms import Atom
+from verify.binding.atom import BoundAtom, BoundOperand
+from verify.core.digits import lane_of
+from verify.core.verdict import Status, Verdict
+
+Point: TypeAlias = "tuple[int, ...]"
+Rows: TypeAlias = "Sequence[Sequence[Point]]"  # the image of each point, by its two inputs
+ONE_EDIT = ("one stride", "one constant", "one basis")  # repairs of a single mistake
+MOST = 1 << 16  # points of an operand: beyond, each refutation is told by itself
+BOUNDS, OWNERS, EQUALS = "in_bounds", "ownership", "equals_isa"
+
+
+class Compared(NamedTuple):
+    """An operand's map beside the one that it should be."""
+
+    found: Rows
+    wanted: Rows | None  # None where it is compared with no instruction
+    extent: Point  # of the outputs
+    copies: int  # owners that each element should have
+    single: bool = False  # whether each output has a text of its own: a mistake changes one of them
+
+
+def folded(verdicts: Sequence[Verdict], operand: Callable[[str], Compared | None]) -> list[Verdict]:
+    """Return the verdicts; those that follow from another one of their operand name it as their `cause`."""
+    refuted = [v for v in verdicts if v.status is Status.REFUTED and v.claim.prop.key in (BOUNDS, OWNERS, EQUALS)]
+    causes: dict[tuple[str, str], str] = {}
+    for part, count in Counter(v.claim.part for v in refuted).items():
+        own = [v for v in refuted if v.claim.part == part]
+        if count < 2 or any(v.contradiction for v in own) or (compared := operand(part)) is None:
+            continue
+        keys = {v.claim.prop.key for v in own}
+        if any(map(_is_mended_by_one_edit, own)) or (EQUALS in keys and is_one_step(compared)):
+            causes |= {(part, key): EQUALS for key in keys - {EQUALS}}
+        elif {BOUNDS, OWNERS} <= keys and _lacks_only_what_is_outside(compared):
+            causes[part, OWNERS] = BOUNDS
+    return [
+        v._replace(cause=causes.get((v.claim.part, v.claim.prop.key), "")) if v.status is Status.REFUTED else v
+        for v in verdicts
+    ]
+
+
+def _is_mended_by_one_edit(verdict: Verdict) -> bool:
+    """Return whether a single edit was found with which the map equals the ISA's at every point."""
+    wrong = verdict.counterexample
+    return verdict.claim.prop.key == EQUALS and wrong is not None and wrong.repair.partition(":")[0] in ONE_EDIT
+
+
+def of_atom(subject: BoundAtom, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts on an MMA atom, or on a layout as one, with their causes."""
+    if not isinstance(subject.atom, Atom):
+        return list(verdicts)
+    parts = {part.name: part for part in subject.parts if part.well_formed and prod(part.domain) <= MOST}
+    return folded(verdicts, lambda name: _of_operand(subject, parts[name]) if name in parts else None)
+
+
+def _of_operand(subject: BoundAtom, part: BoundOperand) -> Compared:
+    """Return an operand's map: of a layout its elements x + X*y, in which a stride is a step."""
+    threads, values = part.domain
+    if part.map is None:
+        found: Rows = [[(element,) for element in row] for row in part.rows()]
+        extent: Point = (prod(part.extent),)
+    else:
+        found = [[part.points(thread, value) for value in range(values)] for thread in range(threads)]
+        extent = part.extent
+    wanted = None
+    if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expected(part):
+        lanes = [lane_of(subject.thr, thread) for thread in range(threads)]
+        located = [[part.formulas[0].locate(lane, value) for value in range(values)] for lane in lanes]
+        wanted = located if part.map else [[(x + part.extent[0] * y,) for x, y in row] for row in located]
+    return Compared(found, wanted, extent, subject.multiplicity(part))
+
+
+def is_one_step(compared: Compared) -> bool:
+    """Return whether the maps differ by multiples of one step, by one digit of one input.
+
+    >>> wanted = [[(thread // 4 + 8 * value,) for value in range(2)] for thread in range(32)]
+    >>> wrong = [[(thread // 4 * 2 + 8 * value,) for value in range(2)] for thread in range(32)]
+    >>> twice = [[(thread // 4 * 2 + 9 * value,) for value in range(2)] for thread in range(32)]
+    >>> [is_one_step(Compared(found, wanted, (16,), 1)) for found in (wrong, twice)]
+    [True, False]
+    """
+    found, wanted = compared.found, compared.wanted
+    if wanted is None or [*map(len, found)] != [*map(len, wanted)]:
+        return False
+    for minus in (operator.sub, operator.xor):  # a wrong stride, a wrong basis
+        rows = [
+            [tuple(map(minus, a, b)) for a, b in zip(mine, its, strict=True)]
+            for mine, its in zip(found, wanted, strict=True)
+        ]
+        for line in _lines(rows):
+            if _is_digit(line, 2 if minus is operator.xor else len(line) + 1, compared.single):
+                return True
+    return False
+
+
+def _lines(rows: Sequence[Sequence[Point]]) -> Iterator[Sequence[Point]]:
+    """Yield the differences along an input, if they are the same at each value of the other one."""
+    if all(row == rows[0] for row in rows):
+        yield rows[0]
+    if all(one == row[0] for row in rows for one in row):
+        yield [row[0] for row in rows]
+
+
+def _is_digit(line: Sequence[Point], most: int, single: bool) -> bool:
+    """Return whether line[x] = c * (x // d % n) with n at most `most`, or a constant."""
+    first = next((x for x, one in enumerate(line) if any(one)), None)
+    if first is None or (single and sum(map(bool, line[first])) > 1):
+        return False
+    if first == 0:
+        return all(one == line[0] for one in line)
+    again = next((x for x in range(first, len(line), first) if not any(line[x])), None)
+    n = -(-len(line) // first) if again is None else again // first
+    return n <= most and all(one == tuple(c * (x // first % n) for c in line[first]) for x, one in enumerate(line))
+
+
+def _lacks_only_what_is_outside(compared: Compared) -> bool:
+    """Return whether no element has too many owners, and there are as many points as owners."""
+    points = [image for row in compared.found for image in row]
+    inside = Counter(
+        image for image in points if all(0 <= c < end for c, end in zip(image, compared.extent, strict=True))
+    )
+    return len(points) == compared.copies * prod(compared.extent) and max(inside.values(), default=0) <= compared.copies
