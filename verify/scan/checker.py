@@ -37,6 +37,7 @@ from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.operands import find_faults, has_named_operands
 from verify.scan.registers import compared
+from verify.scan.tensor_memory import find_fault
 from verify.scan.traits import Definition, Instance
 from verify.scan.values import Named, Needs, Tv, Unread
 
@@ -44,7 +45,9 @@ READABLE = Property("readable", Scope.ATOM, says={"mma": "it can be read", "copy
 REGISTERS = Property("asm_registers", Scope.INSTRUCTION, words="registers of the assembly")
 DECLARED = Property("declared_registers", Scope.INSTRUCTION, words="declared registers")
 MNEMONIC = Property("mnemonic", Scope.INSTRUCTION, required=frozenset({Check.ISA}))
+TENSOR_MEMORY = Property("tensor_memory", Scope.INSTRUCTION, words="places in Tensor Memory")
 IN_REGISTERS = "UNCHECKED: no operand is in registers"
+VAL_ID = "ValID is not compared"  # besides: of a copy within memory that has one
 
 
 @dataclass
@@ -72,9 +75,10 @@ class Scanner:
             return unread(name, place, str(error))
         if definition.sort == "copy" and issues_in_memory(issued):
             listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
-            verdicts = (*self._assembly(name, found, issued), _open(name, IN_REGISTERS.partition(": ")[2]))
+            expect = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
+            verdicts = (*self._assembly(name, found, issued), _open(name, expect.partition(": ")[2]))
             refuted = self._mnemonics(name, found, issued, rejected_only=True)
-            return Case(name, (*refuted, *verdicts), layouts=listed, expect=IN_REGISTERS, place=place)
+            return Case(name, (*refuted, *verdicts), layouts=listed, expect=expect, place=place)
         try:
             permuted = found.permuted if found is not None and definition.sort == "copy" else None
         except ValueError:
@@ -88,10 +92,29 @@ class Scanner:
         verdicts = tuple(self._placed(verdict, instance, found, place) for verdict in case.verdicts)
         known = self._known(name, entry) if any(verdict.status.refuted for verdict in verdicts) else ""
         strays = self._strays(name, found)
+        others = (*self._assembly(name, found, issued), *self._val_id(name, instance, found))
         return replace(
-            case, verdicts=(*strays, *verdicts, *self._assembly(name, found, issued)), known_defect=known, place=place,
+            case, verdicts=(*strays, *verdicts, *others), known_defect=known, place=place,
             drawn_by=f"{self._replay(name)} --format html", issues_nothing=case.issues_nothing and not strays,
         )  # fmt: skip
+
+    def _val_id(self, name: str, instance: Instance, found: Function | None) -> Iterator[Verdict]:
+        """Yield the verdict on ValID, which gives each bit of a tile its address in Tensor Memory."""
+        if instance.val_id is None:
+            return
+        place, evidence = instance.operands["Src"].place, unchecked(Check.ISA, VAL_ID)
+        main = [one for asm in found.asms for one in asm.main] if found else []
+        instruction = look_up(main[0].mnemonic).instruction if len(main) == 1 else None
+        if isinstance(instance.val_id, str):
+            evidence = unchecked(Check.ISA, f"ValID is not read: {instance.val_id}")
+        else:
+            place = instance.val_id.place
+            if instruction is not None and (moved := instruction.operands.get("R")) is not None:
+                bits, wrong = find_fault(instance.val_id.layout, moved, main[0].text)
+                wrong = wrong and wrong._replace(replay=self._replay(instance.name))
+                evidence = finding(Check.ISA, wrong, "exhaustive", bits)
+        claim = Claim(name, "", TENSOR_MEMORY, "ValID gives each bit its address in Tensor Memory")
+        yield join(claim, [evidence])._replace(place=place)
 
     def _unread(self, name: str, place: Place, problem: str, found: Function | None, issued: list[list[str]]) -> Case:
         """Return the case of an instance whose layouts can't be compared: its assembly still is."""

@@ -22,7 +22,7 @@ ENDINGS = (".hpp", ".h", ".cuh", ".cu", ".inl")
 MOST = 1024  # headers of a run, by default
 LOOKED_AT = 256  # files that are looked at for each header that may be read
 TRAITS = ("mma_traits", "copy_traits")
-OPERATIONS = ("mma", "copy")
+OPERATIONS = ("mma", "copy", "tmem_allocator")
 
 
 @dataclass

@@ -29,9 +29,10 @@ DEEPEST = 40  # templates in templates
 STATIC = re.compile(r"_(\d+)")
 OPERATORS = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
-    "+": operator.add, "-": operator.sub, "*": operator.mul,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "<<": operator.lshift,
 }  # fmt: skip
 LARGEST = 1 << 40
+SHIFTS = range(40)  # bits by which a number may be shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,8 @@ class Evaluator:
                 raise Unread("a division by zero")
             quotient = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
             found = quotient if sign == "/" else one - quotient * other
+        elif sign == "<<" and (one < 0 or other not in SHIFTS):
+            raise Unread(f"{one} << {other}")
         else:
             found = int(OPERATORS[sign](one, other))
         if abs(found) > LARGEST:

@@ -16,13 +16,13 @@ from typing import Any
 
 Tree = tuple[Any, ...]
 TOKEN = re.compile(
-    r"\s*(?:(::|->|&&|\|\||==|!=|<=|>=|\.\.\.|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+)(?:(?<=[0-9a-fA-F])[uUlL]+\b)?|(\S))"
+    r"\s*(?:(::|->|&&|\|\||<<|==|!=|<=|>=|\.\.\.|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+)(?:(?<=[0-9a-fA-F])[uUlL]+\b)?|(\S))"
 )
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 NAME = re.compile(r"[A-Za-z_]\w*")
 MOST = 4096  # tokens
 DEEPEST = 48
-LEVELS = (("||",), ("&&",), ("|",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
+LEVELS = (("||",), ("&&",), ("|",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<",), ("+", "-"), ("*", "/", "%"))
 SKIPPED = ("typename", "const", "template", "constexpr", "class")
 
 

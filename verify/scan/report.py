@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from verify.core.verdict import Status
 from verify.report import Case, Report, as_text
+from verify.scan.checker import VAL_ID
 from verify.scan.checkout import Checkout
 
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
@@ -22,6 +23,8 @@ def render(report: Report, read: Checkout, quiet: bool, verbose: bool) -> str:
         lines += _case(case, verbose)
     if not quiet:
         lines += share(read)
+        left = sum(VAL_ID in case.expect for case in report.cases)
+        lines += [f"not compared: ValID of {left} copies within memory (-v lists them)"] if left else []
     return "\n".join([*lines, as_text.summary(report)]) + "\n"
 
 

@@ -70,6 +70,7 @@ class Instance:
     types: Mapping[str, Any]  # ValTypeA, FrgTypeA, ...: those that can be evaluated
     operation: Named  # what is multiplied or copied by
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of parameters
+    val_id: Operand | str | None = None  # of a copy with Tensor Memory: bit -> address, or why it can't be read
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,14 @@ class Reader:
         return Instance(
             _written(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],
             {name: value for name, value in values.items() if not isinstance(value, Symbol)},
+            self._val_id(frame) if sort == "copy" else None,
         )  # fmt: skip
+
+    def _val_id(self, frame: Frame) -> Operand | str | None:
+        try:
+            return self._operand("ValID", frame, required=False)
+        except (Needs, Unread) as error:
+            return str(error)
 
     def _decided(self, operation: Named) -> None:
         """Raise Needs where the value of a number decides which instruction the operation issues."""
