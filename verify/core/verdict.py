@@ -154,6 +154,13 @@ class Claim(NamedTuple):
     provenance: str = ""
 
 
+class Proposal(NamedTuple):
+    """A change of a subject's spec that may repair it, and its words in a report. `verify.core.repair` decides."""
+
+    words: str
+    change: Callable[[Any], Any]  # spec -> spec
+
+
 class Counterexample(NamedTuple):
     """Why a claim is false: the smallest inputs at which it fails, then how large the damage is."""
 
@@ -167,6 +174,7 @@ class Counterexample(NamedTuple):
     replay: str = ""  # the command that finds it again
     unique: bool = False  # whether it is the only one
     reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
+    proposals: tuple[Proposal, ...] = ()  # repairs that are not verified yet: never shown
 
 
 class ProductOperand(NamedTuple):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import gcd
 from pathlib import Path
@@ -39,6 +39,7 @@ class Movement:
 
     name: str
     replay: str  # the command that verifies it again
+    spec: Spec = field(repr=False)  # as the user gave it
     over: HandOver | None = None
     accesses: tuple[SmemAccess, ...] = ()  # those of global memory first
     operand: Operand | None = None  # of wgmma, with a descriptor
@@ -63,11 +64,11 @@ def bind(spec: Spec) -> Movement:
     """The movement of a spec; raises SpecError where its keys, or its keys and the ISA, contradict each other."""
     if isinstance(spec, HandOverSpec):
         over = _hand_over(spec)
-        return Movement(spec.name, spec.replay, over, _rows_in_memory(spec, over))
+        return Movement(spec.name, spec.replay, spec, over, _rows_in_memory(spec, over))
     if isinstance(spec, AccessSpec):
-        return Movement(spec.name, spec.replay, accesses=_accesses(spec))
+        return Movement(spec.name, spec.replay, spec, accesses=_accesses(spec))
     operand = _operand(spec)
-    return Movement(spec.name, spec.replay, accesses=(operand.access,), operand=operand)
+    return Movement(spec.name, spec.replay, spec, accesses=(operand.access,), operand=operand)
 
 
 def _hand_over(spec: HandOverSpec) -> HandOver:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import proofs
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
 from layouts.bank_conflicts import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked
 from verify.evidence.gpu_runs import observations
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -62,11 +64,16 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
-        repair=line if free and swizzle.bits else "",
+        proposals=(Proposal(line, partial(_swizzled, swizzle)),) if free and swizzle.bits else (),
         reproduced=here % 32 == there % 32 == conflict.bank
         and (here != there or access.operation is Operation.COPY)
         and _unmerged(access.access(warp, step, base * access.unit)).conflict == conflict,
     )
+
+
+def _swizzled(swizzle: Swizzle, spec: Any) -> Any:
+    """The spec of accesses with another swizzle of its elements."""
+    return replace(spec, shared=spec.shared._replace(swizzle=swizzle))
 
 
 def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> str:

@@ -8,18 +8,20 @@ a layout. The table of docs/movement.md is made from the rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import proofs
+from verify.core.repair import settle
 from verify.core.verdict import Property, Scope, Statement, Verdict, replayed
 from verify.evidence.run import Run, verified
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
-from verify.movement.bind import Movement
+from verify.movement.bind import Movement, bind
 from verify.movement.register_handover import HandOver
 from verify.movement.smem_access import WRITES, SmemAccess
+from verify.movement.spec import Spec
 from verify.report import Case, drawing_command
 
 if TYPE_CHECKING:
@@ -169,9 +171,14 @@ class MovementChecker(Run):
             return () if subject.over is None else (subject.over,)
         return () if subject.operand is None else (wgmma_descriptor.fit(subject.operand),)
 
+    def confirms(self, spec: Spec) -> bool:
+        """Whether a movement is VERIFIED, on its own: no evidence is taken over or left."""
+        again, movement = replace(self), bind(spec)
+        return Case(movement.name, tuple(again.verdicts(PROPERTIES, movement))).status == "VERIFIED"
+
     def case(self, movement: Movement) -> Case:
         """A movement with the verdicts on it."""
-        found = self.verdicts(PROPERTIES, movement)
+        found = settle(self.verdicts(PROPERTIES, movement), movement.spec, self.confirms)
         return Case(
             movement.name,
             tuple(replayed(verdict, lambda: movement.replay) for verdict in found),

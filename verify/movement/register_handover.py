@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import proofs
 from layouts import Layout, batched, from_samples, size
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked
 from verify.evidence.gpu_runs import runs
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -106,9 +107,16 @@ def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
     given, wanted, wrong = over.given, over.wanted, None
     if over.miscount:
         fills = given.rows and given.lanes == wanted.lanes and not wanted.values % given.values
-        repair = f"issue it {wanted.values // given.values} times as often (--times)" if fills else ""
-        wrong = Counterexample({"given": given.values, "wanted": wanted.values}, over.miscount, repair=repair)
+        often = wanted.values // given.values if fills else 0
+        more = Proposal(f"issue it {often} times as often (--times)", lambda one: _more_often(one, often))
+        at = {"given": given.values, "wanted": wanted.values}
+        wrong = Counterexample(at, over.miscount, proposals=(more,) if fills else ())
     return [finding(Check.ISA, wrong, "counted", 1)]
+
+
+def _more_often(spec: Any, often: int) -> Any:
+    """The spec of a hand-over whose matrix loads are issued more often."""
+    return replace(spec, times=often * (spec.times or 1))
 
 
 def claim(_: object, over: HandOver) -> Statement:
@@ -231,32 +239,35 @@ def major(run: object, _: object, over: HandOver) -> list[Evidence]:
         if over.major:
             (axis,) = over.axes
             lies = f"neighbours in {over.major}-major memory are neighbours along {axis}"
-            statement, repair = f"the rows run along {over.along or 'no axis'}; {lies}", _turned(over, axis)
+            statement = f"the rows run along {over.along or 'no axis'}; {lies}"
+            wrong = Counterexample({}, statement, proposals=_turned(over, axis))
         else:
             start, columns = over.rows(0), range(0, points, over.wanted.parts)
             shown = ", ".join(over.wanted.shown(start + over.columns(c)) for c in columns)
             statement = f"the first row is {shown}: it runs along no axis, and a row is 16 consecutive bytes of memory"
-            repair = "where memory has these side by side, give the tile's layout there: --shared"
-        wrong = Counterexample({}, statement, repair=repair)
+            beside = "where memory has these side by side, give the tile's layout there: --shared"
+            wrong = Counterexample({}, statement, damage=(beside,))
     return [finding(Check.ISA, wrong, "compared", points)]
 
 
-def _turned(over: HandOver, axis: str) -> str:
-    """The load or store with .trans, or without it, where its rows then run along the axis; else empty."""
+def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
+    """The load or store with .trans, or without it, where its rows then run along the axis; else none."""
     name, given = over.given.mnemonic, over.given
     transposed = ".trans" in name
     other = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
     try:
         found = register_operand("from", other, "").split(given.bits)
     except SpecError:
-        return ""
+        return ()
     found = found.tiled("row", given.lanes // found.lanes, warps=True)
     found = found.tiled("row", given.extent[0] // found.extent[0])
     turned = replace(over, given=found).placed(order=over.order)
     if turned.miscount or turned.along != axis or len(_differing(turned)):
-        return ""
+        return ()
     change = f"{name.partition('.')[0]} {'without' if transposed else 'with'} .trans"
-    return change if over.derived else f"{change}, rows {turned.rows}"
+    key, rows = "to" if over.store else "from_", None if over.derived else turned.rows
+    words = change if over.derived else f"{change}, rows {turned.rows}"
+    return (Proposal(words, lambda one: replace(one, rows=rows, **{key: other})),)
 
 
 def major_proved(run: Run, _: object, over: HandOver) -> list[Evidence]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import proofs
 from layouts import Swizzle, size
 from layouts.arrays import np
 from verify.core.digits import walks
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement import conflict_free
@@ -31,9 +32,10 @@ def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         more = [arch for arch, kib in CAPACITY.items() if kib * 1024 >= needed]
         spans = f"ends at byte {needed}" if base else f"spans {needed} bytes"
         statement = f"the tile {spans}; a CTA has {most} ({CAPACITY[access.arch]} KiB) on {access.arch}"
-        repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
+        words = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
+        arch = (Proposal(words, partial(replace, arch=more[0])),) if more else ()
         again = access.place(last) == int(places[last])
-        wrong = Counterexample({"bytes": needed, "most": most}, statement, repair=repair, reproduced=again)
+        wrong = Counterexample({"bytes": needed, "most": most}, statement, reproduced=again, proposals=arch)
     return [finding(Check.ISA, wrong, "exhaustive", places.size, "numpy")]
 
 
@@ -54,7 +56,8 @@ def base(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     if given % unit:
         statement, rest = f"base {given} is no multiple of {_unit(access)}", f"{given} mod {unit} = {given % unit}"
         below = given // unit * unit
-        wrong = Counterexample({"base": given}, statement, rest, repair=f"base {below} or {below + unit}")
+        aligned = tuple(Proposal(f"--base {byte}", partial(replace, base=byte)) for byte in (below, below + unit))
+        wrong = Counterexample({"base": given}, statement, rest, proposals=aligned)
     return [finding(Check.ISA, wrong, "counted", 1)]
 
 
@@ -87,12 +90,14 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         narrower = (
             one for one in (replace(access, width=w) for w in widths) if not len(_not_whole(one, one.offsets()))
         )
-        repair = next((f"accesses of {one.width} bits are whole" for one in narrower), "")
+        widest = next((one.width for one in narrower), 0)
+        alone = f"accesses of {widest} bits are whole"
         wrong = Counterexample(
             {"thread": thread, "value": value + place},
             statement,
             extent="smallest",
-            repair=repair,
+            damage=(alone,) if widest else (),
+            proposals=(Proposal(f"--width {widest}", partial(replace, width=widest)),) if widest else (),
             reproduced=(access.offset(thread, value), access.offset(thread, value + place)) == (first, here),
         )
     return [finding(Check.ISA, wrong, "exhaustive", offsets.size, "numpy")]

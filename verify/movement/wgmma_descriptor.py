@@ -12,6 +12,7 @@ tile that is wider than its swizzle, W elements, each part of that width has a s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import isa_tables
@@ -21,7 +22,7 @@ from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, batched, logical_divide, size
 from layouts.arrays import np
 from verify.core.digits import image, walk
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
@@ -195,7 +196,7 @@ def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
                 {axis: whole},
                 f"{text} and multiples of it",
                 f"{whole} mod {least} = {whole % least}",
-                repair=f"{' or '.join(map(str, near))} along {axis}",
+                damage=(f"the nearest that it takes: {' or '.join(map(str, near))} along {axis}",),
             )
     return [finding(Check.ISA, wrong, "counted", 2)]
 
@@ -220,9 +221,10 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
         method = f"exhaustive; at address 0 the descriptor is {found.word:#018x}"
         return [finding(Check.ISA, None, method, points, "numpy")]
     read = fit(replace(operand, lbo=None, sbo=None))
-    repair = "" if read.bad or read.fault or read.fields == found.fields else read.fields
+    given = partial(replace, lbo=read.lbo, sbo=read.sbo)
+    proposals = () if read.bad or read.fault or read.fields == found.fields else (Proposal(read.fields, given),)
     again = all(one.reproduced for one in _candidates(operand))  # a descriptor of another major fits no better
-    wrong = Counterexample({}, fault, repair=repair, reproduced=again)
+    wrong = Counterexample({}, fault, reproduced=again, proposals=proposals)
     if found.bad:
         (row, column), (mine, theirs) = found.first, found.bytes_of_first
         wrong = Counterexample(
@@ -230,8 +232,8 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
             f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
             extent="smallest",
             damage=(f"{found.bad} of {points} elements lie elsewhere",),
-            repair=repair,
             reproduced=again,
+            proposals=proposals,
         )
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 

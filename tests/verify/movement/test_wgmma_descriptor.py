@@ -43,7 +43,7 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("tile", "element", "expected", "repair"),
+    ("tile", "element", "expected", "near"),
     [
         ("Sw<3,3,3> o (8,16):(64,1)", "16", "", ""),
         ("Sw<3,3,3> o (10,64):(64,1)", "16", "the tile has 10 along mn, of which wgmma takes 8", "8 or 16 along mn"),
@@ -53,13 +53,14 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_wgmma_takes_whole_steps(
-    tile: str, element: str, expected: str, repair: str, capsys: pytest.CaptureFixture[str]
+    tile: str, element: str, expected: str, near: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = checked(capsys, "--descriptor", tile, "--element", element)
     steps = by_property(report)["whole_instructions"]
     assert code == bool(expected) and steps["status"] == ("REFUTED" if expected else "PROVED")
-    wrong = steps["counterexample"] or {"statement": "", "repair": ""}
-    assert expected in wrong["statement"] and wrong["repair"] == repair
+    wrong = steps["counterexample"] or {"statement": "", "damage": []}
+    assert expected in wrong["statement"]
+    assert wrong["damage"] == ([f"the nearest that it takes: {near}"] if near else [])
 
 
 DESCRIBED = {
