@@ -14,12 +14,13 @@ from dataclasses import dataclass, field, replace
 
 from verify.core.verdict import WrongProduct
 from verify.kernel.claims.claim import Claim
-from verify.kernel.claims.defaults import hidden
+from verify.kernel.claims.defaults import SQUARE, hidden
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import Values
 from verify.kernel.explain import explained
 from verify.kernel.interpretation import Interpretation, Missing, Samples
+from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
@@ -67,13 +68,18 @@ def check(
     """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim."""
     kernel = read(ptx, claim.kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
-    found = []
+    found, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
     for launch in claim.launches:
         run = Interpretation(kernel, launch, Values(seed), budget, samples or {})
         run.machine.ticked = ticked
         outcome = _outcome(run, seed, strict, budget, samples or {})
         found.append(replace(outcome, hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
-    return found
+        for number, values_there in run.machine.guards.items():
+            guards[number] = guards.get(number, 0) | values_there
+    constant = tuple(constant_guards(kernel.instructions, guards))
+    square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
+    more = (*((SQUARE,) if square else ()), *constant)
+    return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
 
 
 def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]) -> Outcome:

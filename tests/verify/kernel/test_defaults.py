@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.verify.kernel.test_check import ADD, PRODUCT, added, one
 from tests.verify.kernel.test_check import CLAIM as PRODUCT_CLAIM
-from tests.verify.kernel.test_check import PRODUCT, one
 from verify.core.errors import SpecError
+from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.defaults import hidden
 from verify.kernel.claims.launch import Launch
@@ -102,3 +103,43 @@ def test_what_a_claim_hides_is_said() -> None:
         ["2 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
         ["3 CTAs: with fewer than 2 x 2 the index of one direction may be wrong"],
     ]
+
+
+GUARDED = "setp.lt.u32 %p1, %r1, LIMIT; mov.f32 %f3, %f1; @GUARD%p1 mov.f32 %f3, %f1;"
+
+
+@pytest.mark.parametrize("guard", ["", "!"])
+@pytest.mark.parametrize(
+    ("limit", "said"), [(0, "never true"), (7, ""), (64, "never false")], ids=["never", "sometimes", "always"]
+)
+def test_a_guard_that_had_one_value_is_a_blind_spot(guard: str, limit: int, said: str) -> None:
+    body = GUARDED.replace("LIMIT", str(limit)).replace("GUARD", guard)
+    found = [text for text in added(body, "C[i] = A[i]").hidden if "setp" in text]
+    assert [text.partition(" was ")[2] for text in found] == ([f"{said} in a guard"] if said else [])
+    line = ADD[: ADD.index("BODY")].count("\n") + 1
+    assert all(text.startswith(f"the setp of line {line} was") for text in found)
+
+
+def test_a_guard_is_a_blind_spot_only_if_no_launch_shows_its_other_value() -> None:
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    table = {"grid": 1, "block": 64, "claim": "C[i] = A[i]", "params": ["A", "B", "C", "I"], "arrays": arrays}
+    text = ADD.replace(".param .u64 pc", ".param .u64 pc, .param .u32 pi").replace(
+        "mul.wide.u32", "EDGE mul.wide.u32", 1
+    )
+    text = text.replace("EDGE", "ld.param.u32 %r9, [pi]; setp.ge.u32 %p1, %r1, %r9; @%p1 ret;\n")
+    text = text.replace("BODY", "mov.f32 %f3, %f1;")
+    for sizes, many in (([{"I": 64}], 1), ([{"I": 64}, {"I": 60}], 0), ([{"I": 60}], 0)):
+        found = check(text, claim_of({**table, "sizes": sizes}))
+        assert [sum("never true" in text for text in one.hidden) for one in found] == [many] * len(sizes)
+
+
+def test_a_grid_as_wide_as_it_is_high_is_a_blind_spot() -> None:
+    body = "mov.u32 %r9, %ctaid.x; mov.u32 %r10, %ctaid.y; mov.f32 %f3, %f1;"
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    for grid, many in (([2, 2], 1), ([2, 3], 0), ([1, 1], 0)):
+        (found,) = check(
+            ADD.replace("BODY", body),
+            claim_of({"grid": grid, "block": 64, "sizes": {"I": 64}, "claim": "C[i] = A[i]", "arrays": arrays,
+                      "params": ["A", "B", "C"]}),
+        )  # fmt: skip
+        assert sum("as many CTAs in x as in y" in text for text in found.hidden) == many

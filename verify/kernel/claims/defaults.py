@@ -19,6 +19,7 @@ from verify.kernel.data.values import SIZE
 LARGEST_TILE = 1024
 STEP = 64  # the elements of a step, where no tile says it: a multiple of 16, 32 and 64
 STAGES = 4  # of a pipeline
+SQUARE = "as many CTAs in x as in y: one index taken for the other is not seen"
 PAD, APART = 16, 256  # elements between rows, bytes before an array: multiples that keep accesses aligned
 
 

@@ -6,8 +6,8 @@ that `Values.chance` bounds (Schwartz and Zippel): by their degree, and by how m
 Besides the residues a value has a sample, the number that it is for small whole inputs, so that a refutation can be
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
 
-Operations are queued, and computed in batches: nothing but data depends on them. Main declarations: `Values`, `Exact`
-(an array of values while a formula is computed), `decoded` (the number that bits are).
+Operations are queued, and computed in batches: nothing but data depends on them. Main declarations: `Values`, `LIMITS` (of integer types), `decoded`
+(the number that bits are).
 
 Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
 """
@@ -15,8 +15,7 @@ Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from math import inf, isfinite
@@ -27,6 +26,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data.choices import Choices
+from verify.kernel.data.exact import Batch, Compute, Exact, Parts
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
@@ -61,61 +61,6 @@ _TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
 _QUEUED = 1 << 17  # elements of a batch
 
 
-@dataclass(slots=True)
-class Exact:
-    """An array of values while a formula is computed: residues by prime, and samples."""
-
-    primes: Sequence[np.uint64]
-    residues: NDArray[Any]  # (primes, n)
-    sample: NDArray[np.float64]
-
-    def _lift(self, other: Any) -> Exact:
-        if isinstance(other, Exact):
-            return other
-        residues = np.array([[int(other) % int(prime)] for prime in self.primes], np.uint64)
-        return Exact(self.primes, residues, np.array([float(other)]))
-
-    def __add__(self, other: Any) -> Exact:
-        other = self._lift(other)
-        return Exact(self.primes, self._cut(self.residues + other.residues), self.sample + other.sample)
-
-    def __sub__(self, other: Any) -> Exact:
-        other = self._lift(other)
-        top = np.array([[prime] for prime in self.primes])
-        return Exact(self.primes, self._cut(self.residues + (top - other.residues)), self.sample - other.sample)
-
-    def __rsub__(self, other: Any) -> Exact:
-        return self._lift(other) - self
-
-    def __mul__(self, other: Any) -> Exact:
-        other = self._lift(other)
-        return Exact(self.primes, self._cut(self.residues * other.residues), self.sample * other.sample)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def _cut(self, numbers: Bits) -> Bits:
-        """Numbers modulo the primes, in place; a division by a constant is three times as fast as a remainder."""
-        for number, prime in enumerate(self.primes):
-            numbers[number] -= numbers[number] // prime * prime
-        return numbers
-
-
-Parts: TypeAlias = list[list[Ids]]  # by operand, one array for each operation
-Compute: TypeAlias = Callable[[Parts], tuple[Exact, Numbers]]  # the results, and the numbers of their histories
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Queued operations of one kind: none needs another's result."""
-
-    key: Any  # what operations of one batch have in common
-    compute: Compute  # what makes all of their results
-    first: int  # the first id that it makes
-    made: list[tuple[int, int]]  # spans of ids, in the order of the operations
-    operands: Parts  # their ids
-    count: int = 0  # elements so far
-
-
 class Values:
     """All values of a run."""
 
@@ -135,7 +80,7 @@ class Values:
         self.constants: dict[tuple[int, int], int] = {}
         self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
         self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
-        self.batch: _Batch | None = None
+        self.batch: Batch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
@@ -329,7 +274,7 @@ class Values:
             batch = None
         first = self.new(count, CODE[kind])
         if batch is None:
-            batch = self.batch = _Batch(key, compute, first, [], [[] for _ in operands])
+            batch = self.batch = Batch(key, compute, first, [], [[] for _ in operands])
         for home, one in zip(batch.operands, operands, strict=True):
             home.append(one)
         if batch.made and batch.made[-1][1] == first:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
@@ -21,7 +20,6 @@ from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import (
     LOCAL_WINDOW,
@@ -33,11 +31,9 @@ from verify.kernel.state.memory import (
     Octets,
     different,
 )
-from verify.kernel.state.order import ALWAYS, Ints
+from verify.kernel.state.order import Ints
 
-_SUM = parse("a + b", {"a": False, "b": False}).tree
 _OFFSET = np.uint64((1 << WINDOW) - 1)
-LINE = 128  # bytes of a line of the L2 cache
 _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
 
 
@@ -216,7 +212,7 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 Access = tuple[str, Bits, Ints]
 
 
-def _spread(machine: Machine, bits: Bits, threads: Ints) -> Bits:
+def spread_of(machine: Machine, bits: Bits, threads: Ints) -> Bits:
     """The address of each of these threads."""
     return np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
 
@@ -285,7 +281,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        labels, plain = fetch(machine, space, _spread(machine, address(mask), threads), threads, count, constant)
+        labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, constant)
         if strong and machine.findings.withdrawn("race: read after write"):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
@@ -314,14 +310,15 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         found = [read() for read in reads]
-        labels = np.concatenate([_rows(each.wide(size), threads) for each in found], 1)
-        plain = np.concatenate([_rows(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
-        deposit(machine, space, _spread(machine, address(mask), threads), threads, labels, plain)
+        labels = np.concatenate([rows_of(each.wide(size), threads) for each in found], 1)
+        plain = np.concatenate([rows_of(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
+        deposit(machine, space, spread_of(machine, address(mask), threads), threads, labels, plain)
 
     return run
 
 
-def _rows(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
+def rows_of(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
+    """Return the rows of some threads, of an array with one for each thread or one for all."""
     return np.broadcast_to(part, (len(threads), part.shape[1])) if len(part) == 1 else part[threads]
 
 
@@ -392,86 +389,6 @@ def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
-def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
-    returns = meaning.row.operands[0][0] == "d"
-    place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
-    kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
-    width = WIDTHS[meaning.types["b"]] // 8
-    address = machine.address(place)
-    reads = [machine.reader(each) for each in registers_of_vector(one, meaning, source)]
-    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
-    kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
-
-    def run(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
-        bits = address(mask)
-        base = np.broadcast_to(bits, machine.count)[threads]
-        for number, read in enumerate(reads):
-            ids = read().elements(machine.values, kind, width)
-            for part in range(ids.shape[1]):
-                where = base + np.uint64(number * width + part * SIZE[kind])
-                _add(machine, where, threads, _rows(ids, threads)[:, part], kind, kind_of)
-        for put in puts:
-            reason = "is the old value of an atomic operation, which depends on the order"
-            put(machine.unknown(reason, width), mask)
-
-    return run
-
-
-def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, kind_of: int) -> None:
-    """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
-    values, memory = machine.values, machine.memory
-    for region, stored, chosen, offset in memory.cells(addresses, threads):
-        if region.array.kind != kind or (offset % SIZE[kind]).any():
-            raise Unclear(machine.findings.line, f"an atomic {kind} on {region.array.name} of type {region.array.kind}")
-        who, new = threads[chosen] + memory.base, ids[chosen]
-        rest = np.arange(len(offset))
-        while len(rest):
-            _, first = np.unique(offset[rest], return_index=True)
-            now, rest = rest[first], np.delete(rest, first)
-            place = offset[now][:, None] + np.arange(SIZE[kind])
-            writer = stored.writer[place]
-            mine, before = who[now][:, None], stored.atomic[place]
-            same = writer // memory.threads == mine // memory.threads
-            plain = (writer >= 0) & (before == PLAIN) & (writer != mine)
-            near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
-            for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
-                if wrong.any():
-                    where = region.array.where(int(place[wrong][0]) // region.size)
-                    text = f"an atomic addition to {where}, which another thread {which}; nothing orders the two"
-                    kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
-                    machine.findings.add(kind_, Severity.RACE, text)
-            memory.check_overwritten(region, stored, place, who[now] - memory.base)
-            old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
-            sums = old.elements(values, kind, SIZE[kind])[:, 0]
-            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
-            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
-            stored.plain[place] = 0
-            alone = (writer < 0) | (before == PLAIN) | same
-            alone &= (before == PLAIN) | (stored.written[place] < ALWAYS)
-            stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
-            stored.writer[place], stored.atomic[place] = mine, kind_of
-
-
-def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """discard: a write of nobody knows what to 128 bytes."""
-    address = machine.address(one.operands[0])
-    size = one.operands[1].bits if isinstance(one.operands[1], Immediate) else 0
-    if size != LINE:
-        raise Unclear(one.line, f"discard takes {LINE} bytes")
-
-    def run(mask: Mask | None) -> None:
-        threads = machine.chosen(mask)
-        lost = machine.values.nowhere("discard has destroyed what was there") << 3
-        labels = np.full((len(threads), LINE), lost, np.uint32)
-        deposit(
-            machine, "global", _spread(machine, address(mask), threads), threads, labels, labels.astype(np.uint8) * 0
-        )
-
-    return run
-
-
 BINDS: dict[str, Bind] = {
     "move": move,
     "address": convert_address,
@@ -481,6 +398,4 @@ BINDS: dict[str, Bind] = {
     "store": store,
     "copy": copy,
     "copy_group": copy_group,
-    "atomic": atomic,
-    "discard": discard,
 }

@@ -14,6 +14,7 @@ from isa_tables.semantics import Meaning, NotedWords, meaning, unread
 from verify.kernel.instructions import (
     accesses,
     asynchronous,
+    atomics,
     bulk,
     clusters,
     comparisons,
@@ -38,6 +39,7 @@ BINDS: Mapping[str, Bind] = {
     **conversions.BINDS,
     **comparisons.BINDS,
     **accesses.BINDS,
+    **atomics.BINDS,
     **matrices.BINDS,
     **dot.BINDS,
     **sparse.BINDS,

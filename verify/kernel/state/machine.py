@@ -58,6 +58,7 @@ class Machine:
         self.run: list[Run] = []  # by instruction
         self.lanes: list[int] = []  # that must execute it together
         self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
+        self.guards: dict[int, int] = {}  # instruction with a guard -> which values its predicate had: `_values_of`
         self.pure: list[bool] = []  # whether it writes registers alone
         self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
         self.control: list[str] = []  # branch, exit, barrier or empty
@@ -327,6 +328,7 @@ class Machine:
             mask = None if everyone else active
             if one.guard is not None:
                 mask = self._guarded(one.guard, active, mask)
+                self.guards[pc] = self.guards.get(pc, 0) | self._values_of(one.guard, active)
             if self.lanes[pc] > 1 and not (mask is None and self.members[pc] is None) and self._short(pc, active, mask):
                 return
             control = self.control[pc]
@@ -349,6 +351,12 @@ class Machine:
             return mask if taken[0] else np.zeros(self.count, bool)
         found: Mask = active & taken
         return None if mask is None and found.all() else found
+
+    def _values_of(self, guard: Register, active: Mask) -> int:
+        """Return 1 if a guard's predicate is true in any of these threads, 2 if it is false in any, 3 for both."""
+        true = self.register(guard.index).bits != 0
+        here = true if len(true) == 1 else true[active]
+        return int(here.any()) + 2 * int(not here.all())
 
     def _short(self, pc: int, active: Mask, mask: Mask | None) -> bool:
         """Let lanes wait for those that must execute an instruction with them; return whether any does."""

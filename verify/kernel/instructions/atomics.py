@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions that change global memory otherwise than by a plain write: atomic sums, and `discard`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isa_tables.parsing import parse
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import joined, word
+from verify.kernel.data.values import SIZE, Bits, Ids, Mask
+from verify.kernel.instructions.accesses import deposit, registers_of_vector, rows_of, spread_of
+from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction
+from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
+from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.order import ALWAYS, Ints
+
+_SUM = parse("a + b", {"a": False, "b": False}).tree
+LINE = 128  # bytes of a line of the L2 cache
+
+
+def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """red.add and atom.add: a sum into an array, in any order; the old value has no meaning."""
+    returns = meaning.row.operands[0][0] == "d"
+    place, source = one.operands[1 if returns else 0], one.operands[2 if returns else 1]
+    kind = {"f16x2": "f16", "bf16x2": "bf16"}.get(meaning.types["b"], meaning.types["b"])
+    width = WIDTHS[meaning.types["b"]] // 8
+    address = machine.address(place)
+    reads = [machine.reader(each) for each in registers_of_vector(one, meaning, source)]
+    puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
+    kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        bits = address(mask)
+        base = np.broadcast_to(bits, machine.count)[threads]
+        for number, read in enumerate(reads):
+            ids = read().elements(machine.values, kind, width)
+            for part in range(ids.shape[1]):
+                where = base + np.uint64(number * width + part * SIZE[kind])
+                _add(machine, where, threads, rows_of(ids, threads)[:, part], kind, kind_of)
+        for put in puts:
+            reason = "is the old value of an atomic operation, which depends on the order"
+            put(machine.unknown(reason, width), mask)
+
+    return run
+
+
+def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, kind_of: int) -> None:
+    """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
+    values, memory = machine.values, machine.memory
+    for region, stored, chosen, offset in memory.cells(addresses, threads):
+        if region.array.kind != kind or (offset % SIZE[kind]).any():
+            raise Unclear(machine.findings.line, f"an atomic {kind} on {region.array.name} of type {region.array.kind}")
+        who, new = threads[chosen] + memory.base, ids[chosen]
+        rest = np.arange(len(offset))
+        while len(rest):
+            _, first = np.unique(offset[rest], return_index=True)
+            now, rest = rest[first], np.delete(rest, first)
+            place = offset[now][:, None] + np.arange(SIZE[kind])
+            writer = stored.writer[place]
+            mine, before = who[now][:, None], stored.atomic[place]
+            same = writer // memory.threads == mine // memory.threads
+            plain = (writer >= 0) & (before == PLAIN) & (writer != mine)
+            near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
+            for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
+                if wrong.any():
+                    where = region.array.where(int(place[wrong][0]) // region.size)
+                    text = f"an atomic addition to {where}, which another thread {which}; nothing orders the two"
+                    kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
+                    machine.findings.add(kind_, Severity.RACE, text)
+            memory.check_overwritten(region, stored, place, who[now] - memory.base)
+            old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
+            sums = old.elements(values, kind, SIZE[kind])[:, 0]
+            total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
+            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
+            stored.plain[place] = 0
+            alone = (writer < 0) | (before == PLAIN) | same
+            alone &= (before == PLAIN) | (stored.written[place] < ALWAYS)
+            stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
+            stored.writer[place], stored.atomic[place] = mine, kind_of
+
+
+def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """discard: a write of nobody knows what to 128 bytes."""
+    address = machine.address(one.operands[0])
+    size = one.operands[1].bits if isinstance(one.operands[1], Immediate) else 0
+    if size != LINE:
+        raise Unclear(one.line, f"discard takes {LINE} bytes")
+
+    def run(mask: Mask | None) -> None:
+        threads = machine.chosen(mask)
+        lost = machine.values.nowhere("discard has destroyed what was there") << 3
+        labels = np.full((len(threads), LINE), lost, np.uint32)
+        deposit(
+            machine, "global", spread_of(machine, address(mask), threads), threads, labels, labels.astype(np.uint8) * 0
+        )
+
+    return run
+
+
+BINDS: dict[str, Bind] = {"atomic": atomic, "discard": discard}
