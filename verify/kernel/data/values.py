@@ -6,8 +6,8 @@ that `Values.chance` bounds (Schwartz and Zippel): by their degree, and by how m
 Besides the residues a value has a sample, the number that it is for small whole inputs, so that a refutation can be
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
 
-Operations are queued, and computed in batches: nothing but data depends on them. Main declarations: `Values`, `LIMITS` (of integer types), `decoded`
-(the number that bits are).
+Operations are queued, and computed in batches: nothing but data depends on them. Main declarations:
+`Values`, `LIMITS` (of integer types), `decoded` (the number that bits are).
 
 Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
 """
