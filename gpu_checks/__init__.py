@@ -60,7 +60,7 @@ Instructions with metadata or matrices in shared memory have too many pairs. The
 digits of the numbers of its slots, and D shows which slots it got (`kernels.digit_coded`). Copies are followed byte by
 byte (`inference.copies`). `banks` times accesses to shared memory, `tilings` multiplies matrices by kernels made from
 layouts, `laws` evaluates laws on grids, `order` leaves out barriers and fences, `compiled` runs any PTX text,
-`discover` prints the map of an instruction, or of a user's function.
+`discover` prints the map of an instruction, or of a user's function, `opcodes` runs every form of every opcode.
 
 Main declarations
 -----------------

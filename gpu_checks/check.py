@@ -14,6 +14,9 @@ from gpu_checks import laws
 from gpu_checks.banks import command as banks
 from gpu_checks.command import show
 from gpu_checks.inference.reconstructed import incomplete
+from gpu_checks.opcodes import recording as opcodes
+from gpu_checks.opcodes.rejected import accepted
+from gpu_checks.opcodes.text import Probe
 from gpu_checks.order import command as order
 from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io import manifest
@@ -64,12 +67,22 @@ def _laws(file: Path) -> Read:
     return Read(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
 
 
+def _opcodes(file: Path) -> Read:
+    """Forms of opcodes. Of a form that no row of today has nothing is compared, so it is not stale."""
+    found = opcodes.recordings_of_opcodes(file)
+    today = {form.name: form for form in accepted()}
+    forms = [one for recording in found for one in recording.forms.values()]
+    stale = [one.form for one in forms if one.form in today and one.probe != Probe(today[one.form]).digest]
+    return Read(len(forms), stale, frozenset(recording.device.gpu for recording in found))
+
+
 # By the key that a file of the kind has behind its schema: what is counted, where ours are, the reader of a file.
 _OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], Read]]] = {
     "name": ("access patterns", banks.RECORDINGS, _banks),
     "tiling": ("tilings", tilings.RECORDINGS, _tilings),
     "gpu": ("runs without a barrier or a fence", order.RECORDINGS, _order),
     "arrays": ("campaigns of laws", laws.RECORDINGS, _laws),
+    "opcodes": ("forms of opcodes", opcodes.RECORDINGS, _opcodes),
 }
 _KIND = re.compile(r'\{"schema": ?\d+, ?"([a-z]+)"')
 
@@ -107,7 +120,7 @@ def check(paths: Sequence[Path]) -> int:
 
 
 def _kind(file: Path) -> str:
-    """The kind of a file of banks, tilings or laws, from its first line; empty for any other file."""
+    """The kind of a file of banks, tilings, laws or opcodes, from its first line; empty for any other file."""
     found = _KIND.match(next(iter(text_of(file)), ""))
     return found[1] if found and found[1] in _OTHERS else ""
 

@@ -30,7 +30,10 @@ LEFT_OUT = {
         "it is asynchronous: what it does shows in when, not in bits",
     ),
     **dict.fromkeys(("address", "window", "own_address", "parameter"), "addresses and parameters differ by launch"),
-    **dict.fromkeys(("elect", "register_count", "nothing", "policy"), "the ISA leaves its result open, or it has none"),
+    **dict.fromkeys(
+        ("elect", "discard", "register_count", "nothing", "policy"),
+        "the ISA leaves its result open, or it has none",
+    ),
     **dict.fromkeys(
         ("product", "sparse_product", "wgmma", "tensor_product", "load_matrix", "store_matrix", "move_matrix",
          "fragment_load", "fragment_store", "fragment_product", "tensor_from", "tensor_to",
@@ -99,7 +102,7 @@ def candidates() -> Iterator[Form]:
         if row.group in LEFT_OUT or "*" in row.text or len(row.operands) < 2:
             continue  # what an instruction without a source gives, as activemask, depends on more than its form
         for opcode, words, extra in _opcodes(row):
-            if opcode not in seen and not _APPROXIMATE & {*words.values()}:
+            if opcode not in seen and not _APPROXIMATE & {*opcode.split(".")}:
                 seen.add(opcode)
                 yield from _forms(row, opcode, words, extra)
 

@@ -32,28 +32,38 @@ def rejected(file: Path = FILE) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for paragraph in file.read_text("utf-8").split("\n\n")[1:]:
         lines = paragraph.strip().splitlines()
-        found |= dict.fromkeys((name for line in lines[1:] for name in _expanded(line)), lines[0])
+        found |= dict.fromkeys((name for line in lines[1:] for name in expanded(line)), lines[0])
     return found
 
 
-def accepted() -> Iterator[Form]:
-    """Yield the forms that ptxas takes."""
+@cache
+def accepted() -> tuple[Form, ...]:
+    """Return the forms that ptxas takes."""
     found = rejected()
-    return (form for form in candidates() if form.name not in found)
+    return tuple(form for form in candidates() if form.name not in found)
 
 
-def _expanded(line: str) -> Iterator[str]:
+def expanded(line: str) -> Iterator[str]:
+    """Yield the names that a line stands for.
+
+    >>> list(expanded("cvt.<u8 s8>.s32 d, a"))
+    ['cvt.u8.s32 d, a', 'cvt.s8.s32 d, a']
+    """
     before, brace, rest = line.partition("<")
     if not brace:
         yield line
         return
     words, _, after = rest.partition(">")
     for word in words.split(" "):
-        yield from (before + word + tail for tail in _expanded(after))
+        yield from (before + word + tail for tail in expanded(after))
 
 
-def _folded(names: Sequence[str]) -> Iterator[str]:
-    """Yield lines that stand for the names: those that differ in the last word of their opcode only are one line."""
+def folded(names: Sequence[str]) -> Iterator[str]:
+    """Yield lines that stand for the names: those that differ in the last two words of their opcode are one line.
+
+    >>> list(folded(["cvt.u8.s32 d, a", "cvt.s8.s32 d, a"]))
+    ['cvt.<u8 s8>.s32 d, a']
+    """
     lines: dict[tuple[str, str], list[str]] = {}
     for name in names:
         opcode, _, operands = name.partition(" ")
@@ -117,7 +127,7 @@ def main() -> int:
     for name, message in found.items():
         known[message].append(name)
     parts = [f"# Forms that ptxas {version} rejects for {ARCHITECTURE}, by its message."]
-    parts += ["\n".join((message, *_folded(names))) for message, names in known.items()]
+    parts += ["\n".join((message, *folded(names))) for message, names in known.items()]
     write_file(FILE, "\n\n".join(parts) + "\n")
     return 0
 

@@ -22,6 +22,7 @@ _KIND_SIZE = np.array([SIZE[kind] for kind in CODE], np.uint8)
 _WIDER = {"bf16": "f32", "tf32": "f32", "f16": "f32", "e5m2": "f16"}
 UPPER = {"f32": "bf16", "f16": "e5m2"}  # type -> the type that its upper half is
 _SAME = ({"f32", "tf32"}, {"s64", "u64"}, {"s32", "u32"}, {"s16", "u16"}, {"s8", "u8"})  # of one set of bits
+ROOM = 8  # bytes of the bits of a register
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,17 @@ def word(bits: Bits, labels: Ids) -> Word:
     if not labels.any():
         return Word(bits)
     return Word(bits, labels)
+
+
+def widest(values: Values, plain: Bits, labels: Ids) -> Word:
+    """Return a register of more bytes than `bits` has room for: plain bytes above them have no meaning, unless zero."""
+    rows = max(len(plain), len(labels))
+    above = np.arange(plain.shape[1]) >= ROOM
+    lost = np.broadcast_to((plain > 0) & above, (rows, plain.shape[1])) & (labels == 0)
+    if lost.any():
+        reason = values.reason("is in the upper half of 128 plain bits")
+        labels = np.where(lost, np.uint32(reason << 3), labels)
+    return word(joined(plain[:, :ROOM]), labels)
 
 
 def settled(one: Word, values: Values) -> Word:

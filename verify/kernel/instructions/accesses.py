@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
-from verify.kernel.data.registers import Word, joined, octets, word
+from verify.kernel.data.registers import ROOM, Word, joined, octets, widest, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
@@ -119,6 +119,11 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
             ids = [each.ids for each in found if each.ids is not None]
             put(Word.of(np.concatenate(_same_rows(ids), 1), found[0].kind), mask)
             return
+        if size > ROOM:
+            plain = np.concatenate(_same_rows([octets(each.bits, part) for each in found]), 1)
+            labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
+            put(widest(machine.values, plain, labels), mask)
+            return
         bits = np.zeros(1, np.uint64)
         for place, each in enumerate(found):
             bits = bits | cut(each.bits, 8 * part) << np.uint64(8 * part * place)
@@ -131,7 +136,7 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
     return run
 
 
-def _same_rows(parts: list[Ids]) -> list[Ids]:
+def _same_rows(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
     rows = max(map(len, parts))
     return [np.broadcast_to(part, (rows, part.shape[1])) for part in parts]
 
@@ -287,7 +292,11 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
         whole = len(threads) == machine.count
         for place, (put, room) in enumerate(zip(puts, rooms, strict=True)):
             label, octet = labels[:, place * size : (place + 1) * size], plain[:, place * size : (place + 1) * size]
-            bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
+            if size > ROOM:
+                wider = widest(machine.values, octet.astype(np.uint64), label)
+                bits, label = wider.bits, wider.wide(size)
+            else:
+                bits = joined(octet.astype(np.uint64)) if octet.any() else np.zeros(len(octet), np.uint64)
             if kind[0] == "s" and room > 8 * size:
                 bits, label = _sign_extended(machine, bits, label, kind, room // 8)
             if whole:

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the interpreter computes with each form of each opcode on plain bits, beside what a GPU recorded.
+
+Many probes are interpreted as one kernel: the text that ran on the GPU, block behind block. A form whose instruction
+has no meaning is taken out, and the rest is interpreted again. `python -m tests.kernels.recorded_opcodes --write`
+writes the lists of the forms that have no meaning and that were not recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_checks.opcodes.recording import OpcodeRecording, recordings_of_opcodes
+from gpu_checks.opcodes.rejected import accepted, expanded, folded
+from gpu_checks.opcodes.text import GUARDS, HEAD, PATTERN, Probe, entry, guard_columns
+from gpu_checks.opcodes.values import LANES, PACKED
+from verify.kernel.claims.expression import read as read_claim
+from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.data.values import SIZE, Values
+from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.source import PtxError
+from verify.kernel.state.findings import Unclear
+
+LIST = Path(__file__).with_suffix(".toml")
+_TOGETHER = 128  # probes of a kernel
+_TARGET, _VALUE = read_claim("taken[i] = given[i]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interpreted:
+    """What the interpreter computes with one form."""
+
+    results: tuple[np.ndarray, ...] = ()  # bytes, as `Probe.taken` has them
+    known: tuple[np.ndarray, ...] = ()  # which of them have a meaning
+    reason: str = ""  # why there are no results
+    alarm: str = ""  # an error that the interpreter found in the kernel
+
+
+def interpreted(probes: Sequence[Probe]) -> dict[str, Interpreted]:
+    """Return what the interpreter computes with each probe, by the form's name."""
+    found: dict[str, Interpreted] = {}
+    for _, some in groupby(sorted(probes, key=_together), _together):
+        chosen = list(some)
+        for start in range(0, len(chosen), _TOGETHER):
+            found |= _interpreted(chosen[start : start + _TOGETHER])
+    return found
+
+
+def _together(probe: Probe) -> tuple[bool, str]:
+    """Return what probes of one kernel share: the guards, and for atomics the type of the array that they add to."""
+    form = probe.form
+    kind = next(part.kind for part in form.parts if part.role == "b") if form.group == "atomic" else "u8"
+    return form.lanes == 32, PACKED.get(kind, kind)
+
+
+def _interpreted(probes: Sequence[Probe]) -> dict[str, Interpreted]:
+    """Interpret some probes as one kernel; again, without those that end it."""
+    found: dict[str, Interpreted] = {}
+    left = list(probes)
+    while left:
+        reasons = _run(left, found)
+        found |= {left[place].form.name: Interpreted(reason=text) for place, text in reasons.items()}
+        left = [probe for place, probe in enumerate(left) if place not in reasons] if reasons else []
+    return found
+
+
+def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int, str]:
+    """Interpret the probes and add what they give; if some have no meaning, return why, by their places, instead."""
+    reads = accumulate((len(one.operands) for one in probes), initial=GUARDS)
+    writes = list(accumulate((len(one.output) for one in probes), initial=0))
+    bodies = [probe.body(*places) for probe, *places in zip(probes, reads, writes, strict=False)]
+    text = HEAD + entry("opcodes", [probe.form for probe in probes], bodies)
+    first = text[: text.index(bodies[0])].count("\n") + 1
+    starts = list(accumulate((body.count("\n") + 1 for body in bodies), initial=first))[:-1]
+    given = np.concatenate([guard_columns(probes[0].form), *(probe.operands for probe in probes)])
+    try:
+        run = _interpretation(text, given, writes[-1], _together(probes[0])[1])
+        run.run()
+    except Missing as missing:
+        return {bisect_right(starts, one.line) - 1: one.text for one in missing.findings}
+    except (Unclear, PtxError) as error:
+        return {bisect_right(starts, error.line) - 1: error.problem}
+    alarms = {bisect_right(starts, one.line) - 1: one.text for one in run.findings.found.values()}
+    stored = run.regions[1].stored
+    assert stored is not None
+    for place, (probe, start) in enumerate(zip(probes, writes, strict=False)):
+        span = slice(start, start + len(probe.output))
+        bits = [np.frombuffer(one, np.uint8) for one in probe.taken(stored.plain[span])]
+        known = [np.frombuffer(one, np.uint8) == 0 for one in probe.taken((stored.labels[span] > 0).astype(np.uint8))]
+        found[probe.form.name] = Interpreted(tuple(bits), tuple(known), alarm=alarms.get(place, ""))
+    return {}
+
+
+def _interpretation(text: str, given: np.ndarray, size: int, kind: str) -> Interpretation:
+    """Return the interpretation of a kernel that reads these bytes and writes so many, all of them plain bits."""
+    arrays = (
+        Array("given", ("i",), (len(given),), (1,), "u8", 0, False, False, False, content=given.astype(np.int64)),
+        Array("taken", ("i",), (size // SIZE[kind],), (1,), kind, 0, True, False, False),
+    )
+    launch = Launch({}, (1, 1, 1), (LANES, 1, 1), 0, arrays, ("given", "taken"), {}, _TARGET, _VALUE, (), ())
+    run = Interpretation(read(text, "opcodes"), launch, Values(seed=1), budget=10**7, samples={})
+    stored = run.regions[1].stored
+    assert stored is not None
+    stored.labels[:], stored.plain[:] = 0, PATTERN
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How the interpreter and a GPU agree about one form."""
+
+    status: str  # equal, differs, no meaning, alarm
+    why: str  # in words
+
+
+def compared(seen: Interpreted, recorded: Sequence[bytes]) -> Compared:
+    """Compare the bits of one form: those that have no meaning are not compared, all others must be equal."""
+    if seen.reason:
+        return Compared("no meaning", seen.reason)
+    if seen.alarm:
+        return Compared("alarm", seen.alarm)
+    wrong = np.zeros(LANES, bool)
+    for bits, known, other in zip(seen.results, seen.known, recorded, strict=True):
+        theirs = np.frombuffer(other, np.uint8)
+        wrong |= ((bits != theirs) & known).reshape(LANES, -1).any(1)
+    if wrong.any():
+        lane = int(wrong.argmax())
+        mine, theirs = (_shown(one, lane) for one in (seen.results, recorded))
+        return Compared("differs", f"{int(wrong.sum())} of {LANES} lanes; lane {lane} has {mine}, a GPU {theirs}")
+    if not all(one.all() for one in seen.known):
+        return Compared("no meaning", "a result has none")
+    return Compared("equal", "")
+
+
+def payload_alone(seen: Interpreted, recorded: Sequence[bytes], kind: str) -> bool:
+    """Whether each value of a type that differs is a NaN on both sides."""
+    for bits, known, other in zip(seen.results, seen.known, recorded, strict=True):
+        mine, theirs = (np.frombuffer(one, {"f32": "<f4", "f64": "<f8"}[kind]) for one in (bits.tobytes(), other))
+        apart = mine.view(f"u{mine.itemsize}") != theirs.view(f"u{mine.itemsize}")
+        apart &= known.reshape(len(mine), -1).any(1)
+        if (apart & ~(np.isnan(mine) & np.isnan(theirs))).any():
+            return False
+    return True
+
+
+def _shown(results: Sequence[Any], lane: int) -> str:
+    words = (bytes(one)[lane * len(bytes(one)) // LANES :][: len(bytes(one)) // LANES] for one in results)
+    return " ".join(word[::-1].hex() for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Forms whose bits are not the GPU's, and why."""
+
+    forms: frozenset[str]
+    section: str  # of the PTX ISA
+    reason: str
+    nan: str  # if the payload of NaNs is all that differs, the type of the result; else empty
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the list beside this file says of the forms that are not equal."""
+
+    differences: tuple[Difference, ...]
+    no_meaning: frozenset[str]
+    not_recorded: frozenset[str]
+
+
+def listed() -> Listed:
+    """Return the list."""
+    data = tomllib.loads(LIST.read_text("utf-8"))
+    differences = tuple(
+        Difference(_names(one["forms"]), str(one["section"]), str(one["reason"]), str(one.get("nan", "")))
+        for one in data.get("difference", ())
+    )
+    return Listed(differences, *(_names(data["written"][key]) for key in ("no_meaning", "not_recorded")))
+
+
+def _names(lines: Sequence[str]) -> frozenset[str]:
+    return frozenset(name for line in lines for name in expanded(line))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The interpreter beside one recording."""
+
+    recording: OpcodeRecording
+    seen: Mapping[str, Interpreted]  # by form
+    compared: Mapping[str, Compared]  # by form
+    absent: frozenset[str]  # forms of today that the recording has not, or by another probe
+
+    def having(self, status: str) -> set[str]:
+        """Return the forms of a status."""
+        return {name for name, one in self.compared.items() if one.status == status}
+
+
+def outcome() -> Outcome:
+    """Interpret every form that was recorded and compare it."""
+    (recording,) = recordings_of_opcodes()
+    probes = [Probe(form) for form in accepted()]
+    there = [one for one in probes if _is_recorded(one, recording)]
+    seen = interpreted(there)
+    made = {name: compared(one, recording.forms[name].results) for name, one in seen.items()}
+    return Outcome(recording, seen, made, frozenset(one.form.name for one in probes) - made.keys())
+
+
+def _is_recorded(probe: Probe, recording: OpcodeRecording) -> bool:
+    """Whether the recording has this form, by this probe."""
+    one = recording.forms.get(probe.form.name)
+    return one is not None and bool(one.results) and one.probe == probe.digest
+
+
+def write_list(found: Outcome) -> None:
+    """Write the forms without a meaning and those that were not recorded; the differences stay as they are."""
+    text = LIST.read_text("utf-8").partition("[written]\n")[0] + "[written]\n"
+    for key, names in (("no_meaning", found.having("no meaning")), ("not_recorded", found.absent)):
+        in_order = [form.name for form in accepted() if form.name in names]
+        text += f"{key} = [\n" + "".join(f'  "{line}",\n' for line in folded(in_order)) + "]\n"
+    LIST.write_text(text, "utf-8")
+
+
+def main() -> int:
+    """Print what differs and how many forms are equal; with --write, write the list."""
+    found = outcome()
+    for name, one in found.compared.items():
+        if one.status in ("differs", "alarm"):
+            print(f"{name}: {one.status}: {one.why}")
+    if "--write" in sys.argv:
+        write_list(found)
+    counts = ", ".join(
+        f"{len(found.having(status))} {status}" for status in ("equal", "no meaning", "differs", "alarm")
+    )
+    print(f"{counts}, {len(found.absent)} not recorded")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every form of every opcode: the interpreter computes the bits that a GPU recorded, or has no meaning for them.
+
+What is not equal is in `recorded_opcodes.toml`, form by form: a meaning that is lost fails here, and so does one that
+is gained and not taken from the list.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_checks.opcodes.forms import LEFT_OUT
+from gpu_checks.opcodes.rejected import accepted
+from gpu_checks.opcodes.text import Probe
+from isa_tables.opcode_signatures import spellings
+from tests.kernels.recorded_opcodes import Outcome, compared, interpreted, listed, outcome, payload_alone
+from verify.kernel.instructions import handlers, integers
+
+# Classes in which some lanes of every form have no meaning; the others are compared.
+_PARTLY = frozenset(("atomic", "dot", "extremum", "quotient", "function"))
+WRITE = "if that is meant: python -m tests.kernels.recorded_opcodes --write"
+
+
+@pytest.fixture(scope="module")
+def found() -> Outcome:
+    return outcome()
+
+
+def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(found: Outcome) -> None:
+    allowed = {name for one in listed().differences for name in one.forms}
+    differ = found.having("differs")
+    assert [f"{name}: {found.compared[name].why}" for name in found.compared if name in differ - allowed] == []
+    assert allowed - differ == set(), "these are listed as different, and are not"
+    for one in listed().differences:
+        assert one.section and one.reason
+        for name in one.forms if one.nan else ():
+            assert payload_alone(found.seen[name], found.recording.forms[name].results, one.nan), name
+
+
+def test_a_right_use_of_an_opcode_is_no_error(found: Outcome) -> None:
+    alarms = found.having("alarm")
+    assert [f"{name}: {found.compared[name].why}" for name in found.compared if name in alarms] == []
+
+
+def test_no_form_loses_or_gains_a_meaning_without_a_word(found: Outcome) -> None:
+    before, now = listed().no_meaning, found.having("no meaning")
+    assert now - before == set(), WRITE
+    assert before - now == set(), WRITE
+
+
+def test_every_form_is_recorded(found: Outcome) -> None:
+    assert found.absent == listed().not_recorded, WRITE
+    assert {one.fault for one in found.recording.forms.values()} == {""}
+
+
+def test_every_row_that_is_probed_is_compared(found: Outcome) -> None:
+    groups = {form.group: {"equal": 0, "other": 0} for form in accepted() if form.name in found.compared}
+    for form in accepted():
+        if form.name in found.compared:
+            groups[form.group]["equal" if found.compared[form.name].status == "equal" else "other"] += 1
+    assert {row.group for row in spellings()} - groups.keys() - LEFT_OUT.keys() <= {
+        form.group for form in accepted() if form.name in found.absent
+    }
+    assert sum(one["equal"] for one in groups.values()) > 4000
+    assert {group for group, one in groups.items() if not one["equal"]} <= {"atomic", "dot"}, (
+        "a class without any equal"
+    )
+
+
+def test_one_wrong_bit_is_seen_in_every_form(found: Outcome) -> None:
+    for number, name in enumerate(sorted(found.having("equal"))):
+        results = [np.frombuffer(one, np.uint8).copy() for one in found.recording.forms[name].results]
+        some = results[number % len(results)]
+        some[number * 31 % some.size] ^= 1 << number % 8
+        assert compared(found.seen[name], [one.tobytes() for one in results]).status == "differs", name
+
+
+def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    probe = next(Probe(form) for form in accepted() if form.name == "popc.b32 d, a")
+    assert found.compared[probe.form.name].status == "equal"
+    monkeypatch.setitem(
+        handlers.BINDS,
+        "count",
+        integers.plain(lambda meaning, bits: integers._counted(meaning, bits) ^ (bits == 33), ""),
+    )
+    seen = interpreted([probe])[probe.form.name]
+    assert compared(seen, found.recording.forms[probe.form.name].results).status == "differs"
