@@ -108,7 +108,7 @@ def pytest_collection(session: pytest.Session) -> None:
     config.stash[LATER] = {file: file in exempt for file in wanted}
 
 
-def _ignored(file: Path, session: pytest.Session) -> bool:
+def _is_ignored(file: Path, session: pytest.Session) -> bool:
     """Return whether --ignore or --ignore-glob names a file or a folder above it, or a conftest.py ignores the file.
 
     pytest asks its hook on the way to a file; these files are not found that way. The hook isn't asked for the folders,
@@ -166,7 +166,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Collect the other files last: a user's module with the name of one of ours has been imported by then."""
     for path, exempt in session.config.stash.get(LATER, {}).items():
-        if not exempt and _ignored(path, session):  # now that pytest has loaded the conftest.py files on its way
+        if not exempt and _is_ignored(path, session):  # now that pytest has loaded the conftest.py files on its way
             continue
         items += session.genitems(EntryFile.from_parent(session, path=path))
 

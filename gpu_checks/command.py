@@ -26,10 +26,10 @@ class Interrupted(KeyboardInterrupt):
 def guarded(name: str, body: Callable[[], int]) -> int:
     """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
     with interrupts.raising(), tolerant():
-        return _guarded(name, body)
+        return _run_guarded(name, body)
 
 
-def _guarded(name: str, body: Callable[[], int]) -> int:
+def _run_guarded(name: str, body: Callable[[], int]) -> int:
     try:
         with until_closed():
             return body()
@@ -65,7 +65,7 @@ def add_unchecked(parser: argparse.ArgumentParser) -> None:
     both.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED, which is the default")
 
 
-def undecided(options: argparse.Namespace) -> Exit:
+def exit_undecided(options: argparse.Namespace) -> Exit:
     """Return the exit code of a command that left something UNCHECKED."""
     return Exit.OK if options.allow_unchecked else Exit.UNDECIDED
 

@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, add_unchecked, guarded, parsed, show, undecided
+from gpu_checks.command import Interrupted, add_unchecked, exit_undecided, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
@@ -177,7 +177,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     print(summary) if options.quiet else show(summary)
     if any(not r.sound for r in recorded):
         return Exit.CONTRADICTION
-    return undecided(options) if len(recorded) < len(results) else Exit.OK
+    return exit_undecided(options) if len(recorded) < len(results) else Exit.OK
 
 
 def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:

@@ -23,11 +23,11 @@ def tolerant() -> Iterator[None]:
     _occupy()
     before = sys.stdout, sys.stderr
     if sys.stdout is sys.__stdout__:
-        sys.stdout = _wrapped(sys.stdout, (BrokenPipeError,))
+        sys.stdout = _wrap(sys.stdout, (BrokenPipeError,))
     if sys.stderr is None:  # closed: `print(…, file=None)` would print to stdout
         sys.stderr = open(2, "w", closefd=False)
     elif sys.stderr is sys.__stderr__:
-        sys.stderr = _wrapped(sys.stderr, (OSError,))
+        sys.stderr = _wrap(sys.stderr, (OSError,))
     try:
         yield
     finally:
@@ -63,7 +63,7 @@ class _Tolerant(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _wrapped(stream: TextIO | None, forgiven: tuple[type[OSError], ...]) -> Any:
+def _wrap(stream: TextIO | None, forgiven: tuple[type[OSError], ...]) -> Any:
     """Return the same stream with a tolerant file under it; the stream itself if it is no plain file."""
     raw = getattr(getattr(stream, "buffer", None), "raw", getattr(stream, "buffer", None))
     if not isinstance(stream, io.TextIOWrapper) or type(raw) is not io.FileIO:

@@ -218,7 +218,7 @@ def _run(options: argparse.Namespace) -> int:
     found = measure(patterns(), quiet=False)
     if isinstance(found, Unavailable):
         command.show(f"{len(patterns())} patterns  UNCHECKED  {found.reason}")
-        return command.undecided(options)
+        return command.exit_undecided(options)
     width = max(len(one.pattern.name) for one in found)
     for one in found:
         took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"

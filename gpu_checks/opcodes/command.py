@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from gpu_checks.command import show, undecided
+from gpu_checks.command import exit_undecided, show
 from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
 from gpu_checks.opcodes.rejected import accepted, rejected
@@ -26,7 +26,7 @@ def probe_opcodes(options: argparse.Namespace) -> int:
     found = observe(probes, options.quiet)
     if isinstance(found, Unavailable):
         show(f"{len(probes)} forms of opcodes  UNCHECKED  {found.reason}")
-        return undecided(options)
+        return exit_undecided(options)
     faults = [one for one in found.forms.values() if one.fault]
     if not options.quiet:
         show(*(f"{one.form}  UNCHECKED  {one.fault}" for one in faults))
@@ -35,4 +35,4 @@ def probe_opcodes(options: argparse.Namespace) -> int:
     text = f"{len(found.forms) - len(faults)} forms of opcodes recorded, {len(faults)} unchecked, "
     text += f"{len(rejected())} that ptxas rejects   {found.device.gpu}, driver {found.device.driver or 'unknown'}"
     show(text)
-    return undecided(options) if faults else Exit.OK
+    return exit_undecided(options) if faults else Exit.OK

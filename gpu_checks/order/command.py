@@ -181,7 +181,7 @@ def _command(options: argparse.Namespace) -> int:
     found = observe(quiet=False)
     if isinstance(found, Unavailable):
         command.show(f"{len(PROBES)} probes  UNCHECKED  {found.reason}")
-        return command.undecided(options)
+        return command.exit_undecided(options)
     width = max(len(one.name) for one in found)
     for one in found:
         command.show(f"{one.name:<{width}}  {one.delay:>6} cycles late  {sum(one.wrong)} of {one.results} wrong")

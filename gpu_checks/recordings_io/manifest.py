@@ -29,7 +29,7 @@ REPAIR = "reinstall Lanecheck (pip install --force-reinstall lanecheck), or rest
 _SIZE = 16  # bytes of a digest
 
 
-class Entry(NamedTuple):
+class ShippedFile(NamedTuple):
     """What the manifest says of a file."""
 
     size: int  # in bytes
@@ -42,13 +42,13 @@ def file() -> Path:
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, ShippedFile]:
     """Return the manifest: the path of each file below HOME -> its entry. Raises RecordingError."""
     try:
         found = json.loads(file().read_text("utf-8"))
         if found["schema"] != SCHEMA:
             raise ValueError(f"schema is {found['schema']!r}, not {SCHEMA}")
-        return {name: Entry(int(size), str(digest)) for name, (size, digest) in found["files"].items()}
+        return {name: ShippedFile(int(size), str(digest)) for name, (size, digest) in found["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(f"{file()}: the manifest of the shipped recordings cannot be read: {REPAIR}") from error
 
@@ -101,16 +101,16 @@ def _present() -> Iterator[Path]:
     yield from sorted(HOME.rglob("*.jsonl"))
 
 
-def _entry(path: Path) -> Entry:
+def _entry(path: Path) -> ShippedFile:
     content = path.read_bytes()
-    return Entry(len(content), _digest(content))
+    return ShippedFile(len(content), _digest(content))
 
 
 def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=_SIZE).hexdigest()
 
 
-def _differing() -> Iterator[str]:
+def _find_differing() -> Iterator[str]:
     """Yield the files that are not as the manifest has them."""
     kept, present = entries(), {path.relative_to(HOME).as_posix(): _entry(path) for path in _present()}
     yield from sorted(name for name in kept.keys() | present.keys() if kept.get(name) != present.get(name))
@@ -124,7 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.check:
         write_file(file(), text())
         entries.cache_clear()
-    differing = list(_differing())
+    differing = list(_find_differing())
     print("\n".join(f"{name}: not as in the manifest" for name in differing) or f"{len(entries())} files as in {NAME}")
     return Exit.REFUTED if differing else Exit.OK
 

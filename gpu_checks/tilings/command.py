@@ -99,7 +99,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
         return Exit.CONTRADICTION
     if refuted:
         return Exit.REFUTED
-    return command.undecided(options) if len(done) < len(chosen) else Exit.OK
+    return command.exit_undecided(options) if len(done) < len(chosen) else Exit.OK
 
 
 def _verdict(found: TilingRun | Unavailable) -> str:

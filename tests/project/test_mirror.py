@@ -12,7 +12,7 @@ PROPERTIES = {
     "proofs/laws": {"induction", "induction_complete", "induction_parts", "induction_runs", "special_strides"},
     "proofs/symbolic": {"by_value", "divmod", "goals"},
     "verify/campaign": {"interrupted"},
-    "verify/cli": {"interrupted"},
+    "verify/cli": {"full_disk", "interrupted"},
     "verify/index": {"hostile"},
     "verify/kernel": {"docs", "drawn_operand", "schedules"},
     "verify/movement": {"planted_bugs"},

@@ -49,10 +49,10 @@ def _watched() -> bool:
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
     with interrupts.raising(), tolerant():
-        return _guarded(body, argv)
+        return _run_guarded(body, argv)
 
 
-def _guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
+def _run_guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     escape_unknown_letters()
     ONLY_ASCII.set(False)
     if line := installation.fault():
