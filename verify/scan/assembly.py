@@ -173,7 +173,7 @@ class Function:
 
 
 def function(struct: Item, holds: Callable[[str], bool | None]) -> Function | None:
-    """The fma or copy in the body of a struct; `holds` decides a condition that the compiler decides, if it can."""
+    """Return the fma or copy in a struct; `holds` decides a condition that the compiler decides, if it can."""
     header = struct.header
     if struct.body is None:
         return None
@@ -195,7 +195,7 @@ def function(struct: Item, holds: Callable[[str], bool | None]) -> Function | No
 
 
 def conditions(struct: Item) -> Iterator[str]:
-    """The conditions of `if constexpr` in a struct."""
+    """Yield the conditions of `if constexpr` in a struct."""
     code = struct.header.code
     for found in CONDITION.finditer(code, *struct.body) if struct.body else ():
         yield code[found.end() : _closing(code, found.end() - 1, struct.body[1] if struct.body else 0)]
@@ -225,7 +225,7 @@ def _asms(header: Header, start: int, end: int) -> Iterator[Asm]:
 
 
 def _closing(code: str, opened: int, end: int) -> int:
-    """The parenthesis that closes one; the end where none does."""
+    """Return the parenthesis that closes one; the end where none does."""
     depth = 0
     for found in re.compile(r"[()]").finditer(code, opened, end):
         depth += 1 if found[0] == "(" else -1
@@ -235,7 +235,7 @@ def _closing(code: str, opened: int, end: int) -> int:
 
 
 def _colons(code: str, start: int, end: int) -> Iterator[int]:
-    """The colons outside parentheses."""
+    """Yield the colons outside parentheses."""
     depth = 0
     for found in re.compile(r"[():]").finditer(code, start, end):
         if found[0] == ":":
@@ -246,7 +246,7 @@ def _colons(code: str, start: int, end: int) -> Iterator[int]:
 
 
 def _left_out(header: Header, body: tuple[int, int], holds: Callable[[str], bool | None]) -> Iterator[tuple[int, int]]:
-    """The blocks of `if constexpr` that the compiler leaves out."""
+    """Yield the blocks of `if constexpr` that the compiler leaves out."""
     code = header.code
     for found in CONDITION.finditer(code, *body):
         closed = _closing(code, found.end() - 1, body[1])
@@ -277,7 +277,7 @@ def offset_of(found: Function, mnemonic: str) -> int:
 
 
 def written(kind: Any, count: int) -> str:
-    """An array as C++ declares it.
+    """Write an array as C++ declares it.
 
     >>> written(Named("uint32_t"), 4), written(Named("void"), 0)
     ('uint32_t[4]', 'void')

@@ -60,7 +60,7 @@ class Scanner:
     _functions: dict[Named, tuple[Function | None, list[list[str]]]] = field(default_factory=dict)
 
     def cases(self, definition: Definition) -> Iterator[Case]:
-        """The case of each instance of a definition, or that it cannot be read."""
+        """Yield the case of each instance of a definition, or that it cannot be read."""
         if definition.problem:
             yield unread(definition.name, definition.at or definition.place, definition.problem)
         for instance in definition.instances:
@@ -171,7 +171,7 @@ class Scanner:
         return self._functions[operation]
 
     def _assembly(self, name: str, found: Function | None, issued: list[list[str]]) -> list[Verdict]:
-        """The verdicts on the registers of the inline assembly; none where there is no assembly."""
+        """Return the verdicts on the registers of the inline assembly; none where there is no assembly."""
         if found is None or not found.asms or not issued:
             return []
         wrong = list(find_faults(found))
@@ -187,7 +187,7 @@ class Scanner:
         return [verdict] if wrong else [verdict, *self._declared(name, found)]
 
     def _declared(self, name: str, found: Function) -> Iterator[Verdict]:
-        """The verdict on the arrays of registers that an operation declares; none where none can be compared."""
+        """Yield the verdict on the arrays of registers that an operation declares; none where none can be compared."""
         seen, wrong = compared(found)
         if not seen:
             return
@@ -204,7 +204,7 @@ class Scanner:
         yield join(claim, [evidence])._replace(place=place)
 
     def _placed(self, verdict: Verdict, instance: Instance, found: Function | None, place: Place) -> Verdict:
-        """The verdict with its place, the repair as C++ and the command that finds it again."""
+        """Return the verdict with its place, the repair as C++ and the command that finds it again."""
         part = verdict.claim.part
         if part in instance.operands:
             place = instance.operands[part].place
@@ -222,7 +222,7 @@ class Scanner:
         return f"{self.command} --only '{name}'"
 
     def _known(self, name: str, entry: ReadAtom) -> str:
-        """The known defect of the same atom; empty where none is known."""
+        """Return the known defect of the same atom; empty where none is known."""
         for known in self._defects.get(name.partition("<")[0], ()):
             if "<" in known.name or (known.ptx == entry.ptx and dict(known.operands) == dict(entry.operands)):
                 return known.known_defect or ""
@@ -280,7 +280,7 @@ def _edited(
 
 
 def unread(name: str, place: Place, problem: str) -> Case:
-    """The case of something that cannot be read."""
+    """Return the case of something that cannot be read."""
     claim = Claim(name, "", READABLE, "it can be read")
     verdict = join(claim, [unchecked(Check.ISA, f"not read: {problem}")])._replace(place=place)
     return Case(name, (verdict,), place=place)

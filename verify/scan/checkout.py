@@ -67,7 +67,7 @@ def checkout(paths: Sequence[str], most: int = MOST) -> Checkout:
 
 
 def at_commit(path: str, commit: str) -> Checkout:
-    """The definitions in the headers below a folder, as a commit of its git repository has them. Raises UsageError.
+    """Read the definitions in the headers below a folder as a commit of its repository has them. Raises UsageError.
 
     Nothing is checked out.
     """
@@ -173,7 +173,7 @@ def _is_header(path: PurePath) -> bool:
 
 
 def _beside(path: Path) -> Iterator[Path]:
-    """The headers that a single one may rest on: its neighbours, and those of the folder arch."""
+    """Yield the headers that a single one may rest on: its neighbours, and those of the folder arch."""
     for folder in (path.parent, path.parent.parent / "arch"):
         if folder.is_dir():
             yield from sorted(one for one in folder.iterdir() if one.is_file() and _is_header(one))
@@ -189,7 +189,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
-    """What a git command prints. Raises UsageError."""
+    """Run a git command and return what it prints. Raises UsageError."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments], input=given, capture_output=True, check=False, timeout=600
@@ -203,7 +203,7 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> bytes:
 
 
 def _objects(answered: bytes) -> Iterator[bytes]:
-    """The contents that `git cat-file --batch` prints: each after a line with its size."""
+    """Yield the contents that `git cat-file --batch` prints: each after a line with its size."""
     at = 0
     while at < len(answered):
         end = answered.index(b"\n", at)

@@ -119,7 +119,7 @@ def _changes(options: argparse.Namespace) -> int:
 
 
 def _report(read: Checkout, options: argparse.Namespace) -> Report:
-    """The verdicts on the definitions that the options select."""
+    """Return the verdicts on the definitions that the options select."""
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import PROPERTIES
     from verify.atom.selection import checks
@@ -149,7 +149,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
 
 
 def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:
-    """A definition with those instances that the options name; nothing where there are none."""
+    """Yield a definition with those instances that the options name; nothing where there are none."""
     if not only or (definition.problem and _wanted(definition.name, only)):
         yield definition
     elif found := tuple(one for one in definition.instances if _wanted(one.name, only)):

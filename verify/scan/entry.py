@@ -44,7 +44,7 @@ class Operations:
         self._found: dict[Named, Function | None] = {}
 
     def of(self, operation: Named, depth: int = 0) -> Function | None:
-        """The fma or copy of an operation, or of its base; None where it has none.
+        """Return the fma or copy of an operation, or of its base; None where it has none.
 
         Raises Unread for an operation that is not among the headers, or whose base is not.
         """
@@ -76,7 +76,7 @@ class Operations:
         return self._declared(inherited, struct, frame) if inherited is not None else None
 
     def alone(self, struct: Item) -> Function | None:
-        """The fma or copy in a struct that no definition names: its parameters have no values."""
+        """Return the fma or copy in a struct that no definition names: its parameters have no values."""
         found = function(struct, lambda _: None)
         if found is None:
             return None
@@ -84,7 +84,7 @@ class Operations:
         return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
 
     def _declared(self, found: Function, struct: Item, frame: Frame) -> Function:
-        """A function with the arrays of registers that an operation declares."""
+        """Return a function with the arrays of registers that an operation declares."""
         return replace(found, arrays=arrays(self.evaluator, struct, frame, found.name))
 
     def _holds(self, text: str, frame: Frame) -> bool | None:
@@ -94,7 +94,7 @@ class Operations:
             return None
 
     def issued(self, operation: Named, depth: int = 0) -> list[list[str]]:
-        """The mnemonics that an operation issues, those of the operations that it calls included. Raises Unread."""
+        """Return the mnemonics that an operation and those that it calls issue. Raises Unread."""
         found = self.of(operation, depth)
         if found is None:
             return []
@@ -122,7 +122,7 @@ def issues_in_memory(issued: list[list[str]]) -> bool:
 def atom(
     name: str, file: str, instance: Instance, issued: list[list[str]], permuted: tuple[int, ...] | None
 ) -> ReadAtom:
-    """The atom that an instance claims. Raises AtomFileError."""
+    """Return the atom that an instance claims. Raises AtomFileError."""
     table: dict[str, Any] = {
         "ptx": [names[0] if len(names) == 1 else names for names in issued],
         "thr": str(instance.thr),
@@ -174,13 +174,13 @@ def _given(instance: Instance, part: str) -> bool:
 
 
 def _element_type(value: Any) -> Any:
-    """A value type, that of the elements of a sparse one."""
+    """Return a value type, that of the elements of a sparse one."""
     sparse = isinstance(value, Named) and value.name == "sparse_elem" and len(value.arguments) == 2
     return value.arguments[1] if sparse else value
 
 
 def _type(value: Any, issued: list[list[str]]) -> str:
-    """The ISA's name of a value type; empty where the type only has the bits of another, or is a parameter."""
+    """Return the ISA's name of a value type; empty where the type only has the bits of another, or is a parameter."""
     value = _element_type(value)
     if isinstance(value, Named) and value.name in CONTAINERS:
         floats = ("e2m1", "e3m2", "e2m3", "e4m3", "e5m2")
@@ -203,7 +203,7 @@ def _element(value: Any) -> str:
 
 
 def _space(value: Any) -> str:
-    """The memory that a fragment type names; empty for registers."""
+    """Return the memory that a fragment type names; empty for registers."""
     name = value.name.rpartition("::")[2] if isinstance(value, Named) else ""
     return next((space for head, space in SPACES.items() if name.startswith(head)), "")
 

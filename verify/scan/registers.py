@@ -53,7 +53,7 @@ class Taken:
 
 
 def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple[Array, ...]:
-    """The arrays that a struct or a base of it declares for its fma or copy; those that can be read."""
+    """Return the arrays that a struct or a base of it declares for its fma or copy; those that can be read."""
     found = []
     for part in PARTS[name]:
         try:
@@ -72,7 +72,7 @@ def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple
 
 
 def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[Any, ...]:
-    """The type of each parameter of a function, without const and reference; None for one that cannot be read."""
+    """Return the type of each parameter, without const and reference; None for one that cannot be read."""
     listed = [" ".join(PARAMETER.sub("", QUALIFIER.sub(" ", one.partition("=")[0])).split()) for one in declared]
     found: dict[str, Any] = {}
     for text in dict.fromkeys(listed):
@@ -82,7 +82,7 @@ def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[
 
 
 def compared(found: Function) -> tuple[list[Array], list[Fault]]:
-    """The arrays that could be compared with what is taken, and what is wrong, once for each array."""
+    """Return the arrays that could be compared with what is taken, and what is wrong, once for each array."""
     declared = {one.part: one for one in found.arrays}
     kinds = dict(zip(found.params, found.types, strict=True))
     seen: set[str] = set()
@@ -107,7 +107,7 @@ def compared(found: Function) -> tuple[list[Array], list[Fault]]:
 
 
 def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict[str, Taken]]:
-    """What each instruction takes, by part; of several instructions in a row nothing is known."""
+    """Yield the operands that each instruction takes, by part; of several instructions in a row nothing is known."""
     if found.calls or not found.asms:
         return
     if len(found.issued) != 1:
@@ -119,7 +119,7 @@ def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict
 
 
 def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, Array]) -> dict[str, Taken]:
-    """The operands of an instruction that are made of parameters, by part."""
+    """Return the operands of an instruction that are made of parameters, by part."""
     word = WORD.match(instruction)
     if word is None or any(instruction.count(one) != instruction.count(other) for one, other in ("{}", "[]")):
         return {}
@@ -144,7 +144,7 @@ def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, A
 
 @lru_cache(maxsize=4096)
 def _named(mnemonic: str) -> tuple[str, ...]:
-    """The operands of an instruction in the order of its assembly text; none where the ISA tables do not have it.
+    """Return the operands of an instruction in the order of its text; none if the ISA tables do not have it.
 
     >>> _named("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), _named("mma")
     (('D', 'A', 'B', 'C', 'E', '0'), ())
@@ -164,7 +164,7 @@ def _in_place(named: Sequence[str]) -> bool:
 
 
 def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
-    """The parameters in one operand of an instruction; None where something else is in it."""
+    """Return the parameters in one operand of an instruction; None where something else is in it."""
     indices = read_numbers(text)
     if not indices or (text[0] == "[" and len(indices) > 1) or max(indices) >= len(asm.operands):
         return None
@@ -179,7 +179,7 @@ def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
 
 
 def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | None:
-    """What is wrong with an array by the registers that the assembly takes."""
+    """Find what is wrong with an array by the registers that the assembly takes."""
     kinds = [types_of[name] for name in taken.names]
     other = next((one for one in kinds if _differs(array.type, one)), array.type)
     if array.count == 0 or len(taken.names) != array.count or other != array.type:
@@ -195,7 +195,7 @@ def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | N
 
 
 def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, Taken]) -> list[Array]:
-    """The arrays whose parameters the assembly does not show, but their places in the list do."""
+    """Return the arrays whose parameters the assembly does not show, but their places in the list do."""
     left = [one for part, one in declared.items() if part not in taken]
     if found.name == "copy":
         return left
@@ -204,7 +204,7 @@ def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, 
 
 
 def _rest(kinds: Mapping[str, Any], array: Array, others: list[Array], taken: Mapping[str, Taken]) -> list[str]:
-    """The parameters of an array when those of the assembly are taken away, and those of the arrays before it."""
+    """Return the parameters of an array: those that neither the assembly nor an array before it takes."""
     used = {name for one in taken.values() for name in one.names}
     left = [name for name in kinds if name not in used]
     start = sum(one.count for one in others[: others.index(array)])
@@ -212,7 +212,7 @@ def _rest(kinds: Mapping[str, Any], array: Array, others: list[Array], taken: Ma
 
 
 def _of_rest(function: str, kinds: Mapping[str, Any], array: Array, own: Sequence[str]) -> Fault | None:
-    """What is wrong with an array by the parameters at its place in the list."""
+    """Find what is wrong with an array by the parameters at its place in the list."""
     if array.count == 0:
         return None if array.type == Named("void") else _said(array, "an array has at least 1")
     if len(own) < array.count:
@@ -233,7 +233,7 @@ def _differs(declared: Any, taken: Any) -> bool:
 
 
 def _format(value: Any) -> tuple[str, int] | None:
-    """What a type's bits mean, and how many it has; None where that is not known.
+    """Return a type's sort and the number of its bits; None if they are not known.
 
     >>> _format(Named("int32_t")), _format(Named("half_t")), _format(Named("T"))
     (('integer', 32), ('half_t', 16), None)

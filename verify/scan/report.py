@@ -17,7 +17,7 @@ ARCHITECTURE = re.compile(r"_sm(\d+)")
 
 
 def render(report: Report, read: Checkout, quiet: bool, verbose: bool) -> str:
-    """The whole report; `quiet` leaves the last line only, `verbose` lists every definition."""
+    """Return the whole report; `quiet` leaves the last line only, `verbose` lists every definition."""
     lines: list[str] = []
     for case in () if quiet else report.cases:
         lines += _case(case, verbose)
@@ -66,6 +66,6 @@ def _share(found: Sequence[object], what: str) -> str:
 
 
 def architecture(file: str) -> int:
-    """The number in a header's name: 90 of mma_traits_sm90_gmma.hpp; 0 where there is none."""
+    """Return the number in a header's name: 90 of mma_traits_sm90_gmma.hpp; 0 where there is none."""
     found = ARCHITECTURE.search(PurePath(file).name)
     return int(found[1]) if found else 0

@@ -68,17 +68,17 @@ class Header:
             yield from STRING.finditer(self.text, blanked.start(), blanked.end())
 
     def place(self, offset: int) -> Place:
-        """The line and column of an offset."""
+        """Return the line and column of an offset."""
         before = bisect_right(self._newlines, offset - 1)
         start = self._newlines[before - 1] + 1 if before else 0
         return Place(self.path, before + 1, offset - start + 1)
 
     def fail(self, offset: int, problem: str) -> ReadError:
-        """The error at an offset."""
+        """Return the error at an offset."""
         return ReadError(self.place(offset), problem)
 
     def closing(self, opening: int) -> int:
-        """The offset of the brace that closes one."""
+        """Return the offset of the brace that closes one."""
         return self._closing[opening]
 
     def _matched(self) -> dict[int, int]:
@@ -103,7 +103,7 @@ class Header:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """A string as dollars, a comment or directive as blanks: offsets and lines stay."""
+    """Replace a string by dollars, a comment or directive by blanks: offsets and lines stay."""
     text = found[0]
     if text[0] in "\"'":
         return "$" * len(text) if "\n" not in text else NOT_NEWLINE.sub("$", text)
@@ -111,7 +111,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _disabled(text: str) -> Iterator[tuple[int, int]]:
-    """The ranges that `#if 0` leaves out."""
+    """Yield the ranges that `#if 0` leaves out."""
     if "if 0" not in text:
         return
     depth, inside, start = 0, 0, 0  # how deep the directives are, and where the outermost `#if 0` began
