@@ -11,17 +11,20 @@ thread: where that gives other values, an evaluation of ours is wrong, and the t
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from layouts import Layout, LayoutError, batched, size
 from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.digits import digits, image, walk, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, finding
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, finding
 from verify.core.wording import owners
 from verify.evidence import isa
 from verify.tiling import gemm, reference
 from verify.tiling.bind import TiledOperand, Tiling
+from verify.tiling.spec import TilingSpec
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
@@ -84,14 +87,15 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
     """The first thread and value whose element differs from that of the atom, tiled."""
     layout, wanted = tiled.layout, reference.elements(tiling, tiled)
 
-    def repair(agree: int) -> str:
-        return f"the tiled MMA's own: {tiled.layout_tv}      {wanted.size} of {wanted.size} agree (now {agree})"
+    def own(agree: int) -> tuple[Proposal, ...]:
+        text, agreement = str(tiled.layout_tv), f"{wanted.size} of {wanted.size} agree (now {agree})"
+        return (Proposal(f"the tiled MMA's own: {text}      {agreement}", partial(_claimed, tiled.name, text)),)
 
     if table.shape != wanted.shape:
         threads, values = table.shape
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         again = tuple(map(size, layout)) == table.shape
-        return Counterexample({"threads": threads}, statement, repair=repair(0), reproduced=again)
+        return Counterexample({"threads": threads}, statement, proposals=own(0), reproduced=again)
     if (ours := isa.called(layout, table.item)) is not None:
         return ours
     bad = np.argwhere((table != wanted) & (wanted >= 0))
@@ -109,10 +113,15 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
         f"{written_out(layout, thread, value)} = {got}, not {right}",
         extent="unique" if len(bad) == 1 else "smallest",
         damage=(f"{len(bad)} of {table.size} points disagree",),
-        repair=repair(table.size - len(bad)),
+        proposals=own(table.size - len(bad)),
         unique=len(bad) == 1,
         reproduced=defined and walk(layout, thread, value) == got != right,
     )
+
+
+def _claimed(operand: str, text: str, spec: TilingSpec) -> TilingSpec:
+    """The spec with another claimed layout of an operand."""
+    return replace(spec, claimed={**spec.claimed, operand: text})
 
 
 def partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:

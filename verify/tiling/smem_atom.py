@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import proofs
-from layouts import Layout, LayoutError, Swizzle, batched, cosize, size, tile_to_shape
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, batched, cosize, size, tile_to_shape
 from layouts.arrays import np
 from verify.core.digits import image
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
-from verify.tiling.spec import Smem
+from verify.tiling.spec import Smem, TilingSpec
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -54,7 +55,7 @@ def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | No
             step = f"the {lines} rows of one instruction"
             fault = fault or _undivided(tiled, (lines, columns), (rows, columns), step)
         if extent != (rows, columns):
-            fault = fault or _period(atom)
+            fault = fault or _period(tiled.name, atom)
         return fault or _misplaced(tiled, atom, extent)
 
     return run.cache.kept((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
@@ -113,12 +114,12 @@ def _undivided(tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, in
                 {axis: end},
                 f"{of} has {whole} along {axis}, the swizzle atom {step}: one begins at {axis}={end} and ends beyond",
                 f"{whole} % {step} = {whole % step}",
-                repair="a swizzle atom of at most " + "x".join(map(str, map(gcd, extent, atom))),
+                damage=("the largest atom that divides it is " + "x".join(map(str, map(gcd, extent, atom))),),
             )
     return None
 
 
-def _period(atom: Smem) -> Counterexample | None:
+def _period(operand: str, atom: Smem) -> Counterexample | None:
     """A period that does not divide the atom: copies would be swizzled differently."""
     if isinstance(atom, Layout) or not isinstance(atom.layout_a, Swizzle) or not isinstance(atom.layout_b, Layout):
         return None
@@ -132,8 +133,19 @@ def _period(atom: Smem) -> Counterexample | None:
         {"elements": elements, "period": period},
         f"{swizzle} repeats every {period} elements, the atom has {elements}: its second copy differs",
         f"{elements} % {period} = {elements % period}",
-        repair=str(Swizzle(swizzle.bits, base, swizzle.shift)) if base >= 0 else "",
+        proposals=_based(operand, replace(swizzle, base=base)) if base >= 0 else (),
     )
+
+
+def _based(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
+    """The proposal of another swizzle for the atom of an operand."""
+
+    def change(spec: TilingSpec) -> TilingSpec:
+        atom = spec.smem[operand]
+        found = replace(atom, layout_a=swizzle) if isinstance(atom, ComposedLayout) else atom
+        return replace(spec, smem={**spec.smem, operand: found})
+
+    return (Proposal(str(swizzle), change),)
 
 
 def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -130,6 +131,19 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     wrong = verdict(verified(spec()), EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
+
+
+@pytest.mark.parametrize("name", WRONG_TILINGS)
+def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
+    spec, _ = WRONG_TILINGS[name]
+    given = spec()
+    found = [(one.claim.part, one.counterexample) for one in verified(given).verdicts]
+    repairs = {part: wrong.repair for part, wrong in found if wrong is not None and wrong.repair}
+    texts = {part: text.split(": ", 1)[1].split("   ")[0] for part, text in repairs.items()}
+    assert all(wrong is None or not wrong.proposals for _, wrong in found)
+    if texts:
+        whole = replace(given, claimed={**given.claimed, **texts})
+        assert whole != given and verified(whole).status == "VERIFIED"
 
 
 @pytest.mark.parametrize("name", WRONG_TILINGS)
