@@ -15,7 +15,11 @@ from tests.isa_tables.second_bits import Open, bits_of, expected, is_legal
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
-CLASSES = ("field", "extremum", "quotient", "function", "copysign", "test", "convert", "compare")
+CLASSES = (
+    "field", "extremum", "quotient", "function", "copysign", "test", "convert", "compare", "set", "select",
+    "sign_select", "integer", "divide", "high", "product24", "carry", "count", "count_from", "mask", "extract",
+    "insert", "bitwise", "lookup", "shift", "funnel", "permute", "dot", "half_dot",
+)  # fmt: skip
 LANES = 64
 BATCH = 400  # forms of a kernel
 HALVES = {
@@ -43,6 +47,7 @@ EDGES = {
         0x43EFFFFFFFFFFFFF,
     ),
 }  # fmt: skip
+TABLES = (0x00, 0xFF, 0x80, 0xFE, 0x96, 0xE8, 0xCA, 0x1B, 0x01, 0x5A)  # of lop3
 MAGNITUDES = {"f16": (5, 10, 15), "bf16": (8, 7, 127), "f32": (8, 23, 127), "f64": (11, 52, 1023)}
 PACKED = {"f16x2": "f16", "bf16x2": "bf16", "f32x2": "f32", "e4m3x2": "b8", "e5m2x2": "b8"}
 HEAD = """.version 8.8
@@ -64,8 +69,12 @@ def forms(row: Row) -> Iterator[str]:
         choices.append(("", *options) if part.endswith("?") else options)
     for chosen in product(*choices):
         opcode = ".".join(filter(None, chosen))
-        if is_legal(opcode) and not re.search(r"\.(approx|full)\b", opcode):
+        if row.meaning == "lookup":
+            yield from (f"{opcode} {table}" for table in TABLES)
+        elif is_legal(opcode) and not re.search(r"\.(approx|full)\b", opcode):
             yield opcode
+            if ".cc." in opcode:
+                yield f"{opcode} carry"
 
 
 def operand(kind: str, source: random.Random) -> int:
@@ -115,18 +124,29 @@ def register(kind: str) -> str:
 
 def operands_of(opcode: str) -> list[str]:
     """The types of an opcode's operands, those of optional ones where it takes them."""
-    found = meaning(opcode)
+    found = meaning(opcode.partition(" ")[0])
     assert found is not None, opcode
+    if found.row.meaning == "lookup":
+        return ["b32"] * 3
+    if found.row.meaning == "carry":
+        return [found.types[role] for role, _, _ in found.row.operands[1:]] + ["pred"]
     packs = opcode.startswith("cvt") and found.types["d"] in PACKED and found.types["a"] not in PACKED
-    combines = opcode.startswith("setp") and re.search(r"\.(and|or|xor)\b", opcode)
+    combines = opcode.startswith("set") and re.search(r"\.(and|or|xor)\b", opcode)
     return [found.types[role] for role, _, optional in found.row.operands[1:] if not optional or packs or combines]
 
 
 def result_of(opcode: str) -> str:
     """The type of an opcode's result."""
-    found = meaning(opcode)
+    found = meaning(opcode.partition(" ")[0])
     assert found is not None
     return found.types[found.row.operands[0][0]]
+
+
+def group_of(opcode: str) -> str:
+    """The class of an opcode's row."""
+    found = meaning(opcode.partition(" ")[0])
+    assert found is not None
+    return found.row.meaning
 
 
 def kernel(opcodes: Sequence[str], values: Mapping[tuple[int, str], Sequence[int]]) -> str:
@@ -146,7 +166,14 @@ def kernel(opcodes: Sequence[str], values: Mapping[tuple[int, str], Sequence[int
         size = register(result_of(opcode))
         names = ["%r", *(f"%v{slot}{kind}" for slot, kind in enumerate(operands_of(opcode)))]
         place = 8 * LANES * number
-        text.append(f"{{ .reg .{size} %r; {opcode} {', '.join(names)}; {HALVES[size]}")
+        name, _, extra = opcode.partition(" ")
+        before, after = "", HALVES[size]
+        if group_of(opcode) == "carry":
+            before = f"selp.u32 %hi, 1, 0, {names.pop()}; add.cc.u32 %hi, %hi, 0xffffffff;"
+            after = "addc.u32 %lo, 0, 0; mov.u32 %hi, 0;" if extra else after
+        elif extra:
+            names.append(extra)
+        text.append(f"{{ .reg .{size} %r; {before} {name} {', '.join(names)}; {after}")
         text.append(f"st.global.u32 [%c+{place}], %lo; st.global.u32 [%c+{place + 4 * LANES}], %hi; }}")
     return "\n".join([*text, "ret;", "}"])
 
@@ -196,3 +223,23 @@ def test_a_wrong_bit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     right = expected
     monkeypatch.setattr(f"{__name__}.expected", lambda opcode, operands: right(opcode, operands) ^ 1)
     assert len(differences(["add.rn.f32"], 1)) > LANES // 2
+
+
+ELSEWHERE = {  # classes without a second coding here, by the reason
+    "it moves bytes, orders or ends threads, or has no result": (
+        "address atomic barrier barrier_arrive barrier_expect barrier_init barrier_invalidate branch bulk_copy "
+        "bulk_group cluster_arrive cluster_wait copy copy_group discard exit fence load map_acquire map_publish "
+        "map_replace move nothing own_address parameter policy proxy_fence register_count store tensor_allocate "
+        "tensor_commit tensor_deallocate tensor_load tensor_store tensor_wait trap wait warp_barrier window"
+    ),
+    "lanes execute it together: test_lanes compares it": "elect match reduce shuffle vote",
+    "its elements are coded a second time as fragments": (
+        "fragment_load fragment_product fragment_store load_matrix move_matrix product sparse_product store_matrix "
+        "tensor_from tensor_product tensor_to wgmma wgmma_order"
+    ),
+}
+
+
+def test_every_class_of_opcodes_has_a_second_coding_or_a_reason() -> None:
+    listed = [name for names in ELSEWHERE.values() for name in names.split()]
+    assert sorted([*listed, *CLASSES]) == sorted({row.meaning for row in rows()})

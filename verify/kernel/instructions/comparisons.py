@@ -86,6 +86,53 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return run
 
 
+def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """set: a comparison of plain bits as a number, all ones or 1.0 where it is true."""
+    kind, relation = meaning.words["type"], meaning.words["relation"]
+    if relation in _UNSIGNED:
+        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:3]]
+    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
+    combine, by_bits = meaning.words.get("combine", ""), _by_bits(relation, kind, "ftz" in meaning.words)
+    true = np.uint64(0x3F800000 if meaning.types["d"] == "f32" else 0xFFFFFFFF)
+
+    def run(mask: Mask | None) -> None:
+        left, right = (settled(read(), machine.values) for read in reads)
+        if left.data(mask) or right.data(mask):
+            put(without_meaning(machine, [left, right], 4, f"set.{relation} of data"), mask)
+            return
+        found = by_bits(left.bits, right.bits)
+        if third is not None:
+            both = machine.numbers(third, mask, "part of a comparison") != 0
+            found = {"and": found & both, "or": found | both, "xor": found ^ both}[combine]
+        put(Word(np.where(found, true, np.uint64(0))), mask)
+
+    return run
+
+
+def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """slct: the first of two values where a plain third one is not negative, else the second."""
+    size, kind = WIDTHS[meaning.types["d"]] // 8, meaning.types["c"]
+    put, flush = machine.writer(one.operands[0]), "ftz" in meaning.words
+    first, second, third = (machine.reader(operand) for operand in one.operands[1:])
+    by_bits = _by_bits("ge", kind, flush)
+
+    def run(mask: Mask | None) -> None:
+        a, b = first(), second()
+        which = settled(third(), machine.values)
+        if which.data(mask):
+            put(without_meaning(machine, [which, a, b], size, "slct by the sign of data"), mask)
+            return
+        taken = by_bits(which.bits, np.zeros(1, np.uint64))
+        bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
+        if a.plain and b.plain:
+            put(Word(bits), mask)
+        else:
+            put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
+
+    return run
+
+
 def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:
     """Return a relation of plain bits; an ordered one of floats is false of a NaN, an unordered one true."""
     unordered = relation.endswith("u") or relation == "nan"
@@ -154,4 +201,4 @@ def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str) -
     return Word.of(values.apply("where", parts, name, CHOSEN)[:, None], name)
 
 
-BINDS: dict[str, Bind] = {"select": select, "compare": compare}
+BINDS: dict[str, Bind] = {"select": select, "compare": compare, "set": compare_set, "sign_select": sign_select}

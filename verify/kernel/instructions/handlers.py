@@ -16,6 +16,7 @@ from verify.kernel.instructions import (
     asynchronous,
     atomics,
     bulk,
+    carries,
     clusters,
     comparisons,
     conversions,
@@ -37,6 +38,7 @@ BINDS: Mapping[str, Bind] = {
     **integers.BINDS,
     **fields.BINDS,
     **conversions.BINDS,
+    **carries.BINDS,
     **comparisons.BINDS,
     **accesses.BINDS,
     **atomics.BINDS,
@@ -67,7 +69,7 @@ _MOVES = (
     "fence",
 )
 # classes that write registers alone
-PURE = frozenset({*integers.BINDS, *fields.BINDS, *conversions.BINDS, *comparisons.BINDS, *_MOVES})
+PURE = frozenset({*integers.BINDS, *fields.BINDS, *conversions.BINDS, *carries.BINDS, *comparisons.BINDS, *_MOVES})
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",

@@ -63,16 +63,22 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     types = [meaning.types[role] for role in roles]
     put, width = machine.writer(one.operands[0]), WIDTHS[types[0]]
     reads = [machine.reader(operand) for operand in one.operands[1:]]
+    low, high = _limits(one, types[0])
     tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
-    same = ring and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
+    same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def run(mask: Mask | None) -> None:
         found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if head in ("min", "max", "abs"):
-                put(extremum_of_data(machine, head, found, types[0]), mask)
-            else:
+                made = extremum_of_data(machine, head, found, types[0])
+                put(_clamped(machine, made, types[0]) if low == 0 else made, mask)
+            elif low is None:
                 put(_on_data(machine, found, types, roles, tree if ring else None), mask)
+            else:  # a clamp is the identity if the operands and the result are shown to lie within the type
+                bounded = [_as_number(machine, each, kind) for each, kind in zip(found, types[1:], strict=True)]
+                made = _on_data(machine, bounded, types, roles, tree if ring else None)
+                put(_as_number(machine, made, types[0]), mask)
             return
         if same:
             named: dict[str, Any] = {role: each.bits for role, each in zip(roles[1:], found, strict=True)}
@@ -80,9 +86,31 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             numbers = (typed(each.bits, kind) for each, kind in zip(found, types[1:], strict=True))
             named = dict(zip(roles[1:], numbers, strict=True))
         result = evaluate(tree, named)
+        if low is not None:
+            result = np.clip(result, low, high)
         put(Word(cut(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
 
     return run
+
+
+def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
+    """The range to which an instruction clamps: of its type for `.sat`, of what is not negative for `.relu`."""
+    half = 1 << (WIDTHS[kind] - 1)
+    if "sat" in one.words:
+        return -half, half - 1
+    return (0, half - 1) if "relu" in one.words else (None, None)
+
+
+def _clamped(machine: Machine, made: Word, kind: str) -> Word:
+    """The larger one of data and 0."""
+    name, values = f"s{WIDTHS[kind]}", machine.values
+    return Word.of(values.apply("relu", [made.elements(values, name, SIZE[kind])], name, CHOSEN), name)
+
+
+def _as_number(machine: Machine, operand: Word, kind: str) -> Word:
+    """Data used as a number of a type: without a meaning where their bound lies outside of it."""
+    name, values = f"s{WIDTHS[kind]}", machine.values
+    return Word.of(values.whole(operand.elements(values, name, SIZE[kind])[:, 0], kind)[:, None], name)
 
 
 def _on_data(
@@ -181,14 +209,22 @@ def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
     return (quotient if meaning.words["head"] == "div" else rest).astype(np.uint64)
 
 
-def _high(meaning: Meaning, left: Bits, right: Bits) -> Bits:
+def high_half(left: Bits, right: Bits, kind: str) -> Bits:
     """The upper half of products of 128 bits."""
-    a, b = np.broadcast_arrays(*(typed(each, meaning.words["type"]) for each in (left, right)))
+    a, b = np.broadcast_arrays(*(typed(each, kind) for each in (left, right)))
     return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
 
 
+def _high(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
+    found = high_half(left, right, meaning.types["a"])
+    return found + addend[0] if addend else found
+
+
 def _counted(meaning: Meaning, bits: Bits) -> Bits:
-    width = WIDTHS[meaning.words["type"]]
+    kind = meaning.words["type"]
+    width, shifts = WIDTHS[kind], "shiftamt" in meaning.words
+    if kind[0] == "s":  # bfind: of a negative number the highest bit that differs from its sign
+        bits = np.where(extended(bits, width) < 0, ~bits, bits)
     digits = (cut(bits, width)[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
     head = meaning.words.get("head", meaning.row.spelling.split(".")[0])
     if head == "popc":
@@ -196,7 +232,53 @@ def _counted(meaning: Meaning, bits: Bits) -> Bits:
     if head == "brev":
         return np.asarray((digits[:, ::-1] << np.arange(width, dtype=np.uint64)).sum(1, dtype=np.uint64))
     top = np.where(digits.any(1), width - 1 - np.argmax(digits[:, ::-1], 1), -1)
-    return (width - 1 - top if head == "clz" else top).astype(np.int64).view(np.uint64)
+    if head == "clz" or shifts:
+        top = np.where((top < 0) & shifts, top, width - 1 - top)
+    return top.astype(np.int64).view(np.uint64)
+
+
+def _product24(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
+    """mul24 and mad24: bits 31 to 0 or 47 to 16 of a product of 24 bits, and an addend, clamped by sat."""
+    kind = meaning.words["type"]
+    a, b = (extended(each, 24) if kind[0] == "s" else cut(each, 24) for each in (left, right))
+    product = a * b >> (16 if meaning.words["half"] == "hi" else 0)
+    total = product + typed(addend[0], kind) if addend else product
+    if "sat" in meaning.words:
+        total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+    return total.astype(np.uint64)
+
+
+def _masked(meaning: Meaning, a: Bits, b: Bits) -> Bits:
+    """szext: the lowest b bits of a, extended; bmsk: a mask of b bits from bit a on."""
+    clamps, five = meaning.words["mode"] == "clamp", np.uint64(31)
+    a, b = np.broadcast_arrays(cut(a, 32), cut(b, 32))
+    count = b & five
+    if meaning.types["d"] == "b32":
+        first, over = a & five, (a > five) | (b > five) if clamps else np.zeros(len(a), bool)
+        past = ((a & five) + count > five) | over
+        ones = np.uint64(0xFFFFFFFF)
+        below, above = cut(ones << first, 32), np.where(past, np.uint64(0), cut(ones << (first + count), 32))
+        return np.where(clamps & (a > five), np.uint64(0), below & ~above)
+    whole = clamps & (b > five)
+    found = np.where(whole, a, a & ((np.uint64(1) << count) - np.uint64(1)))
+    if meaning.types["d"][0] == "s":
+        sign = np.where(whole | (count == 0), np.uint64(0), (a >> ((count - np.uint64(1)) & five)) & np.uint64(1))
+        found = np.where(sign > 0, found | ~((np.uint64(1) << count) - np.uint64(1)), found)
+    return cut(found, 32)
+
+
+def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
+    """fns: the place of the n-th set bit from a base on, upward or downward."""
+    found = []
+    for bits, first, number in zip(
+        *np.broadcast_arrays(cut(mask, 32), cut(base, 32), extended(offset, 32)), strict=True
+    ):
+        start, steps = min(int(first), 31), int(number)  # above 31 it is undefined
+        places = range(start, start + 1) if not steps else range(start, 32) if steps > 0 else range(start, -1, -1)
+        there = [place for place in places if place < 32 and int(bits) >> place & 1]
+        wanted = max(abs(steps), 1)
+        found.append(there[wanted - 1] if len(there) >= wanted else 0xFFFFFFFF)
+    return np.array(found, np.uint64)
 
 
 def _extracted(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> Bits:
@@ -341,15 +423,30 @@ def _shifted(machine: Machine, source: Word, by: Bits, left: bool, width: int, k
     return word(bits, labels)
 
 
+# the modes of prmt: which byte comes to a place, by the two bits of the selector
+_PLACES: dict[str, Callable[[Signed, int], Signed]] = {
+    "f4e": lambda first, at: first + at,
+    "b4e": lambda first, at: (first - at) % 8,
+    "rc8": lambda first, at: first,
+    "ecl": np.maximum,
+    "ecr": np.minimum,
+    "rc16": lambda first, at: 2 * (first & 1) + (at & 1),
+}
+
+
 def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
     put = machine.writer(one.operands[0])
     reads = [machine.reader(operand) for operand in one.operands[1:]]
+    place_of = _PLACES[meaning.words["mode"]] if "mode" in meaning.words else None
 
     def run(mask: Mask | None) -> None:
         low, high = (settled(read(), machine.values) for read in reads[:2])
         selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
         picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
+        if place_of is not None:
+            picks = np.stack([place_of((selector & np.uint64(3)).astype(np.int64), at) for at in range(4)], 1)
+            picks = picks.astype(np.uint64)
         if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
             put(without_meaning(machine, [low, high], 4, "prmt that repeats the sign of data"), mask)
             return
@@ -372,6 +469,9 @@ BINDS: dict[str, Bind] = {
     "integer": integer,
     "divide": plain(_divided, "a division of whole numbers that are data", lambda a, b: b == 0),
     "high": plain(_high, "the upper half of a product of data"),
+    "product24": plain(_product24, "a product of 24 bits of data"),
+    "mask": plain(_masked, "a mask or an extension by data"),
+    "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
     "count": plain(_counted, "a count of bits of data"),
     "extract": plain(_extracted, "bits cut out of data"),
     "insert": plain(_inserted, "bits put into data"),

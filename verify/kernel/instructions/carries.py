@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of extended precision: add.cc to madc, whose carry or borrow is kept in a register of each thread."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import Word, settled
+from verify.kernel.data.values import Bits, Mask
+from verify.kernel.instructions.integers import cut, high_half, typed, without_meaning
+from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.state.machine import Bind, Machine, Run
+
+
+def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """add, sub and mad with a carry: `c` at the end of the head takes one in, `.cc` writes one."""
+    kind, head = meaning.types["d"], meaning.head
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    width, writes, half = WIDTHS[kind], "cc" in one.words, meaning.words.get("half", "")
+    flag, takes = machine.carry, head.endswith("c")
+
+    def run(mask: Mask | None) -> None:
+        before = [machine.register(flag)] if takes else [Word(np.zeros(1, np.uint64))]
+        found = [settled(each, machine.values) for each in [*(read() for read in reads), *before]]
+        if any(each.data(mask) for each in found):
+            put(without_meaning(machine, found, width // 8, f"{one.opcode} of data"), mask)
+            if writes:
+                machine.put(flag, without_meaning(machine, found, 8, f"the carry of {one.opcode} of data"), mask)
+            return
+        *operands, taken = (cut(each.bits, width) for each in found)
+        if half:
+            operands = [_half(operands[0], operands[1], kind, half), operands[2]]
+        total, over = (_less if head.startswith("sub") else _more)(operands[0], operands[1], taken, width)
+        put(Word(total), mask)
+        if writes:
+            machine.put(flag, Word(over), mask)
+
+    return run
+
+
+def _half(left: Bits, right: Bits, kind: str, half: str) -> Bits:
+    width = WIDTHS[kind]
+    if half == "lo":
+        return cut(left * right, width)
+    if width == 64:
+        return high_half(left, right, kind)
+    product = (typed(left, kind) * typed(right, kind)).view(np.uint64)
+    return cut(product >> np.uint64(32), width)
+
+
+def _more(a: Bits, b: Bits, taken: Bits, width: int) -> tuple[Bits, Bits]:
+    """Return a + b + carry, and the carry of it."""
+    first = cut(a + b, width)
+    total = cut(first + taken, width)
+    return total, ((first < a) | (total < first)).astype(np.uint64)
+
+
+def _less(a: Bits, b: Bits, taken: Bits, width: int) -> tuple[Bits, Bits]:
+    """Return a - b - borrow, and the borrow of it."""
+    first = cut(a - b, width)
+    return cut(first - taken, width), ((a < b) | (first < taken)).astype(np.uint64)
+
+
+BINDS: dict[str, Bind] = {"carry": carry}
