@@ -59,6 +59,12 @@ def test_a_mask_that_does_not_fit_is_refuted_with_its_lanes(text: str, words: st
     assert found.findings[0].line
 
 
+def test_warp_barriers_of_one_mask_at_two_places_have_no_meaning_yet() -> None:
+    """The ISA lets them meet: they are not refuted."""
+    found = exchanged("@%p1 bra A;\nbar.warp.sync -1;\nbra B;\nA:\nbar.warp.sync -1;\nB:\n")
+    assert found.status == "UNKNOWN" and "meet at several bar.warp.sync" in said(found)
+
+
 def test_a_lane_that_has_ended_is_not_waited_for() -> None:
     """The ISA waits for lanes that have not ended; what such a lane would give is nothing."""
     text = "setp.ge.u32 %p3, %r2, 30; @%p3 st.global.f32 [%d7], %f4; @%p3 ret;\n"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verify.kernel.test_asynchronous import run as copied
 from tests.verify.kernel.test_bulk import KERNELS, run
-from tests.verify.kernel.test_check import ADD, ADDED, PRODUCT, SHARED, TURNED, added, one
+from tests.verify.kernel.test_check import ADD, ADDED, HEAD, PRODUCT, SHARED, TURNED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.core.errors import SpecError
 from verify.kernel.check import Outcome
@@ -167,6 +167,15 @@ def test_an_atomic_addition_of_a_cta_is_none_for_another(scope: str, grid: int, 
     found = one(text, {**ADDED, **keys})
     assert found.status == status, said(found)
     assert ("race: atomics of a CTA" in said(found)) == (status == "REFUTED")
+
+
+@pytest.mark.parametrize(("offset", "status"), [(0, "VERIFIED"), (16, "VERIFIED"), (4, "REFUTED"), (24, "REFUTED")])
+def test_local_memory_is_aligned_too(offset: int, status: str) -> None:
+    depot = ADD.replace(HEAD, f"{HEAD}.local .align 16 .b8 depot[32];\n").replace(
+        "BODY", f"mov.u64 %d9, depot; st.local.v4.f32 [%d9+{offset % 24}], {{%f1, %f1, %f2, %f2}}; "
+        f"ld.local.v2.f32 {{%f4, %f5}}, [%d9+{offset % 24 + offset // 24 * 4}]; add.f32 %f3, %f1, %f2;")  # fmt: skip
+    found = one(depot, ADDED)
+    assert found.status == status and ("bytes at once" in said(found)) == (status == "REFUTED")
 
 
 def test_wait_group_read_does_not_wait_for_what_is_written() -> None:

@@ -120,6 +120,15 @@ class Lanes:
             text += f": lanes {listed(_LANES[other].tolist())} name other lanes than the mask {int(masks[first]):#x}"
         return text
 
+    def apart(self, waiting: Ints) -> bool:
+        """Whether lanes of the first waiting thread's warp wait at several warp barriers, which the ISA lets meet."""
+        machine, first = self.machine, int(waiting[0])
+        warp = waiting[waiting // WARP == first // WARP]
+        numbers = np.unique(machine.pc[warp])
+        return len(numbers) > 1 and all(
+            machine.kernel.instructions[one].words[:2] == ("bar", "warp") for one in numbers
+        )
+
     def _warp(self) -> Ints:
         """Return the threads of each thread's warp: (threads, 32)."""
         mine = np.arange(self.machine.count)

@@ -94,6 +94,9 @@ class Machine:
             text = f"byte {int(first[outside][0])} of local memory, which has {self.local_size}"
             self.findings.add("local memory out of bounds", Severity.MEMORY, text)
             first = np.where(outside, 0, first)
+        if count & (count - 1) == 0 and (odd := first & (count - 1)).any():
+            text = f"byte {int(first[odd > 0][0])} of local memory, for {count} bytes at once"
+            self.findings.add("misaligned access", Severity.MEMORY, text)
         return first[:, None] + np.arange(count)
 
     # ---- a batch
@@ -438,6 +441,10 @@ class Machine:
             if len(members):
                 pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
                 self.findings.line = self.kernel.instructions[max(pc, 0)].line
+                if state == GATHERING and self.together.apart(members):
+                    raise Unclear(
+                        self.findings.line, "the lanes of a warp meet at several bar.warp.sync: no meaning yet"
+                    )
                 lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
                 text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
                 text += self.waited_for() if state == WAITING else ""
