@@ -199,6 +199,23 @@ def test_a_proxy_fence_of_global_memory_says_nothing_of_shared_memory() -> None:
     assert run("box", "fence.proxy.async.shared::cta;", "fence.proxy.async;").findings == ()
 
 
+@pytest.mark.parametrize(
+    ("fence", "kinds"),
+    [
+        ("", {"no proxy fence"}), ("fence.proxy.async.shared::cta;", {"no proxy fence"}),
+        ("fence.proxy.async.global;", set()), ("fence.proxy.async;", set()),
+    ],
+)  # fmt: skip
+def test_a_bulk_copy_of_what_a_thread_wrote_comes_after_a_fence_of_global_memory(fence: str, kinds: set[str]) -> None:
+    """Thread 0 stores 16 bytes of A to C; the copy engine takes them from there, and the rest from A."""
+    loads = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%d1], 512, [%r3];"
+    first = "ld.param.u64 %d6, [C]; add.s64 %d6, %d6, %d4; ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%d1];\n"
+    first += f"st.global.v4.f32 [%d6], {{%f1, %f2, %f3, %f4}};\n{fence}\nadd.s32 %r4, %r2, 16; add.s64 %d7, %d1, 16;\n"
+    first += loads.replace("[%d1], 512", "[%d6], 16") + loads.replace("[%r2], [%d1], 512", "[%r4], [%d7], 496")
+    found = run("fetched", loads, first)
+    assert found.status == "VERIFIED" and {each.kind for each in found.findings} == kinds, said(found)
+
+
 def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
     """A kernel that takes it to be lane 0 stores nothing for its element."""
     text = "elect.sync %r20|%p3, 0xffffffff;\nnot.pred %p1, %p3;"

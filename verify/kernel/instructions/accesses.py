@@ -236,24 +236,22 @@ def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, In
     return found
 
 
-def fetch(
-    machine: Machine, space: str, spread: Bits, threads: Ints, count: int, constant: bool = False
-) -> tuple[Ids, Octets]:
+def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int, way: str = "") -> tuple[Ids, Octets]:
     """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
     parts = _spaces(space, spread, threads)
     if len(parts) == 1:
-        return _fetched(machine, *parts[0][:3], count, constant)
+        return _fetched(machine, *parts[0][:3], count, way)
     labels = np.zeros((len(threads), count), np.uint32)
     plain = np.zeros((len(threads), count), np.uint8)
     for name, addresses, who, rows in parts:
-        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count, constant)
+        labels[rows], plain[rows] = _fetched(machine, name, addresses, who, count, way)
     return labels, plain
 
 
-def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, constant: bool) -> tuple[Ids, Octets]:
+def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, way: str) -> tuple[Ids, Octets]:
     """The labels and bytes at addresses of one kind of memory."""
     if name == "global":
-        return machine.memory.read(addresses, who, count, constant)
+        return machine.memory.read(addresses, who, count, way)
     if name == "shared":
         low = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
         return machine.shared.read(machine.shared.places(low, who, count), who)
@@ -282,11 +280,11 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     puts, address = [machine.writer(each) for each in registers], machine.address(one.operands[1])
     rooms = [register_width(machine, each) for each in registers]
     count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
-    constant = "nc" in meaning.words
+    way = "nc" if "nc" in meaning.words else ""
 
     def run(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, constant)
+        labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, way)
         if strong and machine.findings.withdrawn("race: read after write"):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count

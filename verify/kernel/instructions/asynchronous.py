@@ -308,7 +308,7 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             addresses, inside = found.elements(first)
             labels, plain = np.zeros(places.shape, np.uint32), np.zeros(places.shape, np.uint8)
             whose = np.full(int(inside.sum()), thread)
-            labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size)
+            labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size, "engine")
             arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
     return run

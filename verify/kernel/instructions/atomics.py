@@ -12,7 +12,7 @@ from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.accesses import deposit, registers_of_vector, rows_of, spread_of
 from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.global_memory import ATOMIC, PLAIN, WITHIN
+from verify.kernel.state.global_memory import ATOMIC, ENGINE, PLAIN, WITHIN
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import ALWAYS, Ints
 
@@ -62,7 +62,8 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             writer = stored.writer[place]
             mine, before = who[now][:, None], stored.atomic[place]
             same = writer // memory.threads == mine // memory.threads
-            plain = (writer >= 0) & (before == PLAIN) & (writer != mine)
+            single = np.isin(before, (PLAIN, ENGINE))
+            plain = (writer >= 0) & single & (writer != mine)
             near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
             for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
                 if wrong.any():
@@ -76,8 +77,8 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
             stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
             stored.plain[place] = 0
-            alone = (writer < 0) | (before == PLAIN) | same
-            alone &= (before == PLAIN) | (stored.written[place] < ALWAYS)
+            alone = (writer < 0) | single | same
+            alone &= single | (stored.written[place] < ALWAYS)
             stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
             stored.writer[place], stored.atomic[place] = mine, kind_of
 

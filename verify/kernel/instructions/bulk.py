@@ -147,7 +147,7 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             places = machine.shared.places(start + PIECE * np.arange(len(whose)), whose, PIECE)
             addresses = wide[number] + np.uint64(PIECE) * np.arange(len(whose), dtype=np.uint64)
             if loads:
-                labels, plain = machine.memory.read(addresses, whose, PIECE)
+                labels, plain = machine.memory.read(addresses, whose, PIECE, "engine")
                 arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
             else:
                 labels, plain = _from_shared(machine, places, int(thread))

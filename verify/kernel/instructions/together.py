@@ -212,12 +212,15 @@ def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """fence.proxy.async: what threads wrote to shared memory becomes visible to asynchronous instructions."""
-    if meaning.words.get("space") == "global":
-        return lambda mask: None  # it says nothing of shared memory
+    """fence.proxy.async: what threads wrote, to the memory that it names, is seen by asynchronous instructions."""
+    space = meaning.words.get("space", "")
 
     def run(mask: Mask | None) -> None:
         shared = machine.shared
+        if not space.startswith("shared"):
+            machine.memory.fence(mask)
+        if space == "global":
+            return
         if mask is None:
             shared.generic[:] = False
             return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from verify.kernel.claims.launch import Array
 
 Numbers = NDArray[np.int32]
-NC, BULK = "9.7.9.8", "9.7.9.25.6.2"  # of the PTX ISA: ld.global.nc, cp.async.bulk.wait_group
+NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Stored:
     flying: Numbers  # the line of a bulk copy to it that its thread has not waited for, 0 for none
 
 
-PLAIN, ATOMIC, WITHIN = range(3)  # a write; an atomic operation; one of `.cta`, which is one for no other CTA
+PLAIN, ATOMIC, WITHIN, ENGINE = range(4)  # a thread's write; an atomic one; one of `.cta`, which is one for no other
 
 
 @dataclass(slots=True)
@@ -65,6 +65,7 @@ class Global:
         self.arrays, self.values, self.findings = arrays, values, findings
         self.order: Order | None = None
         self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
+        self.fenced = np.zeros(0, np.int32)  # when each thread last executed a proxy fence of global memory
 
     def _found(
         self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
@@ -112,10 +113,8 @@ class Global:
             self.findings.add("global memory out of bounds", Severity.MEMORY, text)
         return found
 
-    def read(
-        self, addresses: Bits, threads: Ints, count: int, constant: bool = False, align: int = 0
-    ) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); `constant` is the way of ld.global.nc."""
+    def read(self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine."""
         labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
         plain = np.zeros((len(threads), count), np.uint8)
         for region, here, offset in self._found(addresses, threads, count, "reads", align):
@@ -127,7 +126,9 @@ class Global:
                 labels[here] = np.where(inside, label, OUTSIDE << 3)
                 continue
             place = np.where(inside, offset[:, None] + np.arange(count), 0)
-            if constant:
+            if way == "engine":
+                self._check_fenced(region, region.stored, place, threads[here])
+            elif way == "nc":
                 self._check_constant(region, region.stored, place, threads[here])
             self._check_read(region, region.stored, place, threads[here])
             self._note_read(region.stored, place, threads[here])
@@ -142,7 +143,9 @@ class Global:
         if other.any() and self.order is not None:
             same = other & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
-            known = np.where(stored.atomic[place], self.order.floor[threads][:, None], known)  # several may have added
+            known = np.where(
+                np.isin(stored.atomic[place], (ATOMIC, WITHIN)), self.order.floor[threads][:, None], known
+            )  # several may have added
             other = other & ~(same & (stored.written[place] <= known))
         return other
 
@@ -155,6 +158,28 @@ class Global:
             text += "by ld.global.nc, and the grid wrote it before: what comes may be older"
             self.findings.add("a stale read", Severity.MEMORY, text, NC)
         stored.constant[place] = self.findings.line
+
+    def fence(self, mask: Mask | None) -> None:
+        """Note that threads execute a proxy fence of global memory."""
+        if self.order is not None:
+            if len(self.fenced) != len(self.order.known):
+                self.fenced = np.zeros(len(self.order.known), np.int32)
+            self.fenced[slice(None) if mask is None else mask] = self.order.now
+
+    def _check_fenced(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
+        """Report a read by the copy engine of what a thread of the CTA wrote, with no proxy fence since."""
+        writer = stored.writer[place] - self.base
+        late = (writer // self.threads == (threads // self.threads)[:, None]) & (stored.atomic[place] != ENGINE)
+        if late.any() and len(self.fenced):
+            fences = np.maximum(self.fenced[np.where(late, writer, 0)], self.fenced[threads][:, None])
+            late &= fences < stored.written[place]
+        if late.any():
+            row, column = (int(one[0]) for one in np.nonzero(late))
+            text = f"{region.array.where(int(place[row, column]) // region.size)}, which thread "
+            text += (
+                f"{int(writer[row, column]) % self.threads} wrote, is read by a bulk copy with no fence.proxy.async of "
+            )
+            self.findings.add("no proxy fence", Severity.LETTER, f"{text}global memory between", PROXY)
 
     def _check_flying(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
         """Report an access of what a bulk copy writes, for which its thread has not waited."""
@@ -236,7 +261,7 @@ class Global:
             label, octet = labels[here][inside], plain[here][inside]
             self.check_overwritten(region, stored, place, who)
             other = self._others(stored, place, who)
-            stored.writer[place], stored.atomic[place] = mine, PLAIN
+            stored.writer[place], stored.atomic[place] = mine, ENGINE if flying else PLAIN
             double = stored.writer[place] != mine
             if other.any() or double.any():
                 same = self._same(stored, place, label, octet)
