@@ -116,6 +116,14 @@ def test_what_a_predicate_of_data_may_not_decide_has_no_meaning(body: str) -> No
 NOTE = ("no NaN is among the data that are compared",)
 
 
+@pytest.mark.parametrize("setp", ["setp.gt.f32 %p1, %f1, %f2, %p2;", "setp.gt.and.f32 %p1, %f1, %f2;"])
+def test_a_third_predicate_and_its_operation_come_together(setp: str) -> None:
+    """ptxas takes the first, which the ISA does not have: there is no operation that it could mean."""
+    outcome = added(f"setp.eq.u32 %p2, %r1, %r1; {setp} selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
+    assert outcome.status == "UNKNOWN"
+    assert any("setp" in one.text and "predicate" in one.text for one in outcome.findings)
+
+
 def test_a_choice_by_floats_notes_that_no_nan_is_among_them() -> None:
     found = added("setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", "C[i] = max(A[i], B[i])")
     ((text, lines),) = found.notes

@@ -16,7 +16,7 @@ from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Ma
 from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
-from verify.kernel.state.findings import NOT_NAN
+from verify.kernel.state.findings import NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
@@ -68,6 +68,8 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(operand) for operand in one.operands[1:3]]
     third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
     combine = meaning.words.get("combine", "")
+    if bool(combine) != (third is not None):
+        raise Unclear(one.line, "a setp has a third predicate and the operation that takes it, or neither")
     by_bits = _by_bits(relation, kind, "ftz" in one.words)
 
     def run(mask: Mask | None) -> None:
