@@ -8,17 +8,19 @@ atom: its product, and the relation that a GPU recorded.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Claim,
     Counterexample,
     Evidence,
     Property,
+    Proposal,
     Scope,
     Statement,
     Status,
@@ -28,7 +30,8 @@ from verify.core.verdict import (
 )
 from verify.core.wording import owners
 from verify.evidence import cause
-from verify.index.bind import BoundIndex, IndexOperand
+from verify.index.bind import BoundIndex, IndexOperand, bind
+from verify.index.spec import IndexSpec
 from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, Point
 from verify.report import Case, drawing_command
@@ -42,11 +45,7 @@ MAP = "map"  # the sort of subject
 
 def case(subject: BoundIndex) -> Case:
     """All verdicts on an entry."""
-    verdicts = [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
-    if len(subject.parts) > 2:  # A, B and C: a whole atom
-        from verify.index import whole
-
-        verdicts = whole.with_whole(subject, verdicts)
+    verdicts = settle(_verdicts(subject), subject.spec, _confirms)
     return Case(
         subject.name,
         tuple(verdicts),
@@ -59,6 +58,20 @@ def case(subject: BoundIndex) -> Case:
 
 def _remarks(part: IndexOperand) -> tuple[str, ...]:
     return part.function.remarks(part.spec.lang, part.spec.type) if part.function is not None else ()
+
+
+def _verdicts(subject: BoundIndex) -> list[Verdict]:
+    verdicts = [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+    if len(subject.parts) > 2:  # A, B and C: a whole atom
+        from verify.index import whole
+
+        return whole.with_whole(subject, verdicts)
+    return verdicts
+
+
+def _confirms(spec: IndexSpec) -> bool:
+    """Whether an entry is VERIFIED, bound and verified anew."""
+    return Case(spec.name, tuple(_verdicts(bind(spec)))).status == "VERIFIED"
 
 
 def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
@@ -206,12 +219,19 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     from verify.index import repair
 
     point = tuple(wrong.inputs.values())
+    words, keys = repair.find(part, wanted)
     return wrong._replace(
         isa=part.operand.text(),
-        repair=repair.find(part, wanted),
+        repair="" if keys else words,
+        proposals=(Proposal(words, partial(_with_keys, part.name, keys)),) if keys else (),
         replay=subject.spec.replay,
         reproduced=_reproduced(part, point),
     )
+
+
+def _with_keys(operand: str, keys: Mapping[str, Any], spec: IndexSpec) -> IndexSpec:
+    """The spec of an entry with other values for keys of one operand."""
+    return replace(spec, operands={**spec.operands, operand: replace(spec.operands[operand], **keys)})
 
 
 def _oriented(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations, islice
+from typing import Any
 
 from verify.index.bind import IndexOperand
 from verify.maps import bases
@@ -29,13 +30,16 @@ POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
 Texts = dict[str, str]
 
 
-def find(part: IndexOperand, wanted: FragmentMap) -> str:
-    """The repaired expressions, with the number of points that agree; empty if there is no such repair."""
+def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
+    """Return the repaired expressions, with the number of points that agree, and the keys that change; else "".
+
+    The map of a table or a function is written as expressions, and no key changes: its user has other code to repair.
+    """
     function = part.function
     if part.spec.bases is not None:
         return _of_bases(part, part.spec.bases, wanted)
     if function is None:
-        return right(wanted, "the ISA's map")
+        return right(wanted, "the ISA's map"), {}
     now, points = agreement(part.found, wanted)
     probes = part.found.differences(wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
@@ -43,13 +47,17 @@ def find(part: IndexOperand, wanted: FragmentMap) -> str:
     for how, texts in islice(_candidates(function, part.spec.lang), most):
         one = _with(function, texts)
         if _fits(one, wanted, probes, part):
-            changed = "; ".join(
-                f"{_key(part, name)} = {' '.join(text.split())}"
-                for name, text in texts.items()
-                if text != _texts(function)[name]
-            )
-            return f"{how}: {changed}      {points} of {points} agree (now {now})"
-    return ""
+            changed = {name: text for name, text in texts.items() if text != _texts(function)[name]}
+            listed = "; ".join(f"{_key(part, name)} = {' '.join(text.split())}" for name, text in changed.items())
+            return f"{how}: {listed}      {points} of {points} agree (now {now})", _keys(part, changed)
+    return "", {}
+
+
+def _keys(part: IndexOperand, changed: Mapping[str, str]) -> Mapping[str, Any]:
+    """The user's keys with the changed texts."""
+    let = {name.removeprefix("let "): text for name, text in changed.items() if name.startswith("let ")}
+    keys: dict[str, Any] = {_key(part, name): text for name, text in changed.items() if not name.startswith("let ")}
+    return {**keys, "let": {**part.spec.let, **let}} if let else keys
 
 
 def right(wanted: FragmentMap, what: str) -> str:
@@ -63,17 +71,17 @@ def right(wanted: FragmentMap, what: str) -> str:
     return f"{what} is {text}" if len(text) < LONGEST else ""
 
 
-def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> str:
+def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
     """The bases with one changed, two exchanged, or rows and columns exchanged in all."""
     try:
         right, mine, places = bases.of_map(wanted), bases.read(text), bases.places(text)
     except MapError:
-        return ""
+        return "", {}
     names = [name for name in ("register", "lane", "warp") if name in mine]
     given = [(places[name][bit], basis) for name in names for bit, basis in enumerate(mine[name])]
     needed = [*right["value"], *right["lane"]]
     if len(given) != len(needed) or len(mine["register"]) != len(right["value"]):
-        return ""
+        return "", {}
     wrong = [(span, basis, other) for (span, basis), other in zip(given, needed, strict=True) if basis != other]
     if len(wrong) == 1:
         how = "one basis"
@@ -82,13 +90,14 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> str:
     elif all(basis[::-1] == other for _, basis, other in wrong):
         how = " and ".join(axis.name for axis in wanted.outputs) + " exchanged"
     else:
-        return ""
+        return "", {}
     for (start, end), _, other in sorted(wrong, reverse=True):
         text = text[:start] + _renumbered(text[start:end], other) + text[end:]
     if bases.of_operand(bases.read(text), wanted.outputs).differences(wanted):
-        return ""
+        return "", {}
     now, points = agreement(part.found, wanted)
-    return f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
+    words = f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
+    return words, {"bases": text}
 
 
 def _renumbered(text: str, numbers: Point) -> str:

@@ -72,7 +72,7 @@ def elements(found: dict[str, str]) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("count", [150, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_a_changed_map_is_a_line_or_a_verdict(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repair, "find", lambda part, wanted: "")  # it has a limit of its own
+    monkeypatch.setattr(repair, "find", lambda part, wanted: ("", {}))  # it has a limit of its own
     rng = Random(count)
     ends = dict.fromkeys(("line", "VERIFIED", "REFUTED"), 0)
     for _ in range(count):

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from verify.index.command import main
@@ -75,3 +78,27 @@ def test_rows_and_columns_of_all_bases_are_exchanged(capsys: pytest.CaptureFixtu
     code, text = run(capsys, "--ptx", MMA, "--operand", "C", "--bases", turned)
     assert code == 1
     assert f"repair m and n exchanged: bases = {{{BASES}}} 128 of 128 agree" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("row", "col"), [("lane/4 + 4*(i/2)", COL), (ROW, "lane%4*2 + i%4"), (COL, ROW)])
+def test_the_repaired_expressions_verify(row: str, col: str, capsys: pytest.CaptureFixture[str]) -> None:
+    head = ("--ptx", MMA, "--operand", "C", "--lang", "c", "--format", "json")
+    _, out = run(capsys, *head, "--row", row, "--col", col)
+    found = [one["counterexample"] for one in json.loads(out)["subjects"][0]["verdicts"] if one["counterexample"]]
+    (text,) = [one["repair"] for one in found if one["repair"]]
+    pairs = (pair.split(" = ") for pair in text.split(": ", 1)[1].split("   ")[0].split("; "))
+    repaired = {"row": row, "col": col, **dict(pairs)}
+    assert repaired != {"row": row, "col": col}
+    assert run(capsys, *head, "--row", repaired["row"], "--col", repaired["col"])[0] == 0
+
+
+def test_two_wrong_operands_are_repaired_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(
+        f'["own"]\nptx = "{MMA}"\n'
+        'C = { row = "lane/4 + 4*(i/2)", col = "lane%4*2 + i%2", lang = "c" }\n'
+        'B = { row = "lane%4*2 + i%2 + 4*(i/2)", col = "lane/4", lang = "c" }\n',
+        encoding="utf-8",
+    )
+    code, text = run(capsys, str(path))
+    assert code == 1 and " ".join(text.split()).count("together with the other repairs") == 2
