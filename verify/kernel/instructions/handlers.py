@@ -15,6 +15,7 @@ from verify.kernel.instructions import (
     accesses,
     asynchronous,
     atomics,
+    bit_operations,
     bulk,
     carries,
     clusters,
@@ -36,6 +37,7 @@ from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 BINDS: Mapping[str, Bind] = {
     **integers.BINDS,
+    **bit_operations.BINDS,
     **fields.BINDS,
     **conversions.BINDS,
     **carries.BINDS,
@@ -69,7 +71,8 @@ _MOVES = (
     "fence",
 )
 # classes that write registers alone
-PURE = frozenset({*integers.BINDS, *fields.BINDS, *conversions.BINDS, *carries.BINDS, *comparisons.BINDS, *_MOVES})
+_COMPUTES = (integers, bit_operations, fields, conversions, carries, comparisons)
+PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",

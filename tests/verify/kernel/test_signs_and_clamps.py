@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bit operations, clamps and rounded numbers make of data: signs change, a clamp needs a bound, 1/3 is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
+
+TEXT = """.version 8.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 a, .param .u64 b, .param .u64 c) {
+.reg .b32 i,x,y,z; .reg .b64 pa,pb,pc,o,w; .reg .b16 h;
+mov.u32 i,%tid.x; mul.wide.u32 o,i,4; ld.param.u64 pa,[a]; ld.param.u64 pb,[b]; ld.param.u64 pc,[c];
+add.u64 pa,pa,o; add.u64 pb,pb,o; add.u64 pc,pc,o; ld.global.b32 x,[pa]; ld.global.b32 y,[pb];
+BODY
+st.global.b32 [pc],z; ret; }
+"""
+
+
+def findings(body: str, claim: str, kind: str = "f32", **more: Any) -> list[str]:
+    """The severity and text of each finding on a kernel of 32 threads, each of which computes one element."""
+    size = 64 if kind == "f16" else 32
+    arrays: dict[str, Mapping[str, Any]] = {name: {"dims": "i", "type": kind, **more} for name in "AB"}
+    arrays["C"] = {"dims": "i", "type": kind, "out": True}
+    table = {"grid": 1, "block": 32, "sizes": {"I": size}, "claim": claim, "params": ["A", "B", "C"], "arrays": arrays}
+    (found,) = check(TEXT.replace("BODY", body), claim_of(table), seed=1)
+    return [f"{one.severity}: {one.text}" for one in found.findings]
+
+
+@pytest.mark.parametrize(
+    ("body", "right", "wrong", "kind"),
+    [
+        ("xor.b32 z,x,0x80000000;", "C[i] = 0 - A[i]", "C[i] = A[i]", "f32"),
+        ("and.b32 z,x,0x7fffffff;", "C[i] = abs(A[i])", "C[i] = A[i]", "f32"),
+        ("or.b32 z,x,0x80000000;", "C[i] = 0 - abs(A[i])", "C[i] = abs(A[i])", "f32"),
+        ("xor.b32 z,x,0x80008000;", "C[i] = 0 - A[i]", "C[i] = A[i]", "f16"),
+        ("and.b32 z,x,0x7fff7fff;", "C[i] = abs(A[i])", "C[i] = A[i]", "f16"),
+        ("mov.f32 y,0f3F800000; div.rn.f32 y,y,0f40400000; mul.f32 z,x,y;", "C[i] = A[i]/3", "C[i] = A[i]/5", "f32"),
+    ],
+)
+def test_a_sign_that_bits_change_and_a_number_that_is_rounded(body: str, right: str, wrong: str, kind: str) -> None:
+    assert findings(body, right, kind) == []
+    assert findings(body, wrong, kind)[0].startswith("value: ")
+
+
+@pytest.mark.parametrize("body", ["xor.b32 z,x,0x80000001;", "and.b32 z,x,0x3fffffff;", "xor.b32 z,x,i;"])
+def test_other_bits_of_data_have_no_meaning(body: str) -> None:
+    assert findings(body, "C[i] = A[i]")[0].startswith("unknown: ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["add.sat.f32 z,x,y;", "mul.sat.f32 z,x,y;", "fma.rn.sat.f32 z,x,y,x;", "cvt.sat.f32.f32 z,x;",
+     "cvt.rzi.s32.f32 z,x; cvt.rn.f32.s32 z,z;"],
+)  # fmt: skip
+def test_a_clamp_of_data_is_not_the_identity(body: str) -> None:
+    assert findings(body, "C[i] = A[i] + B[i]")[0].startswith("unknown: ")
+
+
+def test_a_saturating_sum_of_integers_is_the_sum_if_a_bound_shows_it() -> None:
+    assert "range" in findings("add.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32")[0]
+    assert findings("add.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32", range=[-100, 100]) == []
+    assert findings("sub.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32", range=[-100, 100])[0].startswith("value: ")

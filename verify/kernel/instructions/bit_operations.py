@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on bits: and, or, xor, not, shifts, prmt. They move whole bytes of data, or change the sign of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
+from verify.kernel.data.values import Bits, Mask
+from verify.kernel.instructions.integers import Signed, cut, extended, without_meaning
+from verify.kernel.instructions.signs import sign_changed
+from verify.kernel.ptx.source import WIDTHS, Instruction
+from verify.kernel.state.machine import Bind, Machine, Run
+
+OPERATIONS: dict[str, Callable[..., Bits]] = {
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.bitwise_not,
+}  # fmt: skip
+
+
+def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """And, or, xor, not; of data, byte by byte where the other side keeps or clears it."""
+    head, kind = one.words[0], meaning.types["d"]
+    width, apply = WIDTHS[kind], OPERATIONS[head]
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+
+    def run(mask: Mask | None) -> None:
+        found = [settled(read(), machine.values) for read in reads]
+        if any(each.data(mask) for each in found):
+            if width == 1:
+                reason = machine.values.reason(f"{head} of two predicates that data decide")
+                put(negated(found[0]) if head == "not" else combined(head, found[0], found[1], reason), mask)
+            elif head == "not":
+                put(without_meaning(machine, found, width // 8, f"{head} of data"), mask)
+            else:
+                made = sign_changed(machine.values, head, found, width // 8, mask)
+                put(_bytewise(machine, head, found[0], found[1], width // 8) if made is None else made, mask)
+            return
+        put(Word(cut(apply(*(each.bits for each in found)), width)), mask)
+
+    return run
+
+
+def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -> Word:
+    """And, or, xor of registers each byte of which is data on one side at most, or the same on both."""
+    labels: list[NDArray[Any]] = [left.wide(size), right.wide(size)]
+    plain_bytes: list[NDArray[Any]] = [octets(each.bits, size) for each in (left, right)]
+    rows = max(map(len, [*labels, *plain_bytes]))
+    made = np.zeros((rows, size), np.uint32)
+    good = np.ones((rows, size), bool)
+    for mine, other in ((0, 1), (1, 0)):
+        data, free = labels[mine] > 0, labels[other] == 0
+        if head == "and":
+            keep, clear = free & (plain_bytes[other] == 255), free & (plain_bytes[other] == 0)
+        else:
+            keep, clear = free & (plain_bytes[other] == 0), np.zeros((1, 1), bool)
+        made = np.where(data & keep, labels[mine], made)
+        good &= ~data | keep | clear
+    same = (labels[0] == labels[1]) & (labels[0] > 0)
+    if head in ("and", "or"):
+        made, good = np.where(same, labels[0], made), good | same
+    if not good.all():
+        reason = machine.values.reason(f"{head} within the bytes of data")
+        made = np.where(good, made, reason << 3).astype(np.uint32)
+    bits = octets(OPERATIONS[head](left.bits, right.bits), size)
+    return word(joined(np.where(made > 0, np.uint64(0), np.broadcast_to(bits, made.shape))), made.astype(np.uint32))
+
+
+def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """Shifts; of data by whole bytes, the same for all threads."""
+    left, kind = one.words[0] == "shl", meaning.types["d"]
+    width = WIDTHS[kind]
+    put, read, amount = (
+        machine.writer(one.operands[0]),
+        machine.reader(one.operands[1]),
+        machine.reader(one.operands[2]),
+    )
+
+    def run(mask: Mask | None) -> None:
+        source = settled(read(), machine.values)
+        by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
+        if source.data(mask):
+            put(_shifted(machine, source, by, left, width, kind, mask), mask)
+            return
+        big = by >= width
+        safe = np.where(big, np.uint64(0), by)
+        if left:
+            found = np.where(big, np.uint64(0), source.bits << safe)
+        elif kind[0] == "s":
+            most = np.minimum(by, np.uint64(width - 1)).astype(np.int64)
+            found = (extended(source.bits, width) >> most).view(np.uint64)
+        else:
+            found = np.where(big, np.uint64(0), cut(source.bits, width) >> safe)
+        put(Word(cut(found, width)), mask)
+
+    return run
+
+
+def _shifted(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
+    size = width // 8
+    amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
+    if len(amounts) > 1 or amounts[0] % 8 or kind[0] == "s":
+        return without_meaning(machine, [source], size, "a shift that cuts data within a byte, or by thread")
+    count = min(int(amounts[0]) // 8, size)
+    labels = np.zeros((len(source.wide(size)), size), np.uint32)
+    bits = cut(source.bits, width)
+    if left:
+        labels[:, count:] = source.wide(size)[:, : size - count]
+        bits = cut(bits << amounts[0], width) if count < 8 else bits * np.uint64(0)
+    else:
+        labels[:, : size - count] = source.wide(size)[:, count:]
+        bits = bits >> amounts[0] if count < 8 else bits * np.uint64(0)
+    return word(bits, labels)
+
+
+# the modes of prmt: which byte comes to a place, by the two bits of the selector
+_PLACES: dict[str, Callable[[Signed, int], Signed]] = {
+    "f4e": lambda first, at: first + at,
+    "b4e": lambda first, at: (first - at) % 8,
+    "rc8": lambda first, at: first,
+    "ecl": np.maximum,
+    "ecr": np.minimum,
+    "rc16": lambda first, at: 2 * (first & 1) + (at & 1),
+}
+
+
+def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
+    put = machine.writer(one.operands[0])
+    reads = [machine.reader(operand) for operand in one.operands[1:]]
+    place_of = _PLACES[meaning.words["mode"]] if "mode" in meaning.words else None
+
+    def run(mask: Mask | None) -> None:
+        low, high = (settled(read(), machine.values) for read in reads[:2])
+        selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
+        picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
+        if place_of is not None:
+            picks = np.stack([place_of((selector & np.uint64(3)).astype(np.int64), at) for at in range(4)], 1)
+            picks = picks.astype(np.uint64)
+        if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
+            put(without_meaning(machine, [low, high], 4, "prmt that repeats the sign of data"), mask)
+            return
+        parts = [
+            np.concatenate(np.broadcast_arrays(*pair), 1)
+            for pair in ((low.wide(4), high.wide(4)), (octets(low.bits, 4), octets(high.bits, 4)))
+        ]
+        rows = max(len(parts[0]), len(parts[1]), len(picks))
+        place = np.broadcast_to((picks & np.uint64(7)).astype(np.int64), (rows, 4))
+        labels = np.take_along_axis(np.broadcast_to(parts[0], (rows, 8)), place, 1)
+        taken = np.take_along_axis(np.broadcast_to(parts[1], (rows, 8)), place, 1)
+        signs = np.where(taken > 127, np.uint64(255), np.uint64(0))
+        taken = np.where(np.broadcast_to(picks, (rows, 4)) > 7, signs, taken)
+        put(word(joined(taken), labels), mask)
+
+    return run
+
+
+BINDS: dict[str, Bind] = {"bitwise": bitwise, "shift": shift, "permute": permute}
