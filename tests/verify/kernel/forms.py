@@ -15,7 +15,7 @@ GLOBAL, SHARED, BARRIER = "[%d5]", "[%r5]", "[%r6]"
 OPERANDS: Mapping[str, Mapping[str, str]] = {
     "address": {"a": "%d6"},
     "window": {"a": "%d6"},
-    "parameter": {"a": "[pa]"},
+    "parameter": {"a": "[more]"},
     "load": {"a": GLOBAL},
     "store": {"a": GLOBAL},
     "copy": {"d": SHARED, "a": GLOBAL, "size": "16", "valid": "%r8"},

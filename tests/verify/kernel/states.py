@@ -106,7 +106,13 @@ def _effect(form: Form, data: bool, masked: bool) -> str:
                  machine.group, machine.pc, machine.state, *(one.plain for one in stored)):  # fmt: skip
         said.update(each.tobytes())
     if isinstance(machine.engine, asynchronous.Engine):
-        said.update(repr([*machine.engine.barriers.items(), machine.engine.blocked]).encode())
+        said.update(repr((machine.engine.blocked, machine.engine.time)).encode())
+        for barrier in machine.engine.barriers.values():
+            said.update(repr((barrier.number, barrier.pending, barrier.bytes, barrier.count)).encode())
+            said.update(repr([getattr(barrier, name).tobytes() for name in ("released", "gathered")
+                              if hasattr(getattr(barrier, name, None), "tobytes")]).encode())  # fmt: skip
+    for copy in shared.copies:
+        said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
     said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
     said.update(repr((machine.owned, machine.maps, machine.loading, machine.bulk)).encode())
     return said.hexdigest()
@@ -145,6 +151,8 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
     for number, kind in enumerate(machine.kernel.registers):
         mixed = np.array([pick[(int(one) * 31 + number * 97) % len(pick)] for one in lane], np.uint64)
         width = WIDTHS[kind]
+        if kind == "pred":  # none of a warp, all of another, some of two
+            mixed = np.where(lane // 32 == 1, 0, np.where(lane // 32 == 2, 1, mixed & np.uint64(1))).astype(np.uint64)
         machine.registers[number] = Word(mixed if width >= 64 else mixed & np.uint64((1 << width) - 1))
     names = machine.kernel.names
     first = machine.kernel.shared and 0
@@ -162,6 +170,11 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
         if form.row.meaning != "barrier_init":
             engine = asynchronous.engine(machine)
             engine.barriers[0, base] = asynchronous.Phases(200, 200, 0, 1, engine.executed)
+    for region in run.regions:
+        if region.stored is not None and not data:
+            region.stored.labels[:] = 0
+            region.stored.plain[:] = np.random.default_rng(3).integers(0, 256, len(region.stored.plain))
+    machine.owned = {warp: (96, 0, 0) for warp in range(LANES // 32)}
     if data:
         _with_data(machine, run, form)
 

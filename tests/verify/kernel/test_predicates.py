@@ -102,9 +102,10 @@ def test_a_predicate_that_data_decide_in_some_threads_is_a_number_in_the_others(
         "setp.gt.f32 %p1, %f1, %f2; mov.f32 %f3, %f2; @!%p1 mov.f32 %f3, %f1;",
         "setp.gt.f32 %p1, %f1, %f2; vote.sync.any.pred %p2, %p1, 0xffffffff; selp.f32 %f3, %f1, %f2, %p2;",
         "setp.gt.f32 %p1, %f1, %f2; vote.sync.ballot.b32 %r2, !%p1, 0xffffffff; cvt.rn.f32.u32 %f3, %r2;",
+        "mov.b32 %r2, %f1; mov.b32 %r3, %f2; setp.lt.b32 %p1, %r2, %r3; selp.f32 %f3, %f1, %f2, %p1;",
         "activemask.b32 %r2; setp.eq.u32 %p1, %r2, -1; selp.f32 %f3, %f1, %f2, %p1;",
     ],
-    ids=["two conditions", "setp of two", "guard", "negated guard", "vote", "ballot", "activemask"],
+    ids=["two conditions", "setp of two", "guard", "negated guard", "vote", "ballot", "bits", "activemask"],
 )  # fmt: skip
 def test_what_a_predicate_of_data_may_not_decide_has_no_meaning(body: str) -> None:
     body = "mov.f32 %f3, %f1;" + body

@@ -383,6 +383,8 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """cp.async's groups: a thread closes one, or waits for all but the last n."""
     action = meaning.words["action"]
+    if (action == "wait_group") != bool(one.operands):
+        raise Unclear(one.line, "wait_group has a number, commit_group and wait_all have none")
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
 
     def run(mask: Mask | None) -> None:

@@ -160,8 +160,8 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """cp.async.bulk.commit_group and wait_group: a thread closes a group, or waits for all but the last n."""
     waits, reads = meaning.words["action"] == "wait_group", "read" in meaning.words
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
-    if waits != bool(one.operands):
-        raise Unclear(one.line, "wait_group has a number, commit_group none")
+    if waits != bool(one.operands) or (reads and not waits):
+        raise Unclear(one.line, "wait_group has a number and perhaps .read, commit_group neither")
 
     def run(mask: Mask | None) -> None:
         found = bulk(machine)

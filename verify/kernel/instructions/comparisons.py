@@ -164,7 +164,7 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
     data = decided(left) | decided(right)
-    if relation in ("eq", "ne", "num", "nan"):
+    if relation in ("eq", "ne", "num", "nan") or kind not in SIZE:  # bits have no order
         made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
         return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
     if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite

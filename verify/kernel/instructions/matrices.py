@@ -425,6 +425,8 @@ def _check_fence(machine: Machine, groups: Ints, registers: Sequence[int]) -> No
 def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """wgmma.fence, commit_group and wait_group: what is on its way belongs to the instruction until a wait."""
     action = meaning.words["action"]
+    if (action == "wait_group") != bool(one.operands):
+        raise Unclear(one.line, "wait_group has a number, fence and commit_group have none")
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
 
     def run(mask: Mask | None) -> None:

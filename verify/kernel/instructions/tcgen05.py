@@ -165,6 +165,8 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.st: registers go to cells of Tensor Memory."""
+    if len(one.operands) == 3 and not isinstance(one.operands[1], Immediate):
+        raise Unclear(one.line, "the offset of the second half is no number")
     registers = registers_of(one.operands[-1])
     cells = _Cells(machine, one, meaning, one.operands[0], len(registers))
     reads = [machine.reader(each) for each in registers]

@@ -73,6 +73,8 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if not mode:
         return lambda mask: put(machine.unknown("is the mask of active lanes, which depends on the schedule", 4), mask)
     read = machine.reader(one.operands[1])
+    if (mode == "ballot") != (meaning.types["d"] == "b32"):
+        raise Unclear(one.line, "vote.sync.ballot gives b32, all others a predicate")
 
     def run(mask: Mask | None) -> None:
         there = machine.together.partners(machine.number, mask)

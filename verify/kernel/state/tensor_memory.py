@@ -104,6 +104,8 @@ class TensorMemory:
     def read(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> tuple[Ids, Octets]:
         """The labels and plain bytes (.., 4) of cells."""
         there = self.inside(ctas, lanes, columns, threads)
+        if not self.labels.shape[2]:  # no column was ever allocated, which `inside` reports
+            return np.full((*there.shape, 4), UNWRITTEN << 3, np.uint32), np.zeros((*there.shape, 4), np.uint8)
         column = np.where(there, columns - self.first, COLUMNS - self.first - 1)
         lanes = np.where(there, lanes, 0)
         labels = np.where(there[..., None], self.labels[ctas, lanes, column], np.uint32(UNWRITTEN << 3))
