@@ -17,7 +17,8 @@ STATES = [(False, False), (True, True)]  # plain bits in every thread; data in h
 NOT_SHOWN = {
     r"[.]uni\b": "a requirement, which is checked where threads part",
     r"cluster[.]arrive[.]relaxed": "it changes what a later wait orders",
-    r"redux.*add[.]s32|^shr[.]u16|^cvt[.]u8[.][us](8|16)|^cvt[.][us]16[.]u8|^setp[.]eq[.][us]16": "the same function of these bits",
+    r"redux.*add[.]s32|^shr[.]u16|^setp[.]eq[.][us]16": "the same function of bits",
+    r"^cvt[.](u8[.][us](8|16)|[us]16[.]u8)": "the same function of these bits",
     r"^cvta": "a global address is a generic one",
     r"^(ld|st)[.](param[.])?[us]8|^selp[.][us]16": "bits of one width are moved alike where nothing is extended",
     r"^ld[.](weak|volatile|relaxed|acquire)": "a strong load differs where another thread writes",
