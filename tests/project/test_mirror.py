@@ -15,7 +15,7 @@ PROPERTIES = {
     "verify/cli": {"full_disk", "interrupted"},
     "verify/index": {"hostile"},
     "verify/kernel": {"docs", "drawn_operand", "schedules"},
-    "verify/movement": {"planted_bugs"},
+    "verify/movement": {"planted_bugs", "repairs"},
     "verify/scan": {"released"},
     "verify/show": {"docs", "pages"},
     "verify/tiling": {"docs", "outside_its_tile"},
