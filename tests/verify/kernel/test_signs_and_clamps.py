@@ -67,3 +67,9 @@ def test_a_saturating_sum_of_integers_is_the_sum_if_a_bound_shows_it() -> None:
     assert "range" in findings("add.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32")[0]
     assert findings("add.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32", range=[-100, 100]) == []
     assert findings("sub.sat.s32 z,x,y;", "C[i] = A[i] + B[i]", "s32", range=[-100, 100])[0].startswith("value: ")
+
+
+def test_from_f64_back_to_f32_is_no_narrowing_and_to_f16_is_one() -> None:
+    assert findings("cvt.f64.f32 w,x; cvt.rn.f32.f64 z,w; add.f32 z,z,y;", "C[i] = A[i] + B[i]") == []
+    (through,) = findings("cvt.rn.f16.f32 h,x; cvt.f32.f16 z,h; add.f32 z,z,y;", "C[i] = A[i] + B[i]")
+    assert through.startswith("precision: ") and "f16" in through
