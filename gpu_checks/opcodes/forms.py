@@ -46,7 +46,8 @@ _VECTOR = {"v2": 2, "v4": 4, "v8": 8}
 _TABLES = (0x80, 0xFE, 0x96, 0xE8, 0xCA, 0x1B, 0x01, 0x5A, 0xC0, 0xF8, 0x78, 0x2D, 0xAA, 0x00, 0xFF, 0x6A)  # of lop3
 _MEMORY = frozenset(("load", "store", "atomic"))  # classes whose operand `a` is an address
 _WIDENED = frozenset(("load", "store", "convert"))  # classes whose registers may be wider than their types
-_SAMPLE = {1: 4, 2: 48}  # modifiers of a load or store -> one of so many of its opcodes is probed
+_SAMPLED = frozenset((*_MEMORY, "set"))  # classes of which not every opcode is probed
+_SAMPLE = {1: 4, 2: 48}  # modifiers of one of them -> one of so many of its opcodes is probed
 
 
 class Part(NamedTuple):
@@ -110,7 +111,8 @@ def candidates() -> Iterator[Form]:
 def _opcodes(row: Spelling) -> Iterator[tuple[str, dict[str, str], int]]:
     """Yield the opcodes of a row, each with its words and the number of modifiers beyond those that it must have.
 
-    Loads and stores have dozens of modifiers that do not meet: one at a time, and a sample of the pairs.
+    Loads and stores have dozens of modifiers that do not meet: one at a time, and a sample of the pairs. `set` has
+    thousands of opcodes, the pairs of its types, with a third predicate: a sample of those too.
     """
     parts = [part.rstrip("?") for part in row.text.split(".")]
     optional = [part.endswith("?") for part in row.text.split(".")]
@@ -127,11 +129,12 @@ def _opcodes(row: Spelling) -> Iterator[tuple[str, dict[str, str], int]]:
             ]
             for chosen in product(*choices):
                 opcode = ".".join(filter(None, chosen))
-                if row.group not in _MEMORY or _sampled(opcode, extra, chosen):
+                if row.group not in _SAMPLED or _sampled(opcode, extra, chosen):
                     yield opcode, {name: word for name, word in zip(names, chosen, strict=True) if name and word}, extra
 
 
 def _sampled(opcode: str, extra: int, chosen: Sequence[str]) -> bool:
+    """Whether an opcode is in the sample, which depends on its name alone."""
     most = 1 if not extra or (extra == 1 and _VECTOR.keys() & {*chosen}) else _SAMPLE[extra]
     return int.from_bytes(blake2b(opcode.encode(), digest_size=4).digest()) % most == 0
 

@@ -42,7 +42,8 @@ def test_every_word_of_a_row_is_in_a_form():
         seen[form.group] |= {*form.words.items()}
     for row in spellings():
         for name, words in row.words.items():
-            if row.group in seen and len(row.operands) > 1 and row.words.get("space") != ("param",):
+            left_out = "approx" in row.text.split(".") or row.words.get("space") == ("param",)
+            if row.group in seen and len(row.operands) > 1 and not left_out:
                 there = {word for other, word in seen[row.group] if other == name}
                 missing = {*words} - there - {"approx", "full", "v8", "param"}
                 assert missing == set(), f"{row.text}: {name}"
