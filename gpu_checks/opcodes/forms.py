@@ -53,11 +53,11 @@ _SAMPLE = {1: 4, 2: 48}  # modifiers of one of them -> one of so many of its opc
 class Part(NamedTuple):
     """One operand of a form."""
 
-    role: str
+    role: str  # as its row names it: d, a, b, c, mask
     kind: str  # its type
     bits: int = 0  # of its register; 0 for an address or a number
     many: int = 1  # registers, more than one in braces
-    negated: bool = False
+    negated: bool = False  # whether `!` is before a predicate
     pair: bool = False  # whether a predicate follows behind `|`
     number: int | None = None  # what is written in place of a register
 

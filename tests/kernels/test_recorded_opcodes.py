@@ -80,7 +80,7 @@ def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch:
     monkeypatch.setitem(
         handlers.BINDS,
         "count",
-        integers.plain(lambda meaning, bits: integers._counted(meaning, bits) ^ (bits == 33), ""),
+        integers.plain(lambda meaning, bits: integers.count_bits(meaning, bits) ^ (bits == 33), ""),
     )
     seen = interpreted([probe])[probe.form.name]
     assert compared(seen, found.recording.forms[probe.form.name].results).status == "differs"

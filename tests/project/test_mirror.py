@@ -14,12 +14,16 @@ PROPERTIES = {
     "verify/campaign": {"interrupted"},
     "verify/cli": {"full_disk", "interrupted"},
     "verify/index": {"hostile"},
-    "verify/kernel": {"docs", "drawn_operand", "schedules"},
+    "verify/kernel": {
+        "docs", "drawn_operand", "equal_values", "meanings", "messages", "plain_bits", "predicates", "schedules",
+        "signedness", "signs_and_clamps", "tilelang", "unread",
+    },
+    "verify/maps": {"every_operation"},
     "verify/movement": {"planted_bugs", "repairs"},
-    "verify/scan": {"released"},
+    "verify/scan": {"edits", "folders", "mnemonics", "released"},
     "verify/show": {"docs", "pages"},
     "verify/tiling": {"docs", "outside_its_tile"},
-}
+}  # fmt: skip
 # rooms of verify whose modules are tested together, by the file that does
 TOGETHER = {
     "verify/campaign": "test_run",  # a whole campaign of each sort

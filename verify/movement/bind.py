@@ -37,10 +37,10 @@ FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of 
 class Movement:
     """A movement bound to the ISA tables: the hand-over of registers, the accesses of memory, the described operand."""
 
-    name: str
+    name: str  # of its table in the file
     replay: str  # the command that verifies it again
     spec: Spec = field(repr=False)  # as the user gave it
-    over: HandOver | None = None
+    over: HandOver | None = None  # of registers from one instruction to another
     accesses: tuple[SmemAccess, ...] = ()  # those of global memory first
     operand: Operand | None = None  # of wgmma, with a descriptor
 

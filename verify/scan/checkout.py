@@ -133,7 +133,7 @@ class _Below:
         """
         every: list[Path] = []
         named: list[Path] = []
-        for number, path in enumerate(_walk(folder, problems)):
+        for number, path in enumerate(walk(folder, problems)):
             if len(named) > self.most or number >= LOOKED_AT * self.most:
                 self.cut = True
                 break
@@ -152,7 +152,7 @@ class _Below:
         return found
 
 
-def _walk(folder: Path, problems: list[tuple[Place, str]]) -> Iterator[Path]:
+def walk(folder: Path, problems: list[tuple[Place, str]]) -> Iterator[Path]:
     """Yield the files below a folder in order, without git's own; links to folders aren't followed."""
 
     def note(error: OSError) -> None:

@@ -80,13 +80,13 @@ def test_links_in_a_circle_are_one_line_each(many: Path, capsys: pytest.CaptureF
 def test_a_header_that_vanishes_after_the_walk_is_one_line(
     many: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    walk = checkout._walk
+    walk = checkout.walk
 
     def walked(folder: Path, problems: list) -> Iterator[Path]:
         yield from walk(folder, problems)
         (many / "a" / "atom" / "copy_traits_own.hpp").unlink()
 
-    monkeypatch.setattr(checkout, "_walk", walked)
+    monkeypatch.setattr(checkout, "walk", walked)
     assert main([str(many / "a")]) == 4
     text = printed(capsys)
     assert "copy_traits_own.hpp:1:1: " in text and "it can't be read: No such file or directory" in text

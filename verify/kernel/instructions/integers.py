@@ -220,7 +220,8 @@ def _high(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
     return found + addend[0] if addend else found
 
 
-def _counted(meaning: Meaning, bits: Bits) -> Bits:
+def count_bits(meaning: Meaning, bits: Bits) -> Bits:
+    """Return what popc, brev, clz and bfind make of plain bits."""
     kind = meaning.words["type"]
     width, shifts = WIDTHS[kind], "shiftamt" in meaning.words
     if kind[0] == "s":  # bfind: of a negative number the highest bit that differs from its sign
@@ -331,7 +332,7 @@ BINDS: dict[str, Bind] = {
     "product24": plain(_product24, "a product of 24 bits of data"),
     "mask": plain(_masked, "a mask or an extension by data"),
     "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
-    "count": plain(_counted, "a count of bits of data"),
+    "count": plain(count_bits, "a count of bits of data"),
     "extract": plain(_extracted, "bits cut out of data"),
     "insert": plain(_inserted, "bits put into data"),
     "lookup": plain(_looked_up, "lop3 of data"),
