@@ -15,7 +15,7 @@ from gpu_checks.banks import command as banks
 from gpu_checks.command import show
 from gpu_checks.inference.reconstructed import incomplete
 from gpu_checks.opcodes import recording as opcodes
-from gpu_checks.opcodes.rejected import accepted
+from gpu_checks.opcodes.rejected import accepted_forms
 from gpu_checks.opcodes.text import Probe
 from gpu_checks.order import command as order
 from gpu_checks.recording import Move, Recording
@@ -70,7 +70,7 @@ def _laws(file: Path) -> Read:
 def _opcodes(file: Path) -> Read:
     """Forms of opcodes. Of a form that no row of today has nothing is compared, so it is not stale."""
     found = opcodes.recordings_of_opcodes(file)
-    today = {form.name: form for form in accepted()}
+    today = {form.name: form for form in accepted_forms()}
     forms = [one for recording in found for one in recording.forms.values()]
     stale = [one.form for one in forms if one.form in today and one.probe != Probe(today[one.form]).digest]
     return Read(len(forms), stale, frozenset(recording.device.gpu for recording in found))

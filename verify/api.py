@@ -18,6 +18,7 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.gate import Entry, Suite
+from verify.layout import check_operand, compare, of_operand, onto_tile, plain
 from verify.report import Report
 
 if TYPE_CHECKING:
@@ -103,8 +104,6 @@ def verify_layout(
 
     Raises UsageError for a text that is no layout, and SpecError unless it is said what the layout is compared with.
     """
-    from verify.layout import check_operand, compare, of_operand, onto_tile
-
     check_operand(ptx, operand)
     if (onto is None and ptx is None) == (equals is None):
         raise SpecError("", "verify_layout: give onto or equals, one of the two; or ptx and operand")
@@ -123,7 +122,6 @@ def _text_of(layout: object) -> str:
     """The text of a layout, or of an object of the CuTe DSL, pycute or tensor-layouts. Raises UsageError."""
     from layouts import LayoutError
     from layouts.pasted import from_object
-    from verify.layout import plain
 
     if isinstance(layout, str):
         return layout

@@ -17,17 +17,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from layouts import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    LayoutParseError,
+    ProfileError,
+    cosize,
+    leaves,
+    parse_layout,
+    size,
+)
+from layouts.atoms import Atom
+from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
+from verify.binding.atom import BoundAtom, BoundOperand, look_up
+from verify.binding.atom import bound as bound_atom
+from verify.binding.completion import in_order, moves
+from verify.binding.coordinates import AXES
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Verdict, finding, join, replayed
+from verify.evidence import cause, isa
+from verify.evidence.isa import same_function
+from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
-    from layouts import ComposedLayout, Layout, LayoutError
     from verify.atom.checker import AtomChecker
-    from verify.binding.atom import BoundAtom
-    from verify.core.verdict import Check, Counterexample, Evidence, Verdict
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
-    from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
@@ -106,8 +123,6 @@ def tile_of(text: str) -> tuple[int, int]:
 
 def _no_layout(text: str, error: LayoutError) -> str:
     """Why a text is no layout; for a file, which command reads it."""
-    from layouts import LayoutParseError
-
     if not os.path.isfile(text):
         return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} is no layout: {error}"
     from verify.core.files import purpose
@@ -117,8 +132,6 @@ def _no_layout(text: str, error: LayoutError) -> str:
 
 def _read(text: str) -> Layout | ComposedLayout:
     """The layout of a text; what only swizzles and coordinates need is imported for them."""
-    from layouts import LayoutParseError, parse_layout
-
     with suppress(LayoutParseError):
         return parse_layout(text)
     from layouts.pasted import read_layout
@@ -129,10 +142,6 @@ def _read(text: str) -> Layout | ComposedLayout:
 def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | None = None) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver, or by some `checks`."""
     from verify.atom.checker import AtomChecker
-    from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
-    from verify.core.verdict import Check, Claim, join
-    from verify.evidence import cause, isa
-    from verify.report import Alone, Case, Report
 
     subject, whole = bound(text, extent)
     part = subject.parts[0]
@@ -160,10 +169,6 @@ def of_operand(
     from verify.atom import repairs
     from verify.atom.checker import AtomChecker, cited
     from verify.atom.checker import drawn as drawn_atom
-    from verify.binding.atom import bound as bound_atom
-    from verify.core.verdict import Check, replayed
-    from verify.evidence import cause
-    from verify.report import Case, Report
 
     subject = bound_operand(text, ptx, operand)
     part = subject.parts[0]
@@ -172,10 +177,10 @@ def of_operand(
         raise UsageError(f"--onto {given}: {operand} of this instruction is {tile}: leave --onto out")
     checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
     words = [text, "--ptx", ptx, "--operand", operand]
-    verdicts = repairs.repaired(
+    verdicts = repairs.add_repairs(
         subject,
         _of_operand(subject, checker),
-        lambda keys: repairs.edited(subject.atom, keys) if keys.keys() == {operand} else None,
+        lambda keys: repairs.edit_atom(subject.atom, keys) if keys.keys() == {operand} else None,
         lambda atom: all(one.status.confirmed for one in _of_operand(bound_atom(atom), checker)),  # type: ignore[arg-type]
     )
     replay = shlex.join(["python", "-m", "verify.layout", *words])
@@ -201,10 +206,6 @@ def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Pi
 
 def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
     """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
-    from layouts import Layout, LayoutError, ProfileError, parse_layout
-    from layouts.atoms import Atom
-    from verify.binding.atom import BoundAtom, BoundOperand
-
     read, points, fault = None, None, ""
     if extent[0] * extent[1] > LARGEST:
         shown = "x".join(map(str, extent))
@@ -232,9 +233,6 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
 
 def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
     """Return the verdicts on the only operand of an atom."""
-    from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
-    from verify.core.verdict import Claim, join
-
     (part,) = subject.parts
     found: list[Verdict] = []
     for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
@@ -245,12 +243,6 @@ def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
 
 def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
     """Return a layout as the only operand of an atom that issues an instruction. Raises UsageError."""
-    from layouts import Layout, LayoutError, ProfileError
-    from layouts.atoms import Atom
-    from verify.binding.atom import bound, look_up
-    from verify.binding.completion import in_order, moves
-    from verify.binding.coordinates import AXES
-
     known = [name for name in AXES if name and AXES[name] != ("bit",)]
     if operand not in known:
         raise UsageError(f"--operand: {operand!r}: expected {', '.join(known)}; an atom's C is C and D")
@@ -278,7 +270,7 @@ def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
         raise UsageError(_no_layout(text, error)) from error
     except ValueError as error:
         raise PointsError(str(error)) from error
-    return bound(
+    return bound_atom(
         Atom(
             name=text, ptx=(ptx,), shape=(m, n, k), thr=in_order(named.instruction), types=dict(signature.types[0]),
             operands={operand: shown},
@@ -289,12 +281,6 @@ def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
 
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
-    from layouts import Layout
-    from verify.atom.properties import EQUALS
-    from verify.core.verdict import Check, Claim, Counterexample, finding, join
-    from verify.evidence.isa import same_function
-    from verify.report import Alone, Case, Report
-
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
     first, second = (parsed(each) for each in (text, other))
     domains = [domain_of(as_pairs(each)) for each in (first, second)]
@@ -314,7 +300,6 @@ def compare(text: str, other: str) -> Report:
 
 def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:
     """The evidence that two layouts, not both plain, have the same values."""
-    from verify.core.verdict import Check, finding
     from verify.evidence import enumeration
     from verify.maps import findings
 
@@ -352,14 +337,11 @@ def compared(text: str, other: str, wrong: Counterexample | None, window: Window
 
 def plain(layout: Layout | ComposedLayout) -> bool:
     """Whether a layout has no swizzle around it, and integers as strides."""
-    from layouts import Layout, leaves
-
     return isinstance(layout, Layout) and all(type(stride) is int for stride in leaves(layout.stride))
 
 
 def axes_of(layout: Layout | ComposedLayout) -> int:
     """How many axes the coordinates have that are a layout's values; 0 where its values are integers."""
-    from layouts import Layout, leaves
     from layouts.tensor import Coordinates
 
     if not isinstance(layout, Layout):
@@ -398,15 +380,11 @@ def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
 
 def domain_of(layout: Layout | ComposedLayout) -> tuple[int, int]:
     """The numbers of threads and of values of a (thread, value) layout."""
-    from layouts import size
-
     return size(layout[0]), size(layout[1])
 
 
 def read(text: str) -> Layout | ComposedLayout:
     """The layout of an argument, of any size; UsageError for anything else."""
-    from layouts import LayoutError
-
     try:
         return _read(text)
     except LayoutError as error:
@@ -420,8 +398,6 @@ def parsed(text: str) -> Layout | ComposedLayout:
 
 def _enumerable(text: str, layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
     """A layout that is small enough to be enumerated; UsageError for any other."""
-    from layouts import Layout, cosize, size
-
     if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout

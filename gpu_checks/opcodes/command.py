@@ -9,20 +9,20 @@ import sys
 from gpu_checks.command import exit_undecided, show
 from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
-from gpu_checks.opcodes.rejected import accepted, rejected
+from gpu_checks.opcodes.rejected import accepted_forms, rejected
 from gpu_checks.opcodes.text import Probe
 from lanecheck_console.exits import Exit
 
 
 def list_forms() -> int:
     """Print every form that is probed; returns the exit code."""
-    show(*(form.name for form in accepted()))
+    show(*(form.name for form in accepted_forms()))
     return Exit.OK
 
 
 def probe_opcodes(options: argparse.Namespace) -> int:
     """Run every form, print what came of it and write the recording; returns the exit code."""
-    probes = [Probe(form) for form in accepted()]
+    probes = [Probe(form) for form in accepted_forms()]
     found = observe(probes, options.quiet)
     if isinstance(found, Unavailable):
         show(f"{len(probes)} forms of opcodes  UNCHECKED  {found.reason}")

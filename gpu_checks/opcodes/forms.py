@@ -75,7 +75,7 @@ class Form:
     @property
     def name(self) -> str:
         """The instruction with its roles for operands, the widths of wider registers behind them."""
-        return f"{self.opcode} {', '.join(map(_written, self.parts))}"
+        return f"{self.opcode} {', '.join(map(_write, self.parts))}"
 
     @property
     def memory(self) -> bool:
@@ -88,7 +88,7 @@ class Form:
         return int(self.parts[0].role != "a")
 
 
-def _written(part: Part) -> str:
+def _write(part: Part) -> str:
     if part.number is not None:
         return f"{part.number:#x}"
     text = "!" * part.negated + part.role + (f".b{part.bits}" if part.bits > max(BITS[part.kind], 16) else "")
@@ -129,11 +129,11 @@ def _opcodes(row: Spelling) -> Iterator[tuple[str, dict[str, str], int]]:
             ]
             for chosen in product(*choices):
                 opcode = ".".join(filter(None, chosen))
-                if row.group not in _SAMPLED or _sampled(opcode, extra, chosen):
+                if row.group not in _SAMPLED or _is_sampled(opcode, extra, chosen):
                     yield opcode, {name: word for name, word in zip(names, chosen, strict=True) if name and word}, extra
 
 
-def _sampled(opcode: str, extra: int, chosen: Sequence[str]) -> bool:
+def _is_sampled(opcode: str, extra: int, chosen: Sequence[str]) -> bool:
     """Whether an opcode is in the sample, which depends on its name alone."""
     most = 1 if not extra or (extra == 1 and _VECTOR.keys() & {*chosen}) else _SAMPLE[extra]
     return int.from_bytes(blake2b(opcode.encode(), digest_size=4).digest()) % most == 0
@@ -157,7 +157,7 @@ def _forms(row: Spelling, opcode: str, words: Mapping[str, str], extra: int) -> 
         plain = [_part(row.group, role, types.get(role, ""), opcode, words) for role in roles]
         if any(part is None for part in plain):
             return
-        for parts in _varied(row, [part for part in plain if part], extra):
+        for parts in _vary(row, [part for part in plain if part], extra):
             yield Form(opcode, row.group, row.lanes, parts, words)
 
 
@@ -175,7 +175,7 @@ def _part(group: str, role: str, kind: str, opcode: str, words: Mapping[str, str
     return Part(role, kind, max(BITS[kind], 16) if kind != "pred" else 1, many)
 
 
-def _varied(row: Spelling, parts: Sequence[Part], extra: int) -> Iterator[tuple[Part, ...]]:
+def _vary(row: Spelling, parts: Sequence[Part], extra: int) -> Iterator[tuple[Part, ...]]:
     """Yield the operands as they are, then each other way to write one of them."""
     yield tuple(parts)
     for place, part in enumerate(parts):

@@ -63,7 +63,7 @@ def observe(probes: Sequence[Probe], quiet: bool = True) -> OpcodeRecording | Un
     try:
         with Progress(len(probes), "forms", quiet) as shown:
             for start in range(0, len(probes), _TOGETHER):
-                for one in _observed(probes[start : start + _TOGETHER]):
+                for one in _observe(probes[start : start + _TOGETHER]):
                     found[one.form] = one
                     shown.step(one.form)
     except DeviceFault as fault:
@@ -71,7 +71,7 @@ def observe(probes: Sequence[Probe], quiet: bool = True) -> OpcodeRecording | Un
     return OpcodeRecording(info, date.today().isoformat(), found)
 
 
-def _observed(probes: Sequence[Probe]) -> Iterator[Computed]:
+def _observe(probes: Sequence[Probe]) -> Iterator[Computed]:
     """Yield what the GPU computes with each probe; a module that the driver rejects is split to find the form."""
     try:
         loaded = load(module(probes).encode() + b"\0")
@@ -80,8 +80,8 @@ def _observed(probes: Sequence[Probe]) -> Iterator[Computed]:
             yield Computed(probes[0].form.name, probes[0].digest, (), f"the driver rejects it: {fault}")
             return
         half = len(probes) // 2
-        yield from _observed(probes[:half])
-        yield from _observed(probes[half:])
+        yield from _observe(probes[:half])
+        yield from _observe(probes[half:])
         return
     for number, probe in enumerate(probes):
         first, again = (
@@ -117,10 +117,10 @@ def _lines(recording: OpcodeRecording) -> Iterator[dict[str, Any]]:
 
 def recordings_of_opcodes(place: Path = RECORDINGS) -> tuple[OpcodeRecording, ...]:
     """Return every recording of opcodes; RecordingError for a malformed line, with its file and number."""
-    return tuple(_read(path) for path in files(place))
+    return tuple(_read_file(path) for path in files(place))
 
 
-def _read(path: Path) -> OpcodeRecording:
+def _read_file(path: Path) -> OpcodeRecording:
     device: DeviceInfo | None = None
     day, bits = "", dict[str, bytes]()
     forms: dict[str, Computed] = {}

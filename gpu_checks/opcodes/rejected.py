@@ -32,21 +32,21 @@ def rejected(file: Path = FILE) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for paragraph in file.read_text("utf-8").split("\n\n")[1:]:
         lines = paragraph.strip().splitlines()
-        found |= dict.fromkeys((name for line in lines[1:] for name in expanded(line)), lines[0])
+        found |= dict.fromkeys((name for line in lines[1:] for name in expand(line)), lines[0])
     return found
 
 
 @cache
-def accepted() -> tuple[Form, ...]:
+def accepted_forms() -> tuple[Form, ...]:
     """Return the forms that ptxas takes."""
     found = rejected()
     return tuple(form for form in candidates() if form.name not in found)
 
 
-def expanded(line: str) -> Iterator[str]:
+def expand(line: str) -> Iterator[str]:
     """Yield the names that a line stands for.
 
-    >>> list(expanded("cvt.<u8 s8>.s32 d, a"))
+    >>> list(expand("cvt.<u8 s8>.s32 d, a"))
     ['cvt.u8.s32 d, a', 'cvt.s8.s32 d, a']
     """
     before, brace, rest = line.partition("<")
@@ -55,13 +55,13 @@ def expanded(line: str) -> Iterator[str]:
         return
     words, _, after = rest.partition(">")
     for word in words.split(" "):
-        yield from (before + word + tail for tail in expanded(after))
+        yield from (before + word + tail for tail in expand(after))
 
 
-def folded(names: Sequence[str]) -> Iterator[str]:
+def fold(names: Sequence[str]) -> Iterator[str]:
     """Yield lines that stand for the names: those that differ in the last two words of their opcode are one line.
 
-    >>> list(folded(["cvt.u8.s32 d, a", "cvt.s8.s32 d, a"]))
+    >>> list(fold(["cvt.u8.s32 d, a", "cvt.s8.s32 d, a"]))
     ['cvt.<u8 s8>.s32 d, a']
     """
     lines: dict[tuple[str, str], list[str]] = {}
@@ -127,7 +127,7 @@ def main() -> int:
     for name, message in found.items():
         known[message].append(name)
     parts = [f"# Forms that ptxas {version} rejects for {ARCHITECTURE}, by its message."]
-    parts += ["\n".join((message, *folded(names))) for message, names in known.items()]
+    parts += ["\n".join((message, *fold(names))) for message, names in known.items()]
     write_file(FILE, "\n\n".join(parts) + "\n")
     return 0
 

@@ -53,7 +53,7 @@ class Probe:
             found.append(np.array([(lane * 7 % 3) << 31 for lane in range(LANES)], np.uint64))
         parts = [one.astype("<u8").view(np.uint8) for one in found]
         if form.group in ("load", "atomic"):
-            parts.append(octets(self._stored, _ROOM).reshape(-1))
+            parts.append(octets(self._memory_kind, _ROOM).reshape(-1))
         return np.concatenate([np.zeros(0, np.uint8), *parts])
 
     @property
@@ -123,7 +123,7 @@ class Probe:
         return self.form.group in ("store", "atomic")
 
     @property
-    def _stored(self) -> str:
+    def _memory_kind(self) -> str:
         """The type of what its memory holds."""
         return next(part.kind for part in self.form.parts if part.role in "db" and part.bits)
 
@@ -139,15 +139,15 @@ class Probe:
         for place in self._sources:
             part = self.form.parts[place]
             for number in range(part.many):
-                yield from _filled(f"x{place}_{number}", part, given)
+                yield from _fill(f"x{place}_{number}", part, given)
                 given += _COLUMN * (2 if part.bits == 128 else 1)
         if self._carries:
             yield f".reg .b32 one, two; ld.global.b32 two, [in+{given}];"
             given += _COLUMN
         for run in _RUNS:
-            taken = yield from self._run(run, given, taken)
+            taken = yield from self._write_run(run, given, taken)
 
-    def _run(self, run: int, given: int, taken: int) -> Generator[str, None, int]:
+    def _write_run(self, run: int, given: int, taken: int) -> Generator[str, None, int]:
         """One run, whose memory is at a byte of what is given; returns where the results of the next one begin."""
         form = self.form
         targets = [part for part in form.parts[: form.results] for _ in range(part.many)]
@@ -166,17 +166,17 @@ class Probe:
             if "cc" in form.opcode.split("."):
                 yield f"{'.reg .b32 c0, c1; ' if not run else ''}addc.u32 c{run}, 0, 0;"
         for number, part in enumerate(targets):
-            yield from _kept(f"y{run}_{number}", part.bits, taken)
+            yield from _keep(f"y{run}_{number}", part.bits, taken)
             taken += _COLUMN * (2 if part.bits == 128 else 1)
         if targets and targets[0].pair:
-            yield from _kept(f"q{run}", 1, taken)
+            yield from _keep(f"q{run}", 1, taken)
             taken += _COLUMN
         if "cc" in form.opcode.split("."):
-            yield from _kept(f"c{run}", 32, taken)
+            yield from _keep(f"c{run}", 32, taken)
         if not self._writes:
             return taken + _COLUMN * ("cc" in form.opcode.split("."))
         if _space(form) != "global":
-            yield from _copied(f"{_space(form)}", self._address(run, given, block), "global", f"to+{block}")
+            yield from _copy(f"{_space(form)}", self._address(run, given, block), "global", f"to+{block}")
         return block + _BLOCK
 
     def _operand(self, place: int, run: int, given: int, block: int) -> str:
@@ -209,7 +209,7 @@ class Probe:
             yield from (f"st.{space}.v2.b64 [{_plus(address, offset)}], {{r, r}};" for offset in (0, 16))
             yield "}"
         elif (self.form.group == "load" and space != "global" and not run) or self.form.group == "atomic":
-            yield from _copied("global", f"from+{given}", space, address)
+            yield from _copy("global", f"from+{given}", space, address)
 
 
 def _space(form: Form) -> str:
@@ -217,7 +217,7 @@ def _space(form: Form) -> str:
     return form.words.get("space", "global").partition("::")[0]
 
 
-def _copied(source: str, at: str, target: str, to: str) -> Iterator[str]:
+def _copy(source: str, at: str, target: str, to: str) -> Iterator[str]:
     """Copy the memory of each lane from one space to another."""
     yield "{ .reg .b64 r<2>;"
     for offset in (0, 16):
@@ -231,7 +231,7 @@ def _plus(address: str, offset: int) -> str:
     return f"{base}+{int(number) + offset}"
 
 
-def _filled(name: str, part: Part, place: int) -> Iterator[str]:
+def _fill(name: str, part: Part, place: int) -> Iterator[str]:
     """Declare a register and fill it from a byte of what is given."""
     if part.kind == "pred":
         yield f".reg .pred {name}; ld.global.b32 word, [in+{place}];"
@@ -260,7 +260,7 @@ def _pattern(bits: int) -> int:
     return int.from_bytes(bytes([PATTERN]) * (bits // 8), "little")
 
 
-def _kept(name: str, bits: int, start: int) -> Iterator[str]:
+def _keep(name: str, bits: int, start: int) -> Iterator[str]:
     """Store a register of each lane in a column of the output."""
     if bits == 1:
         yield f"selp.b32 word, 1, 0, {name}; st.global.b32 [out+{start}], word;"

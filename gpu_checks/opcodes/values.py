@@ -54,7 +54,7 @@ BITS = {
 @cache
 def column(kind: str, place: int) -> Array:
     """Return the values of operand number `place` of a type, one for each lane."""
-    return _spread(_value(kind, place), BITS[kind], f"{kind} {place}")
+    return _spread_over(_value(kind, place), BITS[kind], f"{kind} {place}")
 
 
 def drawn(choices: Sequence[int], name: str) -> Array:
@@ -74,7 +74,7 @@ def octets(kind: str, count: int) -> Array:
     return np.concatenate([one.astype("<u8").view(np.uint8).reshape(LANES, 8)[:, :size] for one in columns], 1)
 
 
-def _spread(value: Callable[[int], int], bits: int, name: str) -> Array:
+def _spread_over(value: Callable[[int], int], bits: int, name: str) -> Array:
     """Return the values with random bits above them."""
     above = _numbers(f"above {name}", 8)
     given = [value(lane) & ((1 << bits) - 1) | next(above) << bits for lane in range(LANES)]
@@ -88,8 +88,8 @@ def _value(kind: str, place: int) -> Callable[[int], int]:
         low, high = _value(part, 2 * place), _value(part, 2 * place + 1)
         return lambda lane: low(lane) & ((1 << BITS[part]) - 1) | high(lane) << BITS[part]
     bits, edges = min(BITS[kind], 64), _edges(kind)
-    first, anywhere = _shuffled(edges, kind, 0), list(_some(_numbers(f"{kind} {place}", 8)))
-    own = _shuffled(edges, kind, place)
+    first, anywhere = _shuffle(edges, kind, 0), list(_some(_numbers(f"{kind} {place}", 8)))
+    own = _shuffle(edges, kind, place)
 
     def value(lane: int) -> int:
         if lane in _EQUAL:
@@ -116,14 +116,14 @@ def _edges(kind: str) -> tuple[int, ...]:
     """Return the values at the edges of a type, as bits, each once."""
     bits = min(BITS[kind], 64)
     if kind in _EXPONENT or kind in _SPECIAL:
-        plain = [sign | one for one in _rounded(kind) for sign in (0, 1 << (bits - 1))]
+        plain = [sign | one for one in _representable(kind) for sign in (0, 1 << (bits - 1))]
         return tuple(dict.fromkeys((*_SPECIAL.get(kind, ()), *plain)))
     limit = (1 << bits) - 1
     whole = [one for one in _WHOLE if one <= limit]
     return tuple(dict.fromkeys(value & limit for one in whole for value in (one, -one)))
 
 
-def _rounded(kind: str) -> Iterator[int]:
+def _representable(kind: str) -> Iterator[int]:
     """Yield the positive numbers that a format has, cut to its bits; those beyond its range are left out."""
     for number in _REAL:
         if kind == "f64":
@@ -135,7 +135,7 @@ def _rounded(kind: str) -> Iterator[int]:
             yield int.from_bytes(struct.pack("<e", number), "little")
 
 
-def _shuffled(edges: Sequence[int], kind: str, place: int) -> list[int]:
+def _shuffle(edges: Sequence[int], kind: str, place: int) -> list[int]:
     """Return the edges in an order of their own for each operand."""
     numbers = _numbers(f"order {kind} {place}", 8)
     keys = [next(numbers) for _ in edges]

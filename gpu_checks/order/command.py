@@ -40,7 +40,7 @@ _FENCE, _BARRIER, _ONE, _OTHER = (_CUDA[part].template for part in ("fence", "ba
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class OrderProbe:
     """A kernel without something that the ISA asks for."""
 
     name: str
@@ -55,14 +55,14 @@ class Probe:
         return COMMON + _CUDA[self.part].substitute(self.filled, rounds=_ROUNDS)
 
 
-def _product(name: str, section: str, expected: str = "", **filled: str) -> Probe:
+def _product(name: str, section: str, expected: str = "", **filled: str) -> OrderProbe:
     usual = {"before": "0", "store": _ONE, "fence": _FENCE, "barrier": _BARRIER, "overwrite": ""}
     parts = {**usual, "product": _CUDA["issued"].template, **filled}
-    return Probe(name, section, expected, "wgmma", parts)
+    return OrderProbe(name, section, expected, "wgmma", parts)
 
 
-def _bulk(name: str, section: str, expected: str = "", **filled: str) -> Probe:
-    return Probe(name, section, expected, "bulk", {"fence": _FENCE, "barrier": _BARRIER, **filled})
+def _bulk(name: str, section: str, expected: str = "", **filled: str) -> OrderProbe:
+    return OrderProbe(name, section, expected, "bulk", {"fence": _FENCE, "barrier": _BARRIER, **filled})
 
 
 _LOADED = _CUDA["loaded"].template
@@ -100,12 +100,12 @@ class Observation:
         return not any(self.wrong)
 
 
-def hash_of(probe: Probe) -> str:
+def hash_of(probe: OrderProbe) -> str:
     """SHA-256 of the CUDA text of a probe."""
     return hashlib.sha256(probe.kernel.encode()).hexdigest()
 
 
-def observe(chosen: Sequence[Probe] = PROBES, quiet: bool = True) -> list[Observation] | Unavailable:
+def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[Observation] | Unavailable:
     """Run the probes on the GPU at hand; Unavailable, with the reason, where there is none for them."""
     info = device_info()
     if isinstance(info, Unavailable):
@@ -130,7 +130,7 @@ def observe(chosen: Sequence[Probe] = PROBES, quiet: bool = True) -> list[Observ
     return found
 
 
-def _run(module: Loaded, probe: Probe, delay: int) -> Array:
+def _run(module: Loaded, probe: OrderProbe, delay: int) -> Array:
     """[block][warp] -> wrong results."""
     arrays: list[Array] = [np.array([delay], np.uint32), np.zeros((_BLOCKS, 4), np.uint32)]
     if probe.part == "bulk":

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gpu_checks.opcodes.recording import OpcodeRecording, recordings_of_opcodes
-from gpu_checks.opcodes.rejected import accepted, expanded, folded
+from gpu_checks.opcodes.rejected import accepted_forms, expand, fold
 from gpu_checks.opcodes.text import GUARDS, HEAD, PATTERN, Probe, entry, guard_columns
 from gpu_checks.opcodes.values import LANES, PACKED
 from verify.kernel.claims.expression import read as read_claim
@@ -188,7 +188,7 @@ def listed() -> Listed:
 
 
 def _names(lines: Sequence[str]) -> frozenset[str]:
-    return frozenset(name for line in lines for name in expanded(line))
+    return frozenset(name for line in lines for name in expand(line))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +208,7 @@ class Outcome:
 def outcome() -> Outcome:
     """Interpret every form that was recorded and compare it."""
     (recording,) = recordings_of_opcodes()
-    probes = [Probe(form) for form in accepted()]
+    probes = [Probe(form) for form in accepted_forms()]
     there = [one for one in probes if _is_recorded(one, recording)]
     seen = interpreted(there)
     made = {name: compared(one, recording.forms[name].results) for name, one in seen.items()}
@@ -225,8 +225,8 @@ def write_list(found: Outcome) -> None:
     """Write the forms without a meaning and those that were not recorded; the differences stay as they are."""
     text = LIST.read_text("utf-8").partition("[written]\n")[0] + "[written]\n"
     for key, names in (("no_meaning", found.having("no meaning")), ("not_recorded", found.absent)):
-        in_order = [form.name for form in accepted() if form.name in names]
-        text += f"{key} = [\n" + "".join(f'  "{line}",\n' for line in folded(in_order)) + "]\n"
+        in_order = [form.name for form in accepted_forms() if form.name in names]
+        text += f"{key} = [\n" + "".join(f'  "{line}",\n' for line in fold(in_order)) + "]\n"
     LIST.write_text(text, "utf-8")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_checks.opcodes.forms import LEFT_OUT
-from gpu_checks.opcodes.rejected import accepted
+from gpu_checks.opcodes.rejected import accepted_forms
 from gpu_checks.opcodes.text import Probe
 from isa_tables.opcode_signatures import spellings
 from tests.kernels.recorded_opcodes import Outcome, compared, interpreted, listed, outcome, payload_alone
@@ -55,12 +55,12 @@ def test_every_form_is_recorded(found: Outcome) -> None:
 
 
 def test_every_row_that_is_probed_is_compared(found: Outcome) -> None:
-    groups = {form.group: {"equal": 0, "other": 0} for form in accepted() if form.name in found.compared}
-    for form in accepted():
+    groups = {form.group: {"equal": 0, "other": 0} for form in accepted_forms() if form.name in found.compared}
+    for form in accepted_forms():
         if form.name in found.compared:
             groups[form.group]["equal" if found.compared[form.name].status == "equal" else "other"] += 1
     assert {row.group for row in spellings()} - groups.keys() - LEFT_OUT.keys() <= {
-        form.group for form in accepted() if form.name in found.absent
+        form.group for form in accepted_forms() if form.name in found.absent
     }
     assert sum(one["equal"] for one in groups.values()) > 4000
     assert {group for group, one in groups.items() if not one["equal"]} <= _PARTLY
@@ -75,7 +75,7 @@ def test_one_wrong_bit_is_seen_in_every_form(found: Outcome) -> None:
 
 
 def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
-    probe = next(Probe(form) for form in accepted() if form.name == "popc.b32 d, a")
+    probe = next(Probe(form) for form in accepted_forms() if form.name == "popc.b32 d, a")
     assert found.compared[probe.form.name].status == "equal"
     monkeypatch.setitem(
         handlers.BINDS,

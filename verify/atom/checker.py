@@ -56,8 +56,8 @@ class AtomChecker(Run):
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
         if wanted is everything:
-            edit = edit or partial(repairs.edited, subject.atom)
-            verdicts = repairs.repaired(subject, verdicts, edit, self.confirms)
+            edit = edit or partial(repairs.edit_atom, subject.atom)
+            verdicts = repairs.add_repairs(subject, verdicts, edit, self.confirms)
         verdicts = cause.of_atom(subject, verdicts)
         again = partial(command, subject.atom, self.options)
         return [replayed(verdict, again) for verdict in verdicts]

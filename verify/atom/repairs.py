@@ -4,8 +4,8 @@
 Candidates come from what is refuted: layouts from the formulas of the ISA, or of a copy from its other side; the
 threads, spaces, multiplicities, extents and types of the instruction. Each is a change of keys of the user's entry.
 
-`repaired`   verdicts, with the repairs that verify
-`Change`     keys with their new values, and the claims at which a report shows them
+`add_repairs`  verdicts, with the repairs that verify
+`KeyChange`    keys with their new values, and the claims at which a report shows them
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ Edited: TypeAlias = Callable[[Keys], "AnyAtom | None"]  # the atom with keys cha
 Verified: TypeAlias = Callable[[AnyAtom], bool]
 
 
-class Change(NamedTuple):
+class KeyChange(NamedTuple):
     """New values for keys of an entry, and how a report words it at the claims on each part."""
 
     keys: Keys  # A, Src, ...: a layout's text; thr, shape, space, copies, types, relabel: as in a file
     words: Mapping[str, str]  # part of a claim -> what is shown there
 
 
-def edited(atom: AnyAtom, keys: Keys) -> AnyAtom:
+def edit_atom(atom: AnyAtom, keys: Keys) -> AnyAtom:
     """Return an atom with other values for some keys of its entry."""
     fields = {key: value for key, value in keys.items() if key not in atom.operands}
     operands = {**atom.operands, **{key: keys[key] for key in atom.operands if key in keys}}
     return replace(atom, operands=operands, **fields)
 
 
-def repaired(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, verified: Verified) -> list[Verdict]:
+def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, verified: Verified) -> list[Verdict]:
     """Return the verdicts on an atom, those refuted with a repair if one makes the whole atom right.
 
     A relabelling and the layouts that make it unnecessary are two repairs, and both are shown.
@@ -64,13 +64,13 @@ def repaired(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, veri
     if not any(verdict.status.refuted for verdict in verdicts) or any(one.contradiction for one in verdicts):
         return list(verdicts)
 
-    def works(change: Change) -> bool:
+    def works(change: KeyChange) -> bool:
         with suppress(ValueError):  # of a file that can't have this value, such as a layout of another rank
             atom = edit(change.keys)
             return atom is not None and atom != subject.atom and verified(atom)
         return False
 
-    first = next(filter(works, _relabelled(subject, verdicts)), None)
+    first = next(filter(works, _relabel(subject, verdicts)), None)
     second = next(filter(works, islice(_changes(subject), MOST)), None)
     shown = list(verdicts)
     for change in filter(None, (first, second)):
@@ -96,7 +96,7 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> No
         verdicts[at] = verdicts[at]._replace(counterexample=wrong._replace(repair=text))
 
 
-def _relabelled(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Change]:
+def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:
     """Yield the declaration of the relabelling that explains every refutation."""
     parts = [one.claim.part for one in verdicts if one.status is Status.RELABELLED]
     numbers = relabelling.found(subject) if parts else None
@@ -105,10 +105,10 @@ def _relabelled(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[Cha
     texts = {axis: written(one) for axis, one in numbers.items()}
     if all(order(text, len(numbers[axis])) for axis, text in texts.items()):
         listed = ", ".join(f'{axis} = "{text}"' for axis, text in texts.items())
-        yield Change({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
+        yield KeyChange({"relabel": texts}, dict.fromkeys(parts, f"declare relabel = {{ {listed} }}"))
 
 
-def _changes(subject: BoundAtom) -> Iterator[Change]:
+def _changes(subject: BoundAtom) -> Iterator[KeyChange]:
     """Yield changes of one key, the likeliest first, then of all layouts and of all keys at once."""
     own = [(part.name, found) for part in subject.parts if (found := _by_formula(subject, part)) is not None]
     single = [_of_layout(name, found) for name, found in own]
@@ -126,15 +126,15 @@ def _changes(subject: BoundAtom) -> Iterator[Change]:
         yield _together([*single, *keys])
 
 
-def _together(changes: Sequence[Change]) -> Change:
-    return Change(
+def _together(changes: Sequence[KeyChange]) -> KeyChange:
+    return KeyChange(
         {key: value for one in changes for key, value in one.keys.items()},
         {part: words for one in changes for part, words in one.words.items()},
     )
 
 
-def _of_layout(name: str, found: Candidate) -> Change:
-    return Change({name: str(found.layout)}, {name: str(found)})
+def _of_layout(name: str, found: Candidate) -> KeyChange:
+    return KeyChange({name: str(found.layout)}, {name: str(found)})
 
 
 def _by_formula(subject: BoundAtom, part: BoundOperand) -> Candidate | None:
@@ -180,15 +180,15 @@ def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
     return np.broadcast_to(found, (len(lanes), operand.per_thread))
 
 
-def _as_other(subject: BoundAtom) -> Iterator[Change]:
+def _as_other(subject: BoundAtom) -> Iterator[KeyChange]:
     """Yield the layouts of a copy with one in place of another: Ref is one of the two others."""
     for part in (*COPY_OPERANDS, "Ref"):
         for other in ("Ref", *COPY_OPERANDS):
             if subject.atom.operands[part] != (text := subject.atom.operands[other]):
-                yield Change({part: text}, {part: f"as {other}: {text}"})
+                yield KeyChange({part: text}, {part: f"as {other}: {text}"})
 
 
-def _profiles(subject: BoundAtom) -> Iterator[Change]:
+def _profiles(subject: BoundAtom) -> Iterator[KeyChange]:
     """Yield the stride's numbers in the profile of the shape, where the two differ."""
     for part in subject.parts:
         if part.well_formed:
@@ -197,10 +197,10 @@ def _profiles(subject: BoundAtom) -> Iterator[Change]:
             shape, stride = parse_shape_stride(part.text)
             text = f"{format_int_tuple(shape)}:{format_int_tuple(unflatten(leaves(stride), shape))}"
             if text != part.text:
-                yield Change({part.name: text}, {part.name: f"one profile: {text}"})
+                yield KeyChange({part.name: text}, {part.name: f"one profile: {text}"})
 
 
-def _keys(subject: BoundAtom) -> Iterator[Change]:
+def _keys(subject: BoundAtom) -> Iterator[KeyChange]:
     """Yield what the instruction says of threads, spaces, multiplicities, extents and types where the entry differs."""
     for part in subject.parts:
         yield from _copies(subject, part)
@@ -208,23 +208,23 @@ def _keys(subject: BoundAtom) -> Iterator[Change]:
         return
     atom = subject.atom
     if atom.thr != (threads := in_order(subject.by)):
-        yield Change({"thr": threads}, {"thr": f'give thr = "{threads}"'})
+        yield KeyChange({"thr": threads}, {"thr": f'give thr = "{threads}"'})
     for space in _spaces(subject):
         listed = ", ".join(f'{name} = "{word}"' for name, word in space.items())
-        yield Change({"space": space}, {"space": f"give space = {{ {listed} }}"})
+        yield KeyChange({"space": space}, {"space": f"give space = {{ {listed} }}"})
     if isinstance(atom, Atom):
         shape = subject.by.signature.shape
         if shape != atom.shape and contracted(atom) == 1 and not {*EXTENTS} & {*subject.by.signature.select}:
-            yield Change({"shape": shape}, {"shape": f"give shape = {[*shape]}"})
+            yield KeyChange({"shape": shape}, {"shape": f"give shape = {[*shape]}"})
         yield from _types(subject, atom)
 
 
-def _copies(subject: BoundAtom, part: BoundOperand) -> Iterator[Change]:
+def _copies(subject: BoundAtom, part: BoundOperand) -> Iterator[KeyChange]:
     """Yield the number of places of each element in the instruction."""
     count = subject.multiplicity(part)
     if part.formulas and subject.atom.copies.get(part.name, count) != count:
         copies = {**subject.atom.copies, part.name: count}
-        yield Change({"copies": copies}, {part.name: f"give copies = {{ {part.name} = {count} }}"})
+        yield KeyChange({"copies": copies}, {part.name: f"give copies = {{ {part.name} = {count} }}"})
 
 
 def _spaces(subject: BoundAtom) -> Iterator[Mapping[str, str]]:
@@ -245,7 +245,7 @@ def _spaces(subject: BoundAtom) -> Iterator[Mapping[str, str]]:
                 yield {**atom.space, name: space}
 
 
-def _types(subject: BoundAtom, atom: Atom) -> Iterator[Change]:
+def _types(subject: BoundAtom, atom: Atom) -> Iterator[KeyChange]:
     """Yield the types of an entry with one or two replaced by types that go together in the instruction."""
     signature = subject.instruction.signature
     rows: list[dict[str, str]] = [{name: row[name] for name in atom.types if name in row} for row in signature.types]
@@ -255,4 +255,4 @@ def _types(subject: BoundAtom, atom: Atom) -> Iterator[Change]:
     for row in sorted(rows, key=lambda row: sum(atom.types[name] != word for name, word in row.items())):
         other = {name: word for name, word in row.items() if atom.types[name] != word}
         listed = ", ".join(f'{name} = "{word}"' for name, word in other.items())
-        yield Change({"types": {**atom.types, **other}}, {"types": f"give types = {{ {listed} }}"})
+        yield KeyChange({"types": {**atom.types, **other}}, {"types": f"give types = {{ {listed} }}"})

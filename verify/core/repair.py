@@ -39,10 +39,10 @@ def settle(verdicts: Iterable[Verdict], spec: Any, verified: Callable[[Any], boo
     for at, one in wrong.items():
         words = [f"{one.proposals[0].words}{TOGETHER}"] if together else alone[at]
         found[at] = found[at]._replace(counterexample=_without(one)._replace(repair="; or ".join(words)))
-    return [verdict._replace(evidence=tuple(map(_settled, verdict.evidence))) for verdict in found]
+    return [verdict._replace(evidence=tuple(map(_settle, verdict.evidence))) for verdict in found]
 
 
-def _settled(evidence: Any) -> Any:
+def _settle(evidence: Any) -> Any:
     wrong = evidence.counterexample
     return evidence if wrong is None or not wrong.proposals else evidence._replace(counterexample=_without(wrong))
 

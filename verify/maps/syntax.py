@@ -397,10 +397,10 @@ class _Parser:
             if c and re.match(r"0[xXbB]'", digits):
                 raise ValueError
         except ValueError:
-            raise self.fail(f"{digits} is no number of {'C' if c else 'Python'}{self.spelled(digits)}") from None
+            raise self.fail(f"{digits} is no number of {'C' if c else 'Python'}{self.spell(digits)}") from None
         return value
 
-    def spelled(self, digits: str) -> str:
+    def spell(self, digits: str) -> str:
         """Return how the language spells a number of the other one; empty if it has none like it."""
         plain = digits.replace("_", "").replace("'", "").lower().replace("0o", "0")
         octal = plain[0] == "0" and plain.strip("0") and not set(plain) - set("01234567")

@@ -64,14 +64,14 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
-        proposals=(Proposal(line, partial(_swizzled, swizzle)),) if free and swizzle.bits else (),
+        proposals=(Proposal(line, partial(_swizzle_smem, swizzle)),) if free and swizzle.bits else (),
         reproduced=here % 32 == there % 32 == conflict.bank
         and (here != there or access.operation is Operation.COPY)
         and _unmerged(access.access(warp, step, base * access.unit)).conflict == conflict,
     )
 
 
-def _swizzled(swizzle: Swizzle, spec: Any) -> Any:
+def _swizzle_smem(swizzle: Swizzle, spec: Any) -> Any:
     """The spec of accesses with another swizzle of its elements."""
     return replace(spec, shared=spec.shared._replace(swizzle=swizzle))
 

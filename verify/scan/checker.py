@@ -86,7 +86,7 @@ class Scanner:
             return self._unread(name, place, problem, found, issued)
         try:
             entry = atom(name, place.file, instance, issued, permuted)
-            case = self.checker.case(entry, partial(_edited, name, place.file, instance, issued, permuted))
+            case = self.checker.case(entry, partial(_edit, name, place.file, instance, issued, permuted))
         except AtomFileError as error:
             return self._unread(name, place, error.problem, found, issued)
         verdicts = tuple(self._placed(verdict, instance, found, place) for verdict in case.verdicts)
@@ -258,7 +258,7 @@ def _as_cplusplus(part: str, repair: str) -> str:
     return f"{text}      {found[3]}" if found[3] else text
 
 
-def _edited(
+def _edit(
     name: str,
     file: str,
     instance: Instance,

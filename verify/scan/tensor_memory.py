@@ -25,7 +25,7 @@ def find_fault(layout: Tv, operand: isa_tables.Operand, text: str) -> tuple[int,
 
     `text` is the instruction with its operands.
     """
-    expected = list(_expected(operand, text))
+    expected = list(_expect(operand, text))
     try:
         found = _addresses(layout)
     except ValueError as error:
@@ -42,7 +42,7 @@ def find_fault(layout: Tv, operand: isa_tables.Operand, text: str) -> tuple[int,
     return len(expected), Counterexample({"bit": first}, statement, extent="smallest", damage=damage)
 
 
-def _expected(operand: isa_tables.Operand, text: str) -> Iterator[int]:
+def _expect(operand: isa_tables.Operand, text: str) -> Iterator[int]:
     """Yield the address of each bit: along a row of the tile the columns of the first half, then of the second."""
     rows, columns = operand.extent
     second = SECOND.search(text)

@@ -89,7 +89,7 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
 
     def own(agree: int) -> tuple[Proposal, ...]:
         text, agreement = str(tiled.layout_tv), f"{wanted.size} of {wanted.size} agree (now {agree})"
-        return (Proposal(f"the tiled MMA's own: {text}      {agreement}", partial(_claimed, tiled.name, text)),)
+        return (Proposal(f"the tiled MMA's own: {text}      {agreement}", partial(_claim_layout, tiled.name, text)),)
 
     if table.shape != wanted.shape:
         threads, values = table.shape
@@ -119,7 +119,7 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
     )
 
 
-def _claimed(operand: str, text: str, spec: TilingSpec) -> TilingSpec:
+def _claim_layout(operand: str, text: str, spec: TilingSpec) -> TilingSpec:
     """The spec with another claimed layout of an operand."""
     return replace(spec, claimed={**spec.claimed, operand: text})
 

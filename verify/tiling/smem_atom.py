@@ -133,11 +133,11 @@ def _period(operand: str, atom: Smem) -> Counterexample | None:
         {"elements": elements, "period": period},
         f"{swizzle} repeats every {period} elements, the atom has {elements}: its second copy differs",
         f"{elements} % {period} = {elements % period}",
-        proposals=_based(operand, replace(swizzle, base=base)) if base >= 0 else (),
+        proposals=_propose_base(operand, replace(swizzle, base=base)) if base >= 0 else (),
     )
 
 
-def _based(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
+def _propose_base(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
     """The proposal of another swizzle for the atom of an operand."""
 
     def change(spec: TilingSpec) -> TilingSpec:

@@ -14,7 +14,7 @@ from gpu_checks.opcodes import recording
 from gpu_checks.opcodes.forms import LEFT_OUT, candidates
 from gpu_checks.opcodes.operands import columns, guards
 from gpu_checks.opcodes.recording import observe, recordings_of_opcodes, write
-from gpu_checks.opcodes.rejected import accepted, expanded, folded, rejected, validate
+from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, rejected, validate
 from gpu_checks.opcodes.text import PATTERN, Probe, module
 from gpu_checks.opcodes.values import LANES, column
 from isa_tables.opcode_signatures import spellings
@@ -23,7 +23,7 @@ from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.simulated import INFO
 
 FORMS = {form.name: form for form in candidates()}
-ACCEPTED = accepted()
+ACCEPTED = accepted_forms()
 SOME = [Probe(FORMS[name]) for name in ("add.u32 d, a, b", "setp.lt.and.s32 p|q, a, b, c", "st.shared.u8 [a], b")]
 
 
@@ -86,7 +86,7 @@ def test_a_rejected_form_is_listed_with_its_message():
     assert rejected().keys() <= FORMS.keys()
     assert rejected()["setp.lo.s32 p, a, b"] == "Mismatch between instruction type and comparison qualifier"
     names = ["a.b.c d", "a.b.e d", "a.f.c d", "a.f.e d", "x d", "a.b.c d, {d, d}"]
-    assert [name for line in folded(names) for name in expanded(line)] == names[:5] + names[5:]
+    assert [name for line in fold(names) for name in expand(line)] == names[:5] + names[5:]
 
 
 def test_values_have_edges_and_equal_operands_and_stay_what_they_are():
@@ -230,7 +230,7 @@ def test_without_a_gpu_for_it_nothing_is_recorded(monkeypatch, capsys):
 
 
 def test_the_command_records_or_lists(gpu, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("gpu_checks.opcodes.command.accepted", lambda: [one.form for one in SOME])
+    monkeypatch.setattr("gpu_checks.opcodes.command.accepted_forms", lambda: [one.form for one in SOME])
     assert probe.main(["--opcodes", "--list"]) == 0
     assert capsys.readouterr().out.splitlines() == [one.form.name for one in SOME]
     assert probe.main(["--opcodes", "-q", "-o", str(tmp_path)]) == 0

@@ -170,7 +170,7 @@ class _Reader:
             self.expect(")")
             return inner
         if token[:1].isdigit():
-            return Number(self._held(token))
+            return Number(self._round_token(token))
         if not token or not (token[0].isalpha() or token[0] == "_"):
             self.fail(f"expected a term, found {token or 'the end'!r}")
         if token.startswith("sum_") and len(token) > 4:
@@ -181,7 +181,7 @@ class _Reader:
             return self._call(token)
         return Scalar(token)
 
-    def _held(self, token: str) -> Fraction:
+    def _round_token(self, token: str) -> Fraction:
         try:
             return held(token, self.double)
         except OverflowError:

@@ -32,23 +32,23 @@ class Exact:
 
     def __add__(self, other: Any) -> Exact:
         other = self._lift(other)
-        return Exact(self.primes, self._cut(self.residues + other.residues), self.sample + other.sample)
+        return Exact(self.primes, self._reduce(self.residues + other.residues), self.sample + other.sample)
 
     def __sub__(self, other: Any) -> Exact:
         other = self._lift(other)
         top = np.array([[prime] for prime in self.primes])
-        return Exact(self.primes, self._cut(self.residues + (top - other.residues)), self.sample - other.sample)
+        return Exact(self.primes, self._reduce(self.residues + (top - other.residues)), self.sample - other.sample)
 
     def __rsub__(self, other: Any) -> Exact:
         return self._lift(other) - self
 
     def __mul__(self, other: Any) -> Exact:
         other = self._lift(other)
-        return Exact(self.primes, self._cut(self.residues * other.residues), self.sample * other.sample)
+        return Exact(self.primes, self._reduce(self.residues * other.residues), self.sample * other.sample)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def _cut(self, numbers: Bits) -> Bits:
+    def _reduce(self, numbers: Bits) -> Bits:
         """Numbers modulo the primes, in place; a division by a constant is three times as fast as a remainder."""
         for number, prime in enumerate(self.primes):
             numbers[number] -= numbers[number] // prime * prime
@@ -60,7 +60,7 @@ Compute: TypeAlias = Callable[[Parts], tuple[Exact, Numbers]]  # the results, an
 
 
 @dataclass(slots=True)
-class Batch:
+class ExactBatch:
     """Queued operations of one kind: none needs another's result."""
 
     key: Any  # what operations of one batch have in common

@@ -178,11 +178,11 @@ def to_integer(a: Number, rounding: str) -> tuple[int, bool]:
     if a.exponent >= 0:
         kept, exact = a.significand << a.exponent, not a.sticky
     else:
-        kept, exact = _rounded(a, -a.exponent, rounding)
+        kept, exact = _round(a, -a.exponent, rounding)
     return (-kept if a.negative else kept), exact
 
 
-def _rounded(a: Number, shift: int, rounding: str) -> tuple[int, bool]:
+def _round(a: Number, shift: int, rounding: str) -> tuple[int, bool]:
     """Return the significand without its last digits, rounded, and whether they were zeros."""
     kept, rest = a.significand >> shift, a.significand & ((1 << shift) - 1)
     half = 1 << (shift - 1)
@@ -214,7 +214,7 @@ def pack(
         return sign, True
     last = max(a.exponent + a.significand.bit_length() - 1 - of.fraction, of.least)  # the exponent of the last digit
     shift = last - a.exponent
-    kept, exact = (a.significand << -shift, not a.sticky) if shift <= 0 else _rounded(a, shift, rounding)
+    kept, exact = (a.significand << -shift, not a.sticky) if shift <= 0 else _round(a, shift, rounding)
     if kept >> of.fraction:  # one that carries into the next power of two has the next exponent by itself
         kept += (last - of.least) << of.fraction
     elif flush:

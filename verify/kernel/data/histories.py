@@ -58,23 +58,23 @@ class Growth:
     low: float = -inf
     high: float = inf
 
-    def _added(self, other: Any, low: float, high: float) -> Growth:
+    def _add(self, other: Any, low: float, high: float) -> Growth:
         norm = max(self.norm, other.norm) + 1
         return Growth(max(self.degree, other.degree), norm, max(self.denominator, other.denominator), low, high)
 
     def __add__(self, other: Any) -> Growth:
-        other = _lifted(other)
-        return self._added(other, self.low + other.low, self.high + other.high)
+        other = _lift(other)
+        return self._add(other, self.low + other.low, self.high + other.high)
 
     def __sub__(self, other: Any) -> Growth:
-        other = _lifted(other)
-        return self._added(other, self.low - other.high, self.high - other.low)
+        other = _lift(other)
+        return self._add(other, self.low - other.high, self.high - other.low)
 
     def __rsub__(self, other: Any) -> Growth:
-        return _lifted(other) - self
+        return _lift(other) - self
 
     def __mul__(self, other: Any) -> Growth:
-        other = _lifted(other)
+        other = _lift(other)
         ends = [x * y if x and y else 0.0 for x in (self.low, self.high) for y in (other.low, other.high)]
         degree, norm = self.degree + other.degree, self.norm + other.norm
         return Growth(degree, norm, self.denominator + other.denominator, min(ends), max(ends))
@@ -82,7 +82,7 @@ class Growth:
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _lifted(number: Any) -> Growth:
+def _lift(number: Any) -> Growth:
     """Return a number of a formula as bounds."""
     return number if isinstance(number, Growth) else Growth(low=float(number), high=float(number))
 

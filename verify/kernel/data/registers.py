@@ -239,7 +239,7 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     found = np.zeros(len(ids), np.uint32)
     for code in np.unique(values.kind[ids[whole]]):
         here = whole & (values.kind[ids] == code)
-        found[here] = _retyped(values, kind, list(CODE)[code], ids[here])
+        found[here] = _retype(values, kind, list(CODE)[code], ids[here])
     rest = ~whole
     if not rest.any():
         return found
@@ -271,7 +271,7 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     return found
 
 
-def _retyped(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
+def _retype(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
     """Values of one type as another: the same number if the bits say so, or a reason why there is no meaning."""
     if {kind, name} <= LIMITS.keys() and SIZE[name] > SIZE[kind]:  # the lowest bytes of an integer
         return values.copy(ids, kind, narrows=False)

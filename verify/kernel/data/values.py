@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data.choices import Choices
-from verify.kernel.data.exact import Batch, Compute, Exact, Parts
+from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
@@ -80,7 +80,7 @@ class Values:
         self.constants: dict[tuple[int, int], int] = {}
         self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
         self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
-        self.batch: Batch | None = None
+        self.batch: ExactBatch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
@@ -274,7 +274,7 @@ class Values:
             batch = None
         first = self.new(count, CODE[kind])
         if batch is None:
-            batch = self.batch = Batch(key, compute, first, [], [[] for _ in operands])
+            batch = self.batch = ExactBatch(key, compute, first, [], [[] for _ in operands])
         for home, one in zip(batch.operands, operands, strict=True):
             home.append(one)
         if batch.made and batch.made[-1][1] == first:

@@ -62,13 +62,13 @@ def move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     read = _fixed_place(machine, source) or machine.reader(source)
     width = WIDTHS[meaning.types["d"]]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = read()
         if found.width > size:
             found = word(found.bits, found.wide(size))
         put(found if width >= 64 or not found.plain else Word(cut(found.bits, width)), mask)
 
-    return run
+    return execute
 
 
 def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
@@ -91,7 +91,7 @@ def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -
     puts, read = [machine.writer(each) for each in destination.items], machine.reader(source)
     part = size // len(puts)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = read()
         if found.ids is not None and found.kind and found.width == size and not part % SIZE[found.kind]:
             each = part // SIZE[found.kind]
@@ -106,14 +106,14 @@ def _unpack(machine: Machine, destination: Vector, source: Operand, size: int) -
             else:
                 put(word(bits, labels[:, place * part : (place + 1) * part]), mask)
 
-    return run
+    return execute
 
 
 def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> Run:
     put, reads = machine.writer(destination), [machine.reader(each) for each in source.items]
     part = size // len(reads)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [read() for read in reads]
         if found[0].kind and {(each.kind, each.width) for each in found} == {(found[0].kind, part)}:
             ids = [each.ids for each in found if each.ids is not None]
@@ -133,7 +133,7 @@ def _pack(machine: Machine, destination: Operand, source: Vector, size: int) -> 
         labels = np.concatenate(_same_rows([each.wide(part) for each in found]), 1)
         put(word(bits, labels), mask)
 
-    return run
+    return execute
 
 
 def _same_rows(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -147,7 +147,7 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
     put, to = machine.writer(one.operands[0]), "to" in meaning.words
     read = _fixed_place(machine, one.operands[1]) or machine.reader(one.operands[1])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = read()
         if not window or found.data(mask):
             put(found, mask)
@@ -155,7 +155,7 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
             base = np.uint64(window)
             put(Word(found.bits - base if to else found.bits + base), mask)
 
-    return run
+    return execute
 
 
 def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -163,13 +163,13 @@ def window_of(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     put, read, space = machine.writer(one.operands[0]), machine.reader(one.operands[1]), meaning.words["space"]
     windows = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         window = machine.numbers(read, mask, "an address") >> np.uint64(WINDOW)
         others = np.isin(window, list(windows.values()))
         inside = ~others & (space == "global") if space not in windows else window == windows[space]
         put(Word(inside.astype(np.uint64)), mask)
 
-    return run
+    return execute
 
 
 def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -187,7 +187,7 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, f"no parameter is named {fixed.name}")
     names = {variable.number: name for name, variable in machine.kernel.parameters.items()}
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         name, first = fixed.name, fixed.offset + source.offset
         if computed is not None:
             found = np.unique(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
@@ -211,7 +211,7 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 bits |= ((1 << rooms[place]) - 1) & ~((1 << 8 * size) - 1)
             put(Word(np.array([bits], np.uint64)), mask)
 
-    return run
+    return execute
 
 
 Access = tuple[str, Bits, Ints]
@@ -282,7 +282,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     count, strong = size * len(puts), meaning.words.get("scope", "weak") != "weak"
     way = "nc" if "nc" in meaning.words else ""
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, way)
         if strong and machine.findings.withdrawn("race: read after write"):
@@ -304,7 +304,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
             wide_bits[threads], wide[threads] = bits, label
             put(word(wide_bits, wide), mask)
 
-    return run
+    return execute
 
 
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -314,14 +314,14 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     registers = registers_of_vector(one, meaning, one.operands[1])
     reads, address = [machine.reader(each) for each in registers], machine.address(one.operands[0])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         found = [read() for read in reads]
         labels = np.concatenate([rows_of(each.wide(size), threads) for each in found], 1)
         plain = np.concatenate([rows_of(octets(each.bits, size).astype(np.uint8), threads) for each in found], 1)
         deposit(machine, space, spread_of(machine, address(mask), threads), threads, labels, plain)
 
-    return run
+    return execute
 
 
 def rows_of(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
@@ -357,7 +357,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         machine.reader(last) if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words) else None
     )
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         low = machine.at(destination(mask), threads)
         places = machine.shared.places(low, threads, count)
@@ -377,7 +377,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 labels[here, :size], plain[here, :size] = found
         machine.shared.start_copy(places, threads, labels, plain, machine.group[threads])
 
-    return run
+    return execute
 
 
 def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -387,7 +387,7 @@ def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, "wait_group has a number, commit_group and wait_all have none")
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = np.ones(machine.count, bool) if mask is None else mask
         if action == "commit_group":
             machine.group[threads] += 1
@@ -395,7 +395,7 @@ def copy_group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             limit = machine.group - keep if action == "wait_group" else machine.group + 1
             machine.shared.finish_copies(threads, limit)
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {

@@ -157,7 +157,7 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.init: a barrier of so many arrivals at an address."""
     place, count = address_of(one, 0), machine.reader(one.operands[1])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
         machine.shared.places(addresses, threads, 8)  # reports those that are outside
@@ -171,14 +171,14 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.shared.hold(int(address), int(thread), one.line)
             found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed)
 
-    return run
+    return execute
 
 
 def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.inval: there is no barrier any more, after all that used it."""
     place = address_of(one, 0)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             thread = threads[rows[:1]]
@@ -188,7 +188,7 @@ def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> 
             machine.shared.hold(address, int(thread[0]), 0)
             del engine(machine).barriers[int(machine.cta[thread[0]]), address]
 
-    return run
+    return execute
 
 
 def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -199,7 +199,7 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if isinstance(one.operands[0], Register):
         raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         amounts = np.ones(len(threads), np.int64)
         if amount is not None:
@@ -227,21 +227,21 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                     barrier.pending = 0
                 _turn(machine, barrier, address, cta)
 
-    return run
+    return execute
 
 
 def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.expect_tx: more bytes are expected in this phase."""
     place, amount = address_of(one, 0), machine.reader(one.operands[1])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             _comes(machine, barrier, address, threads[rows])
             barrier.bytes += int(amounts[rows].sum())
 
-    return run
+    return execute
 
 
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -260,7 +260,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         done[members] = True
         put(Word(np.ones(1, np.uint64)), None if done.all() else done)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask)
         parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
         if (parities > 1).any():
@@ -280,7 +280,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             if passed.any():
                 passes(barrier, threads[rows[passed]])
 
-    return run
+    return execute
 
 
 def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
@@ -296,7 +296,7 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     to, source, barrier = (address_of(one, number) for number in range(3))
     base, coordinates = coordinates_of(machine, one, source, meaning)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, to, mask)
         maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
         _, bars = shared_at(machine, barrier, mask)
@@ -311,7 +311,7 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             labels[inside], plain[inside] = machine.memory.read(addresses[inside], whose, found.size, "engine")
             arrived_bytes(machine, int(thread), int(bars[number]), places, labels, plain)
 
-    return run
+    return execute
 
 
 def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, labels: Ids, plain: Octets) -> None:
@@ -367,7 +367,7 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, "elect.sync needs d|p")
     puts = [machine.writer(each) for each in destination.items]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         there, elected = machine.together.partners(machine.number, mask), np.zeros(machine.count, bool)
         groups, first = np.unique(there, axis=0, return_inverse=True)
         for number, group in enumerate(groups):
@@ -378,7 +378,7 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         puts[0](machine.unknown(chosen, 4), mask)
         puts[-1](Word(elected.astype(np.uint64)), mask)
 
-    return run
+    return execute
 
 
 def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -388,7 +388,7 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if not 24 <= amount <= 256 or amount % 8:
         raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         order, owned, warps = machine.shared.order, machine.owned, machine.threads // 32
         for warp in whole_warps(
             machine, mask, 32
@@ -420,7 +420,7 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 text = f"the warps of a CTA are to have {total} registers, an SM has {REGISTERS}: one waits for ever"
                 machine.findings.add("setmaxnreg of too many registers", Severity.STUCK, text, "9.7.19.5")
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {

@@ -31,7 +31,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
     kind_of = WITHIN if "cta" in ".".join(meaning.words.values()).split(".") else ATOMIC
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         bits = address(mask)
         base = np.broadcast_to(bits, machine.count)[threads]
@@ -44,7 +44,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             reason = "is the old value of an atomic operation, which depends on the order"
             put(machine.unknown(reason, width), mask)
 
-    return run
+    return execute
 
 
 def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, kind_of: int) -> None:
@@ -90,7 +90,7 @@ def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if size != LINE:
         raise Unclear(one.line, f"discard takes {LINE} bytes")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         lost = machine.values.nowhere("discard has destroyed what was there") << 3
         labels = np.full((len(threads), LINE), lost, np.uint32)
@@ -98,7 +98,7 @@ def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine, "global", spread_of(machine, address(mask), threads), threads, labels, labels.astype(np.uint8) * 0
         )
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"atomic": atomic, "discard": discard}

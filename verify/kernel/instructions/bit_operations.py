@@ -28,7 +28,7 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     width, apply = WIDTHS[kind], OPERATIONS[head]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if width == 1:
@@ -42,7 +42,7 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         put(Word(cut(apply(*(each.bits for each in found)), width)), mask)
 
-    return run
+    return execute
 
 
 def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -> Word:
@@ -80,11 +80,11 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         machine.reader(one.operands[2]),
     )
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         source = settled(read(), machine.values)
         by = cut(machine.numbers(amount, mask, "the amount of a shift"), 32)
         if source.data(mask):
-            put(_shifted(machine, source, by, left, width, kind, mask), mask)
+            put(_shift(machine, source, by, left, width, kind, mask), mask)
             return
         big = by >= width
         safe = np.where(big, np.uint64(0), by)
@@ -97,10 +97,10 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = np.where(big, np.uint64(0), cut(source.bits, width) >> safe)
         put(Word(cut(found, width)), mask)
 
-    return run
+    return execute
 
 
-def _shifted(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
+def _shift(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
     size = width // 8
     amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
     if len(amounts) > 1 or amounts[0] % 8 or kind[0] == "s":
@@ -134,7 +134,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(operand) for operand in one.operands[1:]]
     place_of = _PLACES[meaning.words["mode"]] if "mode" in meaning.words else None
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         low, high = (settled(read(), machine.values) for read in reads[:2])
         selector = cut(machine.numbers(reads[2], mask, "a selector"), 16)
         picks = (selector[:, None] >> (np.arange(4, dtype=np.uint64) * np.uint64(4))) & np.uint64(15)
@@ -156,7 +156,7 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         taken = np.where(np.broadcast_to(picks, (rows, 4)) > 7, signs, taken)
         put(word(joined(taken), labels), mask)
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"bitwise": bitwise, "shift": shift, "permute": permute}

@@ -26,7 +26,7 @@ GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_
 
 
 @dataclass(slots=True)
-class Group:
+class CopyGroup:
     """The copies of a thread that it closes together."""
 
     cells: list[Ints] = field(default_factory=list)  # of shared memory that they may still read
@@ -39,8 +39,8 @@ class Bulk:
 
     reading: Ints  # of each cell of shared memory, 1 + the thread whose copy may still read it; 0 for none
     line: Ints  # and the line of that copy
-    open: dict[int, Group] = field(default_factory=dict)  # thread -> its copies that are in no group yet
-    groups: dict[int, list[Group]] = field(default_factory=dict)  # thread -> its groups, oldest first
+    open: dict[int, CopyGroup] = field(default_factory=dict)  # thread -> its copies that are in no group yet
+    groups: dict[int, list[CopyGroup]] = field(default_factory=dict)  # thread -> its groups, oldest first
 
 
 def bulk(machine: Machine) -> Bulk:
@@ -91,7 +91,7 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
         machine.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
     shared.check_read(cells, np.full(len(cells), thread))
     found.reading[cells], found.line[cells] = thread + 1, machine.findings.line
-    found.open.setdefault(thread, Group()).cells.append(cells)
+    found.open.setdefault(thread, CopyGroup()).cells.append(cells)
     return shared.named(places, whose, shared.labels[places]), shared.plain[places]
 
 
@@ -99,7 +99,7 @@ def _send(machine: Machine, addresses: Bits, whose: Ints, labels: Ids, plain: Oc
     """Let the engine write to global memory for a thread, which must wait for it before it uses that."""
     if len(whose):
         where = machine.memory.write(addresses, whose, labels, plain, flying=True)
-        bulk(machine).open.setdefault(int(whose[0]), Group()).sent.extend(where)
+        bulk(machine).open.setdefault(int(whose[0]), CopyGroup()).sent.extend(where)
 
 
 def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -107,7 +107,7 @@ def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     target, source = address_of(one, 0), address_of(one, 1)
     base, coordinates = coordinates_of(machine, one, target, meaning)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, source, mask)
         maps = np.broadcast_to(machine.numbers(base, mask, "the address of a tensor map"), machine.count)[threads]
         at = [machine.at(machine.numbers(each, mask, "a coordinate"), threads) for each in coordinates]
@@ -120,7 +120,7 @@ def tensor_store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             whose = np.full(int(inside.sum()), thread)
             _send(machine, addresses[inside], whose, labels[inside], plain[inside])
 
-    return run
+    return execute
 
 
 def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -130,7 +130,7 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     outer, size = machine.address(address_of(one, 1 if loads else 0)), machine.reader(one.operands[2])
     barrier = address_of(one, 3) if loads else None
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, starts = shared_at(machine, inner, mask)
         counts = machine.at(machine.numbers(size, mask, "a number of bytes"), threads)
         wide = np.broadcast_to(outer(mask), machine.count)[threads]
@@ -153,7 +153,7 @@ def piece(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 labels, plain = _from_shared(machine, places, int(thread))
                 _send(machine, addresses, whose, labels, plain)
 
-    return run
+    return execute
 
 
 def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -163,12 +163,12 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if waits != bool(one.operands) or (reads and not waits):
         raise Unclear(one.line, "wait_group has a number and perhaps .read, commit_group neither")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = bulk(machine)
         for thread in machine.chosen(mask).tolist():
             groups = found.groups.setdefault(thread, [])
             if not waits:
-                groups.append(found.open.pop(thread, Group()))
+                groups.append(found.open.pop(thread, CopyGroup()))
                 continue
             done = groups[: max(len(groups) - keep, 0)]
             for cells in [cells for each in done for cells in each.cells]:
@@ -182,7 +182,7 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 for stored, places in [sent for each in done for sent in each.sent]:
                     stored.flying[places], stored.written[places] = 0, machine.shared.order.now
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"tensor_store": tensor_store, "bulk_copy": piece, "bulk_group": group}

@@ -20,7 +20,7 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     width, writes, half = WIDTHS[kind], "cc" in one.words, meaning.words.get("half", "")
     flag, takes = machine.carry, head.endswith("c")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         before = [machine.register(flag)] if takes else [Word(np.zeros(1, np.uint64))]
         found = [settled(each, machine.values) for each in [*(read() for read in reads), *before]]
         if any(each.data(mask) for each in found):
@@ -36,7 +36,7 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if writes:
             machine.put(flag, Word(over), mask)
 
-    return run
+    return execute
 
 
 def _half(left: Bits, right: Bits, kind: str, half: str) -> Bits:

@@ -79,7 +79,7 @@ def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """barrier.cluster.arrive: a thread has come, and goes on."""
     releases = meaning.words.get("sem") != "relaxed"
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found, threads = rounds(machine), machine.chosen(mask)
         if found.owing[threads].any():
             who = machine.shared.who(int(threads[found.owing[threads]][0]))
@@ -92,13 +92,13 @@ def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 found.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
             _turn(machine, int(cta))
 
-    return run
+    return execute
 
 
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """barrier.cluster.wait: a thread stays until all threads of its cluster have arrived."""
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found, threads = rounds(machine), machine.chosen(mask)
         absent = threads[~found.owing[threads]]
         if len(absent):
@@ -113,7 +113,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             if clock is not None:
                 machine.shared.order.learn(threads[ready & (machine.cta[threads] == cta)], clock)
 
-    return run
+    return execute
 
 
 def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -124,13 +124,13 @@ def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         machine.reader(one.operands[2]),
     )
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         ranks = cut(machine.numbers(rank, mask, "the rank of a CTA"), 32)
         if (np.broadcast_to(ranks, machine.count)[machine.chosen(mask)] != 0).any():
             raise Unclear(one.line, "the address of another CTA's shared memory: clusters have one CTA here")
         put(Word(machine.numbers(address, mask, "an address")), mask)
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"cluster_arrive": arrive, "cluster_wait": wait, "own_address": own}

@@ -29,7 +29,7 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     first, second, predicate = (machine.reader(operand) for operand in one.operands[1:])
     size = WIDTHS[kind] // 8
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         a, b, which = first(), second(), predicate()
         by_data = decided(which)
         if which.data(mask) and (by_data.all() if mask is None or len(by_data) == 1 else by_data[mask].all()):
@@ -47,7 +47,7 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             bits = np.where(by_data, made.bits, bits)
         put(word(bits, labels), mask)
 
-    return run
+    return execute
 
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -72,7 +72,7 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, "a setp has a third predicate and the operation that takes it, or neither")
     by_bits = _by_bits(relation, kind, "ftz" in one.words)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
         left, right = (settled(each, machine.values) for each in given)
         found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
@@ -85,7 +85,7 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for put, each in zip(puts, both, strict=False):
             put(each, mask)
 
-    return run
+    return execute
 
 
 def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -98,7 +98,7 @@ def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     combine, by_bits = meaning.words.get("combine", ""), _by_bits(relation, kind, "ftz" in meaning.words)
     true = np.uint64(0x3F800000 if meaning.types["d"] == "f32" else 0xFFFFFFFF)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         left, right = (settled(read(), machine.values) for read in reads)
         if left.data(mask) or right.data(mask):
             put(without_meaning(machine, [left, right], 4, f"set.{relation} of data"), mask)
@@ -109,7 +109,7 @@ def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = {"and": found & both, "or": found | both, "xor": found ^ both}[combine]
         put(Word(np.where(found, true, np.uint64(0))), mask)
 
-    return run
+    return execute
 
 
 def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -119,7 +119,7 @@ def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     first, second, third = (machine.reader(operand) for operand in one.operands[1:])
     by_bits = _by_bits("ge", kind, flush)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         a, b = first(), second()
         which = settled(third(), machine.values)
         if which.data(mask):
@@ -132,7 +132,7 @@ def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         else:
             put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
 
-    return run
+    return execute
 
 
 def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:

@@ -20,7 +20,7 @@ from verify.kernel.data.registers import Word, settled, word
 from verify.kernel.data.values import MANTISSA, SIZE, Ids, Mask
 from verify.kernel.instructions.fields import assumed, element
 from verify.kernel.instructions.integers import cut, extended, register_width, without_meaning
-from verify.kernel.instructions.rounded import Result, finished, flags_of, result
+from verify.kernel.instructions.rounded import Result, finish, flags_of, result
 from verify.kernel.ptx.source import Instruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
@@ -30,28 +30,28 @@ _WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 6
 
 
 @lru_cache(maxsize=1 << 16)
-def converted(kind: str, target: str, words: tuple[str, ...], bits: int) -> Result:
+def convert_number(kind: str, target: str, words: tuple[str, ...], bits: int) -> Result:
     """Convert one number's bits; `words` are the rounding and the flags. The bits are open for some NaNs."""
     rounding = next((each for each in words if each[0] == "r" and each != "relu"), "rn")
     if kind in _WHOLE:
         number = bits & ((1 << _WHOLE[kind]) - 1)
         number -= (kind[0] == "s" and number >> (_WHOLE[kind] - 1)) << _WHOLE[kind]
         if target in _WHOLE:
-            return _to_integer(number, target) if "sat" in words else _wrapped(number, target), True
-        return finished(floats.of_integer(number), target, rounding, words)[0], True
+            return _to_integer(number, target) if "sat" in words else _wrap(number, target), True
+        return finish(floats.of_integer(number), target, rounding, words)[0], True
     found = floats.unpack(bits, kind, "ftz" in words and kind == "f32")
     if target in _WHOLE:
         return _from_float(found, kind, target, rounding), True
     if rounding.endswith("i"):
         found, rounding = _whole(found, rounding), "rn"
     wide = "f64" in (kind, target)
-    made, _ = finished(found, target, rounding, [each for each in words if each != "ftz" or target == "f32"], wide)
+    made, _ = finish(found, target, rounding, [each for each in words if each != "ftz" or target == "f32"], wide)
     if found.kind == NAN and kind == target and not wide and made != bits and not _CHANGES & set(words):
         return None, True  # a copy, or a NaN of its own: the ISA leaves it open
     return made, True
 
 
-def _wrapped(number: int, target: str) -> int:
+def _wrap(number: int, target: str) -> int:
     return number & ((1 << _WHOLE[target]) - 1)
 
 
@@ -59,7 +59,7 @@ def _to_integer(number: int, target: str) -> int:
     """Return the bits of an integer, clamped to the range of its type."""
     width = _WHOLE[target]
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if target[0] == "s" else (0, (1 << width) - 1)
-    return _wrapped(min(max(number, low), high), target)
+    return _wrap(min(max(number, low), high), target)
 
 
 def _from_float(found: Number, kind: str, target: str, rounding: str) -> int:
@@ -87,14 +87,14 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     target, width = element(to)
     kind, size = element(source)
     words = flags_of(meaning)
-    compute = partial(converted, kind, target, words)
+    compute = partial(convert_number, kind, target, words)
     narrows = _narrows(kind, target)
     room = register_width(machine, one.operands[0])
 
     def exactly(ids: Sequence[Ids]) -> Ids:
         return values.copy(ids[0], target, narrows)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
         found = [settled(each, values) for each in given]
         if not any(each.data(mask) for each in found):
@@ -103,11 +103,11 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 result(values, [old], [new], kind, target, size, compute, exactly, mask, why)
                 for old, new in zip(found if target in _WHOLE else given, found, strict=True)
             ]
-            put(_extended(_joined(parts, width // len(parts)), target, room), mask)
+            put(_extend(_join(parts, width // len(parts)), target, room), mask)
             return
         whole = kind in _WHOLE and target in _WHOLE
         if whole and not _is_value(machine, found[0], kind):
-            put(_moved(machine, found[0], kind, target), mask)
+            put(_move(machine, found[0], kind, target), mask)
             return
         if "relu" in words or "sat" in words or not _keeps(kind, target, rounding):
             put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
@@ -123,10 +123,10 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         else:
             put(Word.of(made, target), mask)
 
-    return run
+    return execute
 
 
-def _joined(parts: Sequence[Word], size: int) -> Word:
+def _join(parts: Sequence[Word], size: int) -> Word:
     """One register of several, the first one lowest."""
     if len(parts) == 1:
         return parts[0]
@@ -138,7 +138,7 @@ def _joined(parts: Sequence[Word], size: int) -> Word:
     return word(bits, np.concatenate(labels, 1))
 
 
-def _extended(found: Word, kind: str, room: int) -> Word:
+def _extend(found: Word, kind: str, room: int) -> Word:
     """A narrow integer in a wider register: signed ones by their sign."""
     width = 8 * SIZE[kind]
     if kind[0] != "s" or room <= width or not found.plain:
@@ -158,7 +158,7 @@ def _names(codes: NDArray[np.uint8]) -> list[str]:
     return [list(SIZE)[int(code)] for code in np.unique(codes)]
 
 
-def _moved(machine: Machine, found: Word, kind: str, target: str) -> Word:
+def _move(machine: Machine, found: Word, kind: str, target: str) -> Word:
     """Bytes that are no whole number, moved to a register of another width; zeros above."""
     if kind[0] == "s" and SIZE[target] > SIZE[kind]:
         return without_meaning(machine, [found], SIZE[target], "the sign of bytes of data is repeated")

@@ -22,11 +22,11 @@ def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     left, right = meaning.words["left"], meaning.words["right"]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [settled(read(), values) for read in reads.values()]
         if not any(each.data(mask) for each in found):
             octets = [_parts(each.bits, 8, kind) for each, kind in zip(found, (left, right), strict=False)]
-            put(Word(_summed(octets[0], octets[1], found[2].bits)), mask)
+            put(Word(_sum(octets[0], octets[1], found[2].bits)), mask)
             return
         ids = {name: read().elements(values, o[name].type, 4) for name, read in reads.items()}
         count = max(map(len, ids.values()))
@@ -34,7 +34,7 @@ def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         total = values.product(a[:, None, :], b[:, :, None], c[:, None, :], o["D"].type)
         put(Word.of(total.reshape(-1, 1), o["D"].type), mask)
 
-    return run
+    return execute
 
 
 def _parts(bits: Bits, width: int, kind: str) -> list[Bits]:
@@ -45,7 +45,7 @@ def _parts(bits: Bits, width: int, kind: str) -> list[Bits]:
     ]
 
 
-def _summed(left: list[Bits], right: list[Bits], addend: Bits) -> Bits:
+def _sum(left: list[Bits], right: list[Bits], addend: Bits) -> Bits:
     for a, b in zip(left, right, strict=True):
         addend = addend + a * b
     return cut(addend, 32)
@@ -55,7 +55,7 @@ def _half_dot(meaning: Meaning, a: Bits, b: Bits, c: Bits) -> Bits:
     """dp2a: two products of 16 and 8 bits, of the lower or the upper two bytes, and C."""
     left, right = meaning.words["left"], meaning.words["right"]
     octets = _parts(b, 8, right)
-    return _summed(_parts(a, 16, left), octets[:2] if meaning.words["half"] == "lo" else octets[2:], c)
+    return _sum(_parts(a, 16, left), octets[:2] if meaning.words["half"] == "lo" else octets[2:], c)
 
 
 BINDS: dict[str, Bind] = {"dot": dot, "half_dot": plain(_half_dot, "dp2a of data")}

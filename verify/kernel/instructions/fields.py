@@ -96,7 +96,7 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def exactly(ids: Sequence[Ids]) -> Ids:
         return values.field(formula.tree, roles, ids, kind, narrows)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [read() for read in reads]
         bits = _on_bits(machine, (head, *flags), found, kind, width, exactly, mask)
         if bits is not None:
@@ -112,7 +112,7 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 made = values.apply("relu", [made], kind, CHOSEN)
             put(Word.of(made, kind), mask)
 
-    return run
+    return execute
 
 
 def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -126,7 +126,7 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def exactly(ids: Sequence[Ids]) -> Ids:
         return values.apply(name, np.broadcast_arrays(*ids), kind, opaque)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [read() for read in reads]
         bits = _on_bits(machine, (name, *flags), found, kind, width, exactly, mask) if name in _ROUNDED else None
         if bits is None and "xorsign.abs" in flags:
@@ -136,7 +136,7 @@ def function(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
         put(bits, mask)
 
-    return run
+    return execute
 
 
 def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -153,7 +153,7 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         a, b = np.broadcast_arrays(ids[0], inverse)
         return values.field(_PRODUCT, ("a", "b"), [a.ravel(), b.ravel()], kind).reshape(a.shape)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [read() for read in reads]
         bits = _on_bits(machine, (meaning.head, *flags), found, kind, width, exactly, mask)
         if bits is None:
@@ -161,7 +161,7 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             bits = Word.of(exactly([each.elements(values, kind, width) for each in found]), kind)
         put(bits, mask)
 
-    return run
+    return execute
 
 
 def unbounded(opcode: str) -> str:
@@ -174,7 +174,7 @@ def _copied_sign(meaning: Meaning, sign: Bits, value: Bits) -> Bits:
     return (value & ~top) | (sign & top)
 
 
-def _tested(meaning: Meaning, bits: Bits) -> Bits:
+def _test_class(meaning: Meaning, bits: Bits) -> Bits:
     """testp: the exponent and the fraction say what a float is."""
     of, tested = FORMATS[meaning.words["type"]], meaning.words["property"]
     size = bits & np.uint64(of.sign - 1)
@@ -189,7 +189,7 @@ def _tested(meaning: Meaning, bits: Bits) -> Bits:
 
 BINDS: dict[str, Bind] = {
     "copysign": plain(_copied_sign, "the sign of one value in another"),
-    "test": plain(_tested, "a test of what a float is, of data"),
+    "test": plain(_test_class, "a test of what a float is, of data"),
     "field": field,
     "extremum": function,
     "function": function,

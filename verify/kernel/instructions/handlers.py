@@ -101,7 +101,7 @@ def bound(machine: Machine) -> list[Finding]:
             if found is None or found.row.meaning not in BINDS:
                 raise Unclear(one.line, f"no meaning for the opcode {one.opcode}")
             _check_operands(one, found)
-            run, members = _accounted(machine, one, found)
+            run, members = _account(machine, one, found)
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue
@@ -144,7 +144,7 @@ class _Words(tuple[str, ...]):
         return found
 
 
-def _accounted(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, Read | None]:
+def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, Read | None]:
     """Bind an instruction, and give the mask of its lanes; Unclear for what neither code nor `no_effect` accounts for.
 
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.

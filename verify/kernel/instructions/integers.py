@@ -67,12 +67,12 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
     same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = [settled(read(), machine.values) for read in reads]
         if any(each.data(mask) for each in found):
             if head in ("min", "max", "abs"):
                 made = extremum_of_data(machine, head, found, types[0])
-                put(_clamped(machine, made, types[0]) if low == 0 else made, mask)
+                put(_clamp(machine, made, types[0]) if low == 0 else made, mask)
             elif low is None:
                 put(_on_data(machine, found, types, roles, tree if ring else None), mask)
             else:  # a clamp is the identity if the operands and the result are shown to lie within the type
@@ -90,7 +90,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             result = np.clip(result, low, high)
         put(Word(cut(np.asarray(result).astype(np.uint64, copy=False), width)), mask)
 
-    return run
+    return execute
 
 
 def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
@@ -101,7 +101,7 @@ def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
     return (0, half - 1) if "relu" in one.words else (None, None)
 
 
-def _clamped(machine: Machine, made: Word, kind: str) -> Word:
+def _clamp(machine: Machine, made: Word, kind: str) -> Word:
     """The larger one of data and 0."""
     name, values = f"s{WIDTHS[kind]}", machine.values
     return Word.of(values.apply("relu", [made.elements(values, name, SIZE[kind])], name, CHOSEN), name)
@@ -171,7 +171,7 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
         compute(meaning, *[np.zeros(1, np.uint64)] * len(reads))  # asks for all modifiers, before anything runs
         size = max(WIDTHS[kinds[0]] // 8, 1)
 
-        def run(mask: Mask | None) -> None:
+        def execute(mask: Mask | None) -> None:
             found = [settled(read(), machine.values) for read in reads]
             if any(each.data(mask) for each in found):
                 put(without_meaning(machine, found, size, why), mask)
@@ -188,7 +188,7 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
                 mask,
             )
 
-        return run
+        return execute
 
     return bind
 
@@ -249,7 +249,7 @@ def _product24(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits
     return total.astype(np.uint64)
 
 
-def _masked(meaning: Meaning, a: Bits, b: Bits) -> Bits:
+def _mask(meaning: Meaning, a: Bits, b: Bits) -> Bits:
     """szext: the lowest b bits of a, extended; bmsk: a mask of b bits from bit a on."""
     clamps, five = meaning.words["mode"] == "clamp", np.uint64(31)
     a, b = np.broadcast_arrays(cut(a, 32), cut(b, 32))
@@ -330,7 +330,7 @@ BINDS: dict[str, Bind] = {
     "divide": plain(_divided, "a division of whole numbers that are data", lambda a, b: b == 0),
     "high": plain(_high, "the upper half of a product of data"),
     "product24": plain(_product24, "a product of 24 bits of data"),
-    "mask": plain(_masked, "a mask or an extension by data"),
+    "mask": plain(_mask, "a mask or an extension by data"),
     "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
     "count": plain(count_bits, "a count of bits of data"),
     "extract": plain(_extracted, "bits cut out of data"),

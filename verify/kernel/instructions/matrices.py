@@ -23,7 +23,7 @@ from verify.kernel.data.registers import Word, joined, octets, word
 from verify.kernel.data.values import SIZE, Ids, Mask
 from verify.kernel.ptx.source import Immediate, Instruction, Operand, Register, Vector
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.lanes import listed
+from verify.kernel.state.lanes import ranges
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
@@ -172,7 +172,7 @@ def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
     short = groups.any(1) & ~groups.all(1)
     if short.any():
         what, group = "warpgroup" if lanes == 128 else "warp", int(np.flatnonzero(short)[0])
-        text = f"{machine.shared.who(group * lanes)}: only lanes {listed(np.flatnonzero(groups[group]).tolist())} of "
+        text = f"{machine.shared.who(group * lanes)}: only lanes {ranges(np.flatnonzero(groups[group]).tolist())} of "
         text += f"this {what} execute this instruction, which is .aligned: all {lanes} must"
         machine.findings.add(f"instruction by a part of a {what}", Severity.STUCK, text)
     return np.flatnonzero(groups.all(1))
@@ -192,7 +192,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     narrows = kind if kind in ("f16", "bf16") else ""
     values, lanes = machine.values, o["D"].lanes
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, lanes)
         if not len(warps):
             return
@@ -201,7 +201,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.watch(Product(one.line, one.words[0], warps * lanes, a, b, {"A": o["A"], "B": o["B"]}))
         deposit_tile(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
 
-    return run
+    return execute
 
 
 def check_count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
@@ -230,7 +230,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     per, width = 4 // size, fragment.extent[1] * size
     at = (map_.row * fragment.extent[1] + map_.col).ravel()  # the element of each register's part
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -252,7 +252,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 bits, mine = wide_bits, wide
             machine.writer(register)(word(bits, mine), mask)
 
-    return run
+    return execute
 
 
 def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -266,7 +266,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     check_count(one, registers_of(one.operands[1]), map_)
     size, rows = fragment.bits // 8, fragment.extent[0]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         threads = threads_of(warps, 32)
         parts: list[tuple[Ids, Octets]] = []
@@ -284,7 +284,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         places = machine.shared.places(machine.at(address(mask), givers), givers, rows_of[0].shape[1])
         machine.shared.write(places, givers, rows_of[0], rows_of[1])
 
-    return run
+    return execute
 
 
 def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -295,14 +295,14 @@ def move_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     read = machine.reader(one.operands[1])
     put = machine.writer(one.operands[0])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         word_ = read()
         labels = np.broadcast_to(word_.wide(4), (machine.count, 4)).reshape(-1, 64, 2)
         plain = np.broadcast_to(octets(word_.bits, 4), (machine.count, 4)).reshape(-1, 64, 2)
         slot = source.slot[target.row, target.col]
         put(word(joined(plain[:, slot].reshape(-1, 4)), labels[:, slot].reshape(-1, 4)), mask)
 
-    return run
+    return execute
 
 
 @lru_cache(maxsize=4096)
@@ -364,7 +364,7 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for each in (registers, registers_of(one.operands[1]) if in_registers else ())
     )
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         groups = whole_warps(machine, mask, 128)
         if not len(groups):
             return
@@ -391,7 +391,7 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         deposit_tile(machine, registers, maps["D"], machine.values.product(a, b, c, kind, narrows), groups, mask)
         products.issue(groups, mine, inputs, [np.unique(np.concatenate(cells)) for cells in spans])
 
-    return run
+    return execute
 
 
 def _described(
@@ -429,7 +429,7 @@ def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         raise Unclear(one.line, "wait_group has a number, fence and commit_group have none")
     keep = one.operands[0].bits if one.operands and isinstance(one.operands[0], Immediate) else 0
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         groups, products = whole_warps(machine, mask, 128), machine.products
         assert products is not None
         if action == "fence":
@@ -439,7 +439,7 @@ def wgmma_order(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         else:
             products.wait(groups, keep)
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {

@@ -47,11 +47,11 @@ def arithmetic(head: str, name: str, words: tuple[str, ...], *bits: int) -> Resu
     else:
         found = _OPERATIONS[head](operands, rounding)
     inexact = head in ("min", "max", "abs") and all(each.kind == floats.FINITE for each in operands)
-    made, exact = finished(found, name, rounding, words)
+    made, exact = finish(found, name, rounding, words)
     return made, exact and not inexact  # claims know these by their arguments, so their values stay functions of them
 
 
-def finished(found: Number, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
+def finish(found: Number, name: str, rounding: str, words: Sequence[str], payload: bool = False) -> Result:
     """Round a number to a format, clamped as the flags say: sat to [0, 1], relu to what is not negative."""
     clamped = found
     if "sat" in words and (found.kind == NAN or floats.is_less(found, floats.ZERO)):
@@ -115,7 +115,7 @@ def elementwise(bits: Bits, name: str, width: int) -> Bits:
     return (bits[:, None] >> places) & np.uint64((1 << size) - 1)
 
 
-def gathered(elements: Bits, name: str) -> Bits:
+def pack(elements: Bits, name: str) -> Bits:
     """The plain registers of elements (threads, values)."""
     places = np.arange(elements.shape[1], dtype=np.uint64) * np.uint64(8 * SIZE[name])
     return np.asarray((elements << places).sum(1, dtype=np.uint64))
@@ -140,7 +140,7 @@ def result(  # noqa: PLR0913, PLR0917 - the instruction, its operands twice, and
 ) -> Word:  # fmt: skip
     """The register of results on plain bits: `plain` are the operands' bits, `given` what they were before."""
     operands = [elementwise(each.bits, source, width) for each in plain]
-    rounded = [_held(values, each, source, width) for each in given]
+    rounded = [_hold(values, each, source, width) for each in given]
     parts: list[NDArray[Any]] = list(np.broadcast_arrays(*operands, *rounded))
     shape = parts[0].shape
     if mask is not None and shape[0] > 1:  # other threads hold anything: they get what the first of these threads gets
@@ -158,13 +158,13 @@ def result(  # noqa: PLR0913, PLR0917 - the instruction, its operands twice, and
     size = SIZE[target]
     bits = np.where(ids > 0, np.uint64(0), bits)[place].reshape(shape)
     if not ids.any():
-        return Word(gathered(bits, target))
+        return Word(pack(bits, target))
     spread = ids[place].reshape(shape)
     labels = np.where((spread > 0)[:, :, None], (spread << np.uint32(3))[:, :, None] + _BYTE[:size], np.uint32(0))
-    return word(gathered(bits, target), labels.reshape(shape[0], -1))
+    return word(pack(bits, target), labels.reshape(shape[0], -1))
 
 
-def _held(values: Values, given: Word, name: str, width: int) -> Ids:
+def _hold(values: Values, given: Word, name: str, width: int) -> Ids:
     """The ids (threads or 1, values) of the values that a register holds, 0 where it holds plain bits."""
     if given.plain:
         return np.zeros((1, 1), np.uint32)

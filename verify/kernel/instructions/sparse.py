@@ -41,7 +41,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     kind, (rows, columns) = o["D"].type, (o["A"].extent[0], o["B"].extent[0])
     values = machine.values
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -67,7 +67,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         narrows = kind if kind in ("f16", "bf16") else ""
         deposit_tile(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"sparse_product": product}

@@ -56,7 +56,7 @@ def allocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.alloc: the address of new columns goes to shared memory."""
     address, count = machine.address(one.operands[0]), machine.reader(one.operands[1])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         to = _of_warps(machine, address(mask), warps, "addresses")
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
@@ -73,14 +73,14 @@ def allocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             plain = octets(np.array([first], np.uint64), 4).astype(np.uint8)
             machine.shared.write(places, thread, np.zeros((1, 4), np.uint32), plain)
 
-    return run
+    return execute
 
 
 def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.dealloc: columns that one allocation gave."""
     address, count = machine.reader(one.operands[0]), machine.reader(one.operands[1])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         first = _of_warps(machine, machine.numbers(address, mask, "an address of Tensor Memory"), warps, "addresses")
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
@@ -89,7 +89,7 @@ def deallocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 text = f"{machine.shared.who(int(warp) * 32)}: no allocation gave {many} columns from {at:#x} on"
                 machine.findings.add("wrong deallocation", Severity.MEMORY, text, ALLOCATION)
 
-    return run
+    return execute
 
 
 class _Cells:
@@ -141,7 +141,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     cells = _Cells(machine, one, meaning, one.operands[1], len(registers))
     puts = [machine.writer(each) for each in registers]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -160,7 +160,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             put(word(bits, mine), mask)
         machine.loading.update(dict.fromkeys((each.index for each in registers if hasattr(each, "index")), one.line))
 
-    return run
+    return execute
 
 
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -171,7 +171,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     cells = _Cells(machine, one, meaning, one.operands[0], len(registers))
     reads = [machine.reader(each) for each in registers]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -182,34 +182,34 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         cells.started("st", *where)
         memory(machine).write(*where, label.reshape(shape), octet.astype(np.uint8).reshape(shape))
 
-    return run
+    return execute
 
 
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.wait: the loads or stores of a warp are done."""
     what = meaning.words["what"].partition("::")[2]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         for warp in whole_warps(machine, mask, 32):
             memory(machine).waits(what, int(warp) * 32)
         if what == "ld":
             machine.loading.clear()
 
-    return run
+    return execute
 
 
 def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.commit: an mbarrier is arrived at when all products that the thread has issued are done."""
     address = machine.address(one.operands[0])
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         for thread, place in zip(threads, machine.at(address(mask), threads), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
             clock[-1] = max(clock[-1], memory(machine).issued[thread])
             arrive_by_engine(machine, int(thread), int(place), clock)
 
-    return run
+    return execute
 
 
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -223,7 +223,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     a_of = machine.reader(left) if first is None else None
     mnemonic = ".".join(word for word in one.words if not word.startswith("collector"))
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         words = machine.numbers(a_of, mask, "a matrix descriptor") if a_of is not None else first(mask)  # type: ignore[misc]
         given = [words, machine.numbers(right, mask, "a matrix descriptor"), to(mask),
@@ -238,7 +238,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             for some in [mine] if len(np.unique(machine.cta[mine])) == len(mine) else mine.reshape(-1, 1):
                 _Multiplication(machine, one, mnemonic, kind, space, [int(each) for each in row])(some)
 
-    return run
+    return execute
 
 
 class _Multiplication:

@@ -153,7 +153,7 @@ def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     axis = one.operands[1].bits if len(one.operands) > 2 and isinstance(one.operands[1], Immediate) else 0
     home = one.operands[0]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, addresses = _threads(machine, home, mask)
         values = np.broadcast_to(machine.numbers(last, mask, "a field of a tensor map"), machine.count)[threads]
         for thread, address, value in zip(threads.tolist(), addresses.tolist(), values.tolist(), strict=True):
@@ -162,7 +162,7 @@ def replace(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = made(machine).setdefault(key, Made())
             found.fields[name, axis], found.writer, found.written = value, thread, machine.shared.order.now
 
-    return run
+    return execute
 
 
 def _check_size(one: Instruction, size: object) -> None:
@@ -175,7 +175,7 @@ def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     target_of, source_of, size = one.operands
     _check_size(one, size)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         threads, targets = _threads(machine, target_of, mask)
         _, sources = _threads(machine, source_of, mask)
         order = machine.shared.order
@@ -194,7 +194,7 @@ def publish(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.memory.write(pieces, whose, labels, np.zeros(labels.shape, np.uint8))
             made(machine)["global", 0, target] = Made(found.fields, thread, order.now)
 
-    return run
+    return execute
 
 
 def acquire(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -202,13 +202,13 @@ def acquire(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     home, size = one.operands
     _check_size(one, size)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         for address in set(_threads(machine, home, mask)[1].tolist()):
             found = made(machine).get(("global", 0, address))
             if found is not None:
                 found.acquired = True
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {"map_replace": replace, "map_publish": publish, "map_acquire": acquire}

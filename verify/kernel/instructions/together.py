@@ -26,7 +26,7 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     read, by, control = (machine.reader(operand) for operand in one.operands[1:4])
     mode = meaning.words["mode"]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         found = read()
         lane = machine.thread % 32
         amount = cut(machine.numbers(by, mask, "a lane"), 5).astype(np.int64)
@@ -53,7 +53,7 @@ def shuffle(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if pair and also is not None:
             also(Word(np.broadcast_to(inside, machine.count).astype(np.uint64)), mask)
 
-    return run
+    return execute
 
 
 def _away(machine: Machine, mask: Mask | None, lane: Ints, source: Ints) -> Mask | None:
@@ -76,7 +76,7 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if (mode == "ballot") != (meaning.types["d"] == "b32"):
         raise Unclear(one.line, "vote.sync.ballot gives b32, all others a predicate")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         there = machine.together.partners(machine.number, mask)
         true = np.broadcast_to(machine.numbers(read, mask, "a vote") != 0, machine.count)
         says = there & np.repeat(true.reshape(-1, 32), 32, 0)
@@ -90,7 +90,7 @@ def vote(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             found = ((says == there).all(1) | ~says.any(1)).astype(np.uint64)
         put(Word(found), mask)
 
-    return run
+    return execute
 
 
 def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -103,7 +103,7 @@ def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     elif meaning.words["operation"] == "max" and signed:
         neutral = -(1 << 31)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         numbers = cut(machine.numbers(read, mask, "a number that lanes join"), 32)
         kind = np.int32 if signed else np.uint32
         every = np.broadcast_to(numbers, machine.count).astype(np.uint32).view(kind).astype(np.int64)
@@ -111,7 +111,7 @@ def reduce(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         found = rule(np.where(machine.together.partners(machine.number, mask), rows, neutral), axis=1)
         put(Word(cut(found.view(np.uint64), 32)), mask)
 
-    return run
+    return execute
 
 
 _REDUCED: dict[str, tuple[Callable[..., Ints], int]] = {
@@ -130,7 +130,7 @@ def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
     every, width = meaning.words["mode"] == "all", WIDTHS[meaning.types["a"]]
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         numbers = cut(machine.numbers(read, mask, "a number that lanes compare"), width)
         numbers = np.broadcast_to(numbers, machine.count)
         there = machine.together.partners(machine.number, mask)
@@ -141,13 +141,13 @@ def match(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if len(puts) > 1:
             puts[1](Word(whole.astype(np.uint64)), mask)
 
-    return run
+    return execute
 
 
 def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """bar.warp.sync: orders the accesses of the threads that each mask names."""
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         order = machine.shared.order
         if machine.together.masks(machine.number, mask) is None:
             order.meet_warps(machine.chosen(mask))
@@ -156,7 +156,7 @@ def warp_barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for members in machine.together.groups(machine.number, there):
             order.learn(members, order.clock(members))
 
-    return run
+    return execute
 
 
 def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -165,12 +165,12 @@ def barrier(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     count = machine.reader(one.operands[1]) if len(one.operands) > 1 else None
     waits = meaning.words["action"] == "sync"
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         counted = None if count is None else machine.numbers(count, mask, "the count of a barrier")
         machine.barriers.arrive(machine.numbers(number, mask, "the number of a barrier"), counted, there, waits)
 
-    return run
+    return execute
 
 
 def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -180,7 +180,7 @@ def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if "uni" not in meaning.words:
         return lambda mask: None
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         if mask is not None:
             there, active = mask, machine.active
             stays = active & ~there
@@ -189,7 +189,7 @@ def branch(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 text = "threads of a warp part at a branch that is .uni"
                 machine.findings.add("branch that is not uniform", Severity.STUCK, text, meaning.row.section)
 
-    return run
+    return execute
 
 
 def policy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -206,18 +206,18 @@ def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """trap: a failed assertion of the kernel."""
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         who = machine.shared.who(int(machine.chosen(mask)[0]))
         machine.findings.add("trap", Severity.VALUE, f"{who} comes to a trap: an assertion of the kernel fails")
 
-    return run
+    return execute
 
 
 def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """fence.proxy.async: what threads wrote, to the memory that it names, is seen by asynchronous instructions."""
     space = meaning.words.get("space", "")
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         shared = machine.shared
         if not space.startswith("shared"):
             machine.memory.fence(mask)
@@ -233,7 +233,7 @@ def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         seen = shared.order.written[places] <= shared.order.floor[who]
         shared.generic[places[own | seen]] = False
 
-    return run
+    return execute
 
 
 BINDS: dict[str, Bind] = {

@@ -177,7 +177,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     size = SIZE[fragment.type]
     _check(one, registers, fragment)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -188,7 +188,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         made = placed(machine.values, held, kind.numbers, fragment.type)
         deposit_values(machine, registers, fragment.type, made.reshape(len(warps), 32, -1), warps, mask)
 
-    return run
+    return execute
 
 
 def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -199,7 +199,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(register) for register in registers]
     _check(one, registers, kind.fragment)
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -209,7 +209,7 @@ def store(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         addresses, threads = memory.places(kind, kind.place, warps, mask)
         deposit(machine, memory.space, addresses, threads, held, np.zeros(held.shape, np.uint8))
 
-    return run
+    return execute
 
 
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -222,7 +222,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = {role: [machine.reader(register) for register in parts[role]] for role in "ABC"}
     kind = kinds["D"].fragment.type
 
-    def run(mask: Mask | None) -> None:
+    def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         if not len(warps):
             return
@@ -233,7 +233,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         narrows = kind if kind == "f16" else ""
         _put(machine, kinds["D"], parts["D"], machine.values.product(a, b, c, kind, narrows), warps, mask)
 
-    return run
+    return execute
 
 
 def _check(one: Instruction, registers: Sequence[Operand], fragment: Fragment) -> None:

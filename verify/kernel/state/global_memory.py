@@ -67,7 +67,7 @@ class Global:
         self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
         self.fenced = np.zeros(0, np.int32)  # when each thread last executed a proxy fence of global memory
 
-    def _found(
+    def _find(
         self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
     ) -> Iterator[tuple[Region, Mask, Ints]]:
         """By array: which accesses go there, and the offsets in bytes of those; `align` is `count` where it is 0."""
@@ -117,7 +117,7 @@ class Global:
         """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine."""
         labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
         plain = np.zeros((len(threads), count), np.uint8)
-        for region, here, offset in self._found(addresses, threads, count, "reads", align):
+        for region, here, offset in self._find(addresses, threads, count, "reads", align):
             element = self._elements(region, offset, count, threads[here], "reads")
             inside = element >= 0
             if region.stored is None:
@@ -248,7 +248,7 @@ class Global:
     ) -> list[tuple[Stored, Ints]]:
         """Write labels and plain bytes (threads, count), and return where; `flying` is the way of a bulk copy."""
         count, done = labels.shape[1], []
-        for region, here, offset in self._found(addresses, threads, count, "writes"):
+        for region, here, offset in self._find(addresses, threads, count, "writes"):
             who = threads[here]
             inside = (self._elements(region, offset, count, who, "writes") >= 0).all(1)
             if region.stored is None or region.array.content is not None:
@@ -292,7 +292,7 @@ class Global:
 
     def cells(self, addresses: Bits, threads: Ints) -> Iterator[tuple[Region, Stored, Mask, Ints]]:
         """By output array, for atomic operations on whole elements: which accesses go there, and their places."""
-        for region, here, offset in self._found(addresses, threads, 1, "adds to"):
+        for region, here, offset in self._find(addresses, threads, 1, "adds to"):
             who = threads[here]
             inside = (self._elements(region, offset, region.size, who, "adds to") >= 0).all(1)
             if region.stored is None:

@@ -27,7 +27,7 @@ _FULL = np.uint64(0xFFFFFFFF)
 _LANES = np.arange(WARP)
 
 
-class Threads(Protocol):
+class WarpThreads(Protocol):
     """What is read here of the machine that runs a batch."""
 
     count: int  # threads
@@ -46,7 +46,7 @@ class Threads(Protocol):
 class Lanes:
     """The groups of lanes of a batch; an instruction is its number in the kernel."""
 
-    def __init__(self, machine: Threads) -> None:
+    def __init__(self, machine: WarpThreads) -> None:
         self.machine = machine
 
     def masks(self, number: int, there: Mask | None) -> Bits | None:
@@ -69,7 +69,7 @@ class Lanes:
             return np.asarray(np.repeat(short, size) & there)
         warp = self._warp()
         same = there[warp] & (masks[warp] == masks[:, None])
-        return np.asarray(there & (_named(masks) & alive[warp] & ~same).any(1))
+        return np.asarray(there & (_lanes_of(masks) & alive[warp] & ~same).any(1))
 
     def check_named(self, number: int, there: Mask | None) -> None:
         """Report threads that execute an instruction though their own mask does not name them."""
@@ -80,7 +80,7 @@ class Lanes:
         outside = np.flatnonzero(away if there is None else away & there)
         if len(outside):
             warp = outside[outside // WARP == outside[0] // WARP]
-            text = f"{machine.shared.who(int(outside[0]))}: its warp's lanes {listed((warp % WARP).tolist())} execute "
+            text = f"{machine.shared.who(int(outside[0]))}: its warp's lanes {ranges((warp % WARP).tolist())} execute "
             text += "this instruction, and their own mask does not name them"
             found = meaning(machine.kernel.instructions[number].opcode)
             section = found.row.section if found else ""
@@ -89,7 +89,7 @@ class Lanes:
     def partners(self, number: int, there: Mask | None) -> Mask:
         """Return which lanes of its warp execute an instruction with each thread: (threads, 32)."""
         masks = self.masks(number, there)
-        every = np.ones((self.machine.count, WARP), bool) if masks is None else _named(masks)
+        every = np.ones((self.machine.count, WARP), bool) if masks is None else _lanes_of(masks)
         if there is None:
             return every
         return np.asarray(every & there[self._warp()])
@@ -113,11 +113,11 @@ class Lanes:
             return ""
         there = np.isin(np.arange(machine.count), waiting[machine.pc[waiting] == number])
         masks, warp = self.masks(number, there), first // WARP * WARP + _LANES
-        named = np.ones(WARP, bool) if masks is None else _named(masks)[first]
+        named = np.ones(WARP, bool) if masks is None else _lanes_of(masks)[first]
         absent = named & (machine.state[warp] != DONE) & ~there[warp]
-        text = f": lanes {listed(_LANES[absent].tolist())} do not come" if absent.any() else ""
+        text = f": lanes {ranges(_LANES[absent].tolist())} do not come" if absent.any() else ""
         if masks is not None and (other := named & there[warp] & (masks[warp] != masks[first])).any():
-            text += f": lanes {listed(_LANES[other].tolist())} name other lanes than the mask {int(masks[first]):#x}"
+            text += f": lanes {ranges(_LANES[other].tolist())} name other lanes than the mask {int(masks[first]):#x}"
         return text
 
     def apart(self, waiting: Ints) -> bool:
@@ -135,15 +135,15 @@ class Lanes:
         return (mine // WARP * WARP)[:, None] + _LANES
 
 
-def _named(masks: Bits) -> Mask:
+def _lanes_of(masks: Bits) -> Mask:
     """Return which lanes each mask names: (masks, 32)."""
     return np.asarray((masks[:, None] >> _LANES.astype(np.uint64)) & np.uint64(1) != 0)
 
 
-def listed(lanes: Sequence[int]) -> str:
+def ranges(lanes: Sequence[int]) -> str:
     """Return lanes as ranges.
 
-    >>> listed([0, 1, 2, 7, 9, 10])
+    >>> ranges([0, 1, 2, 7, 9, 10])
     '0-2, 7, 9-10'
     """
     runs: list[list[int]] = []
