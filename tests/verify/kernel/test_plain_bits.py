@@ -11,7 +11,8 @@ from itertools import product
 import pytest
 
 from isa_tables.semantics import Row, meaning, rows
-from tests.isa_tables.second_bits import Open, bits_of, expected, is_legal
+from tests.isa_tables.second_bits import expected, is_legal
+from tests.isa_tables.second_floats import Open, bits_of
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 

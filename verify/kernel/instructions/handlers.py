@@ -29,6 +29,7 @@ from verify.kernel.instructions import (
     tcgen05,
     tensor_maps,
     together,
+    wgmma,
     wmma,
 )
 from verify.kernel.ptx.source import WIDTHS, Instruction, Kernel, Operand
@@ -45,6 +46,7 @@ BINDS: Mapping[str, Bind] = {
     **accesses.BINDS,
     **atomics.BINDS,
     **matrices.BINDS,
+    **wgmma.BINDS,
     **dot.BINDS,
     **sparse.BINDS,
     **wmma.BINDS,

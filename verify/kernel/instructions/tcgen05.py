@@ -21,12 +21,12 @@ from verify.kernel.instructions.asynchronous import arrive_by_engine
 from verify.kernel.instructions.integers import cut
 from verify.kernel.instructions.matrices import (
     Product,
-    described,
     instruction,
     registers_of,
     threads_of,
     whole_warps,
 )
+from verify.kernel.instructions.wgmma import described
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run

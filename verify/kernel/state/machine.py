@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
@@ -30,12 +29,12 @@ from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import WAIT as WAIT_GROUP
 from verify.kernel.state.products import Products
+from verify.kernel.state.specials import SPECIALS, special_registers
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
 Run: TypeAlias = Callable[[Mask | None], None]
 Bind: TypeAlias = Callable[["Machine", Instruction, Meaning], Run]
 Read: TypeAlias = Callable[[], Word]
-RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
 MAX_LOCAL = 1 << 27  # bytes of local memory of a batch's threads, each kept with its label
 _ALL64 = (1 << 64) - 1
 _GROUPED = ("wgmma", "setmaxnreg")  # what a warpgroup executes
@@ -145,26 +144,7 @@ class Machine:
         if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
             self.shared.written = self.products.reads.written
-        self._specials(ctas)
-
-    def _specials(self, ctas: Sequence[tuple[int, int, int]]) -> None:
-        x, y, z = self.launch.block
-        named: dict[str, NDArray[np.int64]] = {
-            "%laneid": self.thread % 32,
-            **{name: np.array([value]) for name, value in RANKS.items()},
-            "%tid.x": self.thread % x,
-            "%tid.y": self.thread // x % y,
-            "%tid.z": self.thread // (x * y),
-        }
-        for axis, letter in enumerate("xyz"):
-            named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
-            named[f"%ctaid.{letter}"] = np.repeat([one[axis] for one in ctas], self.threads)
-            named[f"%nctaid.{letter}"] = np.array([self.launch.grid[axis]])
-            named[f"%cluster_ctaid.{letter}"] = np.array([0])
-            named[f"%cluster_nctaid.{letter}"] = np.array([1])
-            named[f"%clusterid.{letter}"] = named[f"%ctaid.{letter}"]
-            named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
-        self.specials = {name: Word(found.astype(np.uint64)) for name, found in named.items()}
+        self.specials = special_registers(self.launch, self.thread, ctas)
 
     # ---- operands
 
@@ -179,7 +159,7 @@ class Machine:
         if isinstance(operand, Symbol):
             name = operand.name
             if name.startswith("%"):
-                if name not in self.specials_there():
+                if name not in SPECIALS:
                     raise Unclear(self.findings.line, f"no meaning for the special register {name}")
                 return lambda: self.specials[name]
             for placed in (self.symbols, self.local_symbols):
@@ -187,12 +167,6 @@ class Machine:
                     word = Word(np.array([placed[name] + operand.offset], np.uint64))
                     return lambda: word
         raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
-
-    @staticmethod
-    def specials_there() -> frozenset[str]:
-        """The special registers that have a meaning."""
-        axes = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
-        return frozenset({f"%{one}.{axis}" for one in axes for axis in "xyz"} | {"%laneid", *RANKS})
 
     def register(self, index: int) -> Word:
         """The contents of a register."""

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The special registers of a batch of CTAs: what %tid, %ctaid and their kin hold in each thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.claims.launch import Launch
+from verify.kernel.data.registers import Word
+
+RANKS = {"%cluster_ctarank": 0, "%cluster_nctarank": 1}  # a cluster has one CTA
+AXES = ("tid", "ntid", "ctaid", "nctaid", "cluster_ctaid", "cluster_nctaid", "clusterid", "nclusterid")
+SPECIALS = frozenset({f"%{one}.{axis}" for one in AXES for axis in "xyz"} | {"%laneid", *RANKS})  # that have a meaning
+
+
+def special_registers(
+    launch: Launch, thread: NDArray[np.int64], ctas: Sequence[tuple[int, int, int]]
+) -> dict[str, Word]:
+    """Return what each holds; `thread` has the number of each thread in its CTA, one CTA after another."""
+    x, y, z = launch.block
+    named: dict[str, NDArray[np.int64]] = {
+        "%laneid": thread % 32,
+        **{name: np.array([value]) for name, value in RANKS.items()},
+        "%tid.x": thread % x,
+        "%tid.y": thread // x % y,
+        "%tid.z": thread // (x * y),
+    }
+    for axis, letter in enumerate("xyz"):
+        named[f"%ntid.{letter}"] = np.array([(x, y, z)[axis]])
+        named[f"%ctaid.{letter}"] = np.repeat([one[axis] for one in ctas], len(thread) // len(ctas))
+        named[f"%nctaid.{letter}"] = np.array([launch.grid[axis]])
+        named[f"%cluster_ctaid.{letter}"] = np.array([0])
+        named[f"%cluster_nctaid.{letter}"] = np.array([1])
+        named[f"%clusterid.{letter}"] = named[f"%ctaid.{letter}"]
+        named[f"%nclusterid.{letter}"] = named[f"%nctaid.{letter}"]
+    return {name: Word(found.astype(np.uint64)) for name, found in named.items()}
