@@ -2,7 +2,8 @@
 """The signature of an instruction: registers, types, packing and targets of its operands, without formulas.
 
 Main declarations: `signature(mnemonic)` returns a `Signature` with a `Fragment` for each operand; `mnemonics(family)`
-and `families()` list the tables; `runs_on(signature, architecture)`; `find` returns the table's own entry.
+and `families()` list the tables; `runs_on(signature, architecture)`; `find` returns the table's own entry;
+`spellings()` has the signatures of opcodes.
 
 >>> s = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 >>> s.shape, s.operands["A"].regs, s.operands["A"].reg_type, s.targets
@@ -17,12 +18,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from isa_tables import schema, tables
 from isa_tables.assembler import assembler, find_misplaced
 from isa_tables.entries import Entry, Fragment, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
+
+if TYPE_CHECKING:
+    from isa_tables.opcode_signatures import Spelling as Spelling  # noqa: PLC0414 - for readers of signatures
 
 __all__ = [
     "DENSE",
@@ -40,6 +45,7 @@ __all__ = [
     "runs_on",
     "signature",
     "signature_of",
+    "spellings",
 ]
 
 NOTHING: Mapping[str, str | int] = MappingProxyType({})
@@ -263,3 +269,10 @@ def _covers(target: str, number: int, suffix: str) -> bool:
     if kind == "f":
         return number >= floor and number // 10 == floor // 10 and suffix != ""
     return (number, suffix) == (floor, kind)
+
+
+def spellings() -> tuple[Spelling, ...]:
+    """Return every row of the opcode tables without its formula: see `isa_tables.opcode_signatures`."""
+    from isa_tables import opcode_signatures  # it loads the opcodes' tables, which no matrix instruction needs
+
+    return opcode_signatures.spellings()

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpu_checks.opcodes.values import BITS, PACKED
-from isa_tables.opcode_signatures import Spelling, spellings
+from isa_tables.signature import spellings
 from lanecheck_console.digests import blake2b
+
+if TYPE_CHECKING:
+    from isa_tables.signature import Spelling
 
 # Classes whose instructions are not probed here, and why.
 LEFT_OUT = {
