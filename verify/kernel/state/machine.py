@@ -105,8 +105,8 @@ class Machine:
         self.begun = self.steps
         count, threads = len(ctas), self.threads
         self.ctas, self.count = count, count * threads
-        self.carry = len(self.kernel.registers)  # the register of the condition code, behind those with names
-        self.registers: list[Word | None] = [None] * (self.carry + 1)
+        self.carry = len(self.kernel.registers)  # the carry and the borrow lie behind the registers with names
+        self.registers: list[Word | None] = [None] * (self.carry + 2)
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
         self.pc = np.zeros(self.count, np.int32)
