@@ -217,10 +217,10 @@ def test_wrong(verify_atom): verify_atom({name.replace("THEIRS_", "MY_")!r}, fil
 def test_an_internal_error_fails_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
     verify = AtomChecker.verify
 
-    def failing(checker: AtomChecker, atom: object) -> object:
+    def failing(checker: AtomChecker, atom: object, **options: object) -> object:
         if getattr(atom, "name", "").startswith("MY"):
             raise RuntimeError("planted")
-        return verify(checker, atom)  # type: ignore[arg-type]
+        return verify(checker, atom, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(AtomChecker, "verify", failing)
     guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))

@@ -45,7 +45,12 @@ MAP = "map"  # the sort of subject
 
 def case(subject: BoundIndex) -> Case:
     """All verdicts on an entry."""
-    verdicts = settle(_verdicts(subject), subject.spec, _confirms)
+    # Once more with the repairs: that one edit mends everything shows that one mistake was made.
+    parts = {part.name: part for part in subject.parts}
+    verdicts = cause.folded(
+        settle(_verdicts(subject), subject.spec, _confirms),
+        lambda name: _side_by_side(parts[name]) if name in parts else None,
+    )
     return Case(
         subject.name,
         tuple(verdicts),
