@@ -13,6 +13,7 @@ import pytest
 from gpu_checks import RecordingError, check, probe, recordings
 from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.laws import recordings_of_laws
+from gpu_checks.opcodes.recording import recordings_of_opcodes
 from gpu_checks.recordings_io import reader, validation
 from gpu_checks.recordings_io.capabilities import CAPABILITIES, capabilities, mismatch
 from gpu_checks.recordings_io.lines import with_digest, without_digest
@@ -290,9 +291,11 @@ def test_shipped_patterns_and_tilings_of_other_kernels_are_an_error(kind, module
 @pytest.mark.slow
 def test_the_shipped_recordings_of_every_kind_are_counted(capsys):
     assert probe.main(["--check"]) == 0
+    forms = sum(len(one.forms) for one in recordings_of_opcodes())
+    assert forms > 5000
     assert " ".join(capsys.readouterr().out.split()) == (
         "1422 recordings of 1422 instructions, 261 of access patterns, 31 of tilings, 40 of runs without a barrier or "
-        "a fence, 10 of campaigns of laws read, 0 do not rebuild their table; "
+        f"a fence, 10 of campaigns of laws, {forms} of forms of opcodes read, 0 do not rebuild their table; "
         f"every line of {len(entries())} shipped files was checked"
     )
 
