@@ -17,6 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+if __name__ == "__main__":
+    from lanecheck_console.installation import insist
+
+    insist()  # before the imports below, which fail where a file of the user's hides ours
+
 from layouts import (
     ComposedLayout,
     Layout,
