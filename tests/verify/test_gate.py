@@ -38,10 +38,10 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
     true = AtomChecker.verify
 
-    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def checked(self: AtomChecker, atom: AnyAtom, *rest: object, **options: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
-        return true(self, atom, *rest)  # type: ignore[arg-type]
+        return true(self, atom, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(AtomChecker, "verify", checked)
     checker = Suite()

@@ -77,7 +77,7 @@ def test_one_tiling_that_is_none_is_an_error_beside_the_verdicts_on_the_others(f
 def test_a_failure_of_ours_and_an_interruption_are_errors(
     failing: BaseException, code: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise failing
 
     monkeypatch.setattr(AtomChecker, "verify", fail)

@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     file = writer.write(tmp_path, "planted", [writer.to_lines(replace(changed, gpu="Planted", pairs=pairs))])
     assert atom.main([name, "--checks", "gpu", "--recordings", str(tmp_path), "-q"]) == 2
     assert capsys.readouterr().err.startswith(f"lanecheck: {file}: {right.mnemonic}: {said}")
-    assert probe.main(["--check", str(tmp_path)]) == (1 if "rebuild" in said else 2)
+    assert probe.main(["--check", str(tmp_path)]) == (3 if "rebuild" in said else 2)
     out, err = capsys.readouterr()
     assert said in (out if "rebuild" in said else err)
 

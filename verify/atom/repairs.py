@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from isa_tables.errors import IsaError
 from isa_tables.signature import choices
 from layouts import LayoutError
 from layouts.atoms import AnyAtom, Atom, CopyAtom
@@ -158,8 +159,10 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
         return None
     names = np.array(walks(parts[other].parsed))
     lanes = np.array([subject.thr(thread) for thread in range(subject.threads)])[:, None]
-    numbers = _numbers(by_name[other], lanes, atom.adapter if other == "Dst" else None)
-    if numbers.shape != names.shape:
+    numbers: repair.Table | None = None
+    with suppress(IsaError):  # a wrong adapter names bits that the instruction doesn't have
+        numbers = _numbers(by_name[other], lanes, atom.adapter if other == "Dst" else None)
+    if numbers is None or numbers.shape != names.shape:
         return None
     pairs = list(zip(numbers.ravel().tolist(), names.ravel().tolist(), strict=True))
     of_number = dict(pairs)

@@ -41,7 +41,7 @@ def find(part: BoundOperand, wanted: Table) -> Candidate | None:
         for how, candidate in _candidates(layout, wanted):
             if np.array_equal(batched.table(candidate), wanted):
                 return Candidate(how, candidate, f"      {points} (now {now})")
-    found = fit(wanted)
+    found = fit(wanted) if wanted.size else None
     return None if found is None or found == layout else Candidate("the ISA's layout", found)
 
 

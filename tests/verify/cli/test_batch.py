@@ -22,10 +22,10 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
     true = AtomChecker.verify
 
-    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def checked(self: AtomChecker, atom: AnyAtom, *rest: object, **options: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
-        return true(self, atom, *rest)  # type: ignore[arg-type]
+        return true(self, atom, *rest, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(AtomChecker, "verify", checked)
     assert command.main(["--atoms", str(path)]) == 3
@@ -65,10 +65,10 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
     right = AtomChecker.verify
 
-    def failing(checker: AtomChecker, atom: AnyAtom) -> list[Verdict]:
+    def failing(checker: AtomChecker, atom: AnyAtom, **options: object) -> list[Verdict]:
         if atom.name == "bad":
             raise ZeroDivisionError("planted")
-        return right(checker, atom)
+        return right(checker, atom, **options)
 
     monkeypatch.setattr(AtomChecker, "verify", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
