@@ -108,7 +108,8 @@ def maps_of(adapter: Path, options: argparse.Namespace) -> Iterator[tuple[str, F
     except isolation.NoAnswer as missing:
         head = {"missing": str(missing)}
     if "missing" in head:
-        yield adapter.stem, MissingMap("all maps", head["missing"], whole=True)
+        way_out = " (use --python)" if head["missing"].endswith("isn't installed here") else ""
+        yield adapter.stem, MissingMap("all maps", head["missing"] + way_out, whole=True)
         return
     project, names = f"{head['project']} {head['version']}", head["maps"]
     why = "its process ended before it answered"

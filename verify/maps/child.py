@@ -205,7 +205,7 @@ def describe(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         root = error.name.partition(".")[0]
         if root == error.name:
-            return f"{root} isn't installed here (use --python)"
+            return f"{root} isn't installed here"
         return f"the {root} installed here has no {error.name}: another version?"
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:300] + str(getattr(error, "place", ""))[:200]
