@@ -17,7 +17,7 @@ from benchmarks.absolute import Absolute, Unmeasured
 from benchmarks.paired import Figure
 from benchmarks.programs import ProgramFailed, program
 from gpu_checks.command import guarded
-from lanecheck_console import command
+from lanecheck.console import command
 
 SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "scan", "tiling")
 RECORDED = Path(__file__).parent / "performance" / "recorded.toml"

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.absolute import Unmeasured
 from benchmarks.paired import Figure, paired
 from benchmarks.performance.libraries import PYCUTE
-from lanecheck_console.progress import Progress
+from lanecheck.console.progress import Progress
 from verify.campaign import executors, results
 from verify.campaign.laws import LAWS
 from verify.campaign.run import Run

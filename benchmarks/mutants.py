@@ -35,12 +35,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from gpu_checks.command import guarded
-from lanecheck_console import command
+from lanecheck.console import command
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
 TIMES = "times.xml"
-PACKAGES = ("lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")
+PACKAGES = ("lanecheck", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 EXCHANGED = {
     **{"+": "-", "-": "+", "*": "+", "/": "*", "//": "%", "%": "//", "**": "*"},
     **{"<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|"},

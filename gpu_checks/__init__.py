@@ -75,7 +75,7 @@ gpu_checks/recordings/README.md has the results, and how to record a GPU.
 
 from __future__ import annotations
 
-from lanecheck_console import interrupts
+from lanecheck.console import interrupts
 
 interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
 
@@ -84,7 +84,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
-    from lanecheck_console.installation import insist
+    from lanecheck.console.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 

@@ -28,7 +28,7 @@ from gpu_checks.recordings_io.validation import is_stale, stale_notice, validate
 from gpu_checks.tilings import runner
 from gpu_checks.tilings import store as tilings
 from isa_tables.signature import IsaError, Signature, signature
-from lanecheck_console.exits import Exit
+from lanecheck.console.exits import Exit
 
 Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kernels of another text than today's
 

@@ -9,10 +9,10 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
-from lanecheck_console import interrupts
-from lanecheck_console.command import unread, until_closed, width
-from lanecheck_console.exits import Exit
-from lanecheck_console.streams import tolerant
+from lanecheck.console import interrupts
+from lanecheck.console.command import unread, until_closed, width
+from lanecheck.console.exits import Exit
+from lanecheck.console.streams import tolerant
 
 
 class Interrupted(KeyboardInterrupt):

@@ -23,10 +23,10 @@ from gpu_checks.command import Interrupted, guarded
 from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import write_file, written
-from lanecheck_console.progress import Progress, each
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import write_file, written
+from lanecheck.console.progress import Progress, each
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "laws"

@@ -26,10 +26,10 @@ from gpu_checks.recordings_io.writer import RecordedLines, write
 from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import filled
-from lanecheck_console.progress import Progress
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import filled
+from lanecheck.console.progress import Progress
 
 _STOPS: Mapping[str, Sequence[str]] = {
     "check": (),

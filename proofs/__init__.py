@@ -58,7 +58,7 @@ References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bj
 
 from __future__ import annotations
 
-from lanecheck_console import interrupts
+from lanecheck.console import interrupts
 
 interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
 
@@ -67,7 +67,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if sys.argv[:1] == ["-m"]:  # the value while Python imports the package of a command
-    from lanecheck_console.installation import insist
+    from lanecheck.console.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user hides one of these packages
 

@@ -63,7 +63,7 @@ three checks) < `atom`, `tiling`, `movement`, `index`, `laws`, `atlas`, `mutate`
 
 from __future__ import annotations
 
-from lanecheck_console import interrupts
+from lanecheck.console import interrupts
 
 interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
 

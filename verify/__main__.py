@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from lanecheck_console import installation
+from lanecheck.console import installation
 from verify.cli.ending import as_process, complain, guarded
 from verify.cli.output import write
 from verify.core.errors import Exit, UsageError

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
-    from lanecheck_console.installation import insist
+    from lanecheck.console.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
@@ -80,7 +80,7 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--equals", metavar="OTHER", help="a layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
     _check(options)
-    from lanecheck_console.progress import Progress
+    from lanecheck.console.progress import Progress
 
     other = options.equals
     with Progress(1, "layout", options.quiet) as shown:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.attack.campaign import CAMPAIGNS, run, score
 from gpu_checks.command import guarded
-from lanecheck_console import command
-from lanecheck_console.progress import Progress
+from lanecheck.console import command
+from lanecheck.console.progress import Progress
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -19,8 +19,8 @@ from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
 from benchmarks.paired import PAIRS
 from gpu_checks import Unavailable, device_info
 from gpu_checks.command import guarded
-from lanecheck_console import command
-from lanecheck_console.progress import Progress
+from lanecheck.console import command
+from lanecheck.console.progress import Progress
 
 THOROUGH = ("mma_f16", "triton_f16", "tma_3")
 CODE = (SAME_CODE, NOT_ASSEMBLED)

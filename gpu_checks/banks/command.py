@@ -26,9 +26,9 @@ from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.outputs import filled, write_file
-from lanecheck_console.progress import Progress
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.outputs import filled, write_file
+from lanecheck.console.progress import Progress
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "banks"

@@ -2,7 +2,7 @@
 """A cache on disk of what was compiled and disassembled: the compiler takes most of the time of a probe.
 
 An entry is named by the SHA-256 of all that it depends on, so that a fault planted in a kernel's text is compiled. It
-is sealed (`lanecheck_console.digests`): a damaged entry, or one that was copied from another name, is ignored.
+is sealed (`lanecheck.console.digests`): a damaged entry, or one that was copied from another name, is ignored.
 LANECHECK_CACHE names the folder (else lanecheck in XDG_CACHE_HOME or ~/.cache); if it is empty, nothing is kept. A
 folder that cannot be written is no error.
 """
@@ -13,8 +13,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lanecheck_console.digests import sealed, unsealed
-from lanecheck_console.outputs import write_file
+from lanecheck.console.digests import sealed, unsealed
+from lanecheck.console.outputs import write_file
 
 
 def folder() -> Path | None:

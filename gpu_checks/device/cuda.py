@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from gpu_checks.arrays import np
 from gpu_checks.device import cache
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
-from lanecheck_console.digests import name_of
+from lanecheck.console.digests import name_of
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _FAST = ("--Ofast-compile=mid",)  # 0.6 of the time

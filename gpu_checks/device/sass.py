@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from gpu_checks.device import cache
-from lanecheck_console.digests import name_of
+from lanecheck.console.digests import name_of
 
 # The opcodes that carry out or replace a matrix instruction. CALL: a helper routine of the compiler's.
 _OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM|CALL|BPT)(?:\.\w+)*)")

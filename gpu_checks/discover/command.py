@@ -23,11 +23,11 @@ from gpu_checks.discover.observed import APPEARANCE, STORED, of_move, of_recordi
 from gpu_checks.model import Unavailable
 from gpu_checks.recording import Move, Recording
 from isa_tables.signature import Signature, signature
-from lanecheck_console.columns import fitted
-from lanecheck_console.command import add_execution, forbidden, width
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import output, write_file
+from lanecheck.console.columns import fitted
+from lanecheck.console.command import add_execution, forbidden, width
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import output, write_file
 
 SCHEMA = 2
 SUFFIXES = (".cu::", ".cuh::", ".h::", ".hpp::", ".inl::")

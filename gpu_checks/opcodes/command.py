@@ -11,7 +11,7 @@ from gpu_checks.model import Unavailable
 from gpu_checks.opcodes.recording import observe, write
 from gpu_checks.opcodes.rejected import accepted_forms, rejected
 from gpu_checks.opcodes.text import Probe
-from lanecheck_console.exits import Exit
+from lanecheck.console.exits import Exit
 
 
 def list_forms() -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpu_checks.opcodes.values import BITS, PACKED
 from isa_tables.signature import spellings
-from lanecheck_console.digests import blake2b
+from lanecheck.console.digests import blake2b
 
 if TYPE_CHECKING:
     from isa_tables.signature import Spelling

@@ -23,8 +23,8 @@ from gpu_checks.opcodes.text import Probe, module
 from gpu_checks.opcodes.values import LANES
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_gpu, files, identity, rows, with_digest
-from lanecheck_console.outputs import write_file
-from lanecheck_console.progress import Progress
+from lanecheck.console.outputs import write_file
+from lanecheck.console.progress import Progress
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "opcodes"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gpu_checks.opcodes.forms import Form, candidates
 from gpu_checks.opcodes.text import HEAD, Probe
-from lanecheck_console.outputs import write_file
+from lanecheck.console.outputs import write_file
 
 FILE = Path(__file__).with_suffix(".txt")
 ARCHITECTURE = "sm_90a"

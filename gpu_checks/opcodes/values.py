@@ -15,7 +15,7 @@ from functools import cache
 
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
-from lanecheck_console.digests import shake_128
+from lanecheck.console.digests import shake_128
 
 LANES = 128
 _EQUAL = range(64, 80)  # lanes whose operands are equal

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_checks.recordings_io.errors import RecordingError
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.digests import blake2b
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import write_file
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.digests import blake2b
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import write_file
 
 SCHEMA = 1
 HOME = Path(__file__).parents[1] / "recordings"

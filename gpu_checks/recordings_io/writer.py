@@ -18,7 +18,7 @@ from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.lines import identity, with_digest
 from gpu_checks.recordings_io.reader import CONTROLS, HOST, OPERANDS, SCHEMA
 from gpu_checks.recordings_io.run_length import written
-from lanecheck_console.outputs import write_file
+from lanecheck.console.outputs import write_file
 
 
 class RecordedLines(NamedTuple):

@@ -15,10 +15,10 @@ from gpu_checks.model import Unavailable
 from gpu_checks.tilings import Tiling, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
-from lanecheck_console.command import parser as parser_of
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import filled
-from lanecheck_console.progress import Progress, each
+from lanecheck.console.command import parser as parser_of
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import filled
+from lanecheck.console.progress import Progress, each
 
 EPILOG = """\
 A result is REFUTED if an element differs from numpy's. If a wrong stride makes no difference, the check says nothing,

@@ -20,7 +20,7 @@ from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Tiling, TilingError
-from lanecheck_console.outputs import write_file
+from lanecheck.console.outputs import write_file
 
 SCHEMA = 1
 _MALFORMED = (AttributeError, KeyError, TypeError, ValueError)  # what `_read` raises for anything else

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lanecheck_console import command
-from lanecheck_console.command import until_closed
-from lanecheck_console.exits import Exit
-from lanecheck_console.outputs import write_file
-from lanecheck_console.progress import Progress, each
+from lanecheck.console import command
+from lanecheck.console.command import until_closed
+from lanecheck.console.exits import Exit
+from lanecheck.console.outputs import write_file
+from lanecheck.console.progress import Progress, each
 from proofs.laws import solve
 from proofs.laws.decide import INDEX, shipped
 from proofs.laws.law import Law

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
-PACKAGES = ("verify", "gpu_checks", "proofs", "layouts", "isa_tables", "lanecheck_console")
+PACKAGES = ("verify", "gpu_checks", "proofs", "layouts", "isa_tables", "lanecheck")
 
 
 def room(module: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console.exits import RULE, Exit
+from lanecheck.console.exits import RULE, Exit
 from verify.__main__ import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]

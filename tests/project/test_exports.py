@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 
 
 def name_of(path: Path) -> str:

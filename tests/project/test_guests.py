@@ -88,7 +88,7 @@ def test_our_module_is_ours():
 def test_nothing_of_lanecheck_is_loaded():
     named = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks", "z3", "numpy")
     assert [name for name in named if name in sys.modules] == ["{name}"]
-    assert "lanecheck_pytest" in sys.modules
+    assert "lanecheck.pytest_plugin" in sys.modules
 """
 SRC = {"pyproject.toml": '[tool.pytest]\npythonpath = ["src"]\n'}
 PLACES = {

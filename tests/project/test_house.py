@@ -11,15 +11,14 @@ from pathlib import Path
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify", "tests", "benchmarks")
-PLUGIN = ROOT / "lanecheck_pytest.py"
+FOLDERS = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify", "tests", "benchmarks")
 RECORD = re.compile("dataclass|NamedTuple")
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 BIGGEST = sorted(
     (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"),
     key=lambda path: (-len(path.read_text().splitlines()), path),
 )[:12]
-SOURCES = sorted([PLUGIN, *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))])
+SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -49,9 +48,8 @@ def test_a_module_is_licensed_and_short(path: Path) -> None:
     assert [f.name for f in functions(ast.parse(text)) if length(f) > 60] == []
 
 
-def test_one_module_is_beside_the_packages() -> None:
-    """The pytest plugin: every repository of an environment imports it, so its name must be unique."""
-    assert list(ROOT.glob("*.py")) == [PLUGIN]
+def test_no_module_is_beside_the_packages() -> None:
+    assert list(ROOT.glob("*.py")) == []
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == {*FOLDERS} - {"tests"}
 
 

@@ -14,17 +14,18 @@ from tests.cases import each
 from tests.project.rooms import import_statements
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 STANDARD = sys.stdlib_module_names | {"_sha2", "_sha256"}  # of two versions of Python
-OUTSIDE = {"numpy": set(PACKAGES) - {"lanecheck_console"}, "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
-OUTSIDE |= {"rich": {"lanecheck_console"}}
+OUTSIDE = {"numpy": set(PACKAGES) - {"lanecheck"}, "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
+OUTSIDE |= {"rich": {"lanecheck.console"}, "pytest": {"lanecheck"}}
 OURS = {
-    "lanecheck_console": set(),
+    "lanecheck": {"layouts", "verify"},  # its facade, and the plugin
+    "lanecheck.console": set(),
     "layouts": set(),
     "isa_tables": set(),
-    "proofs": {"lanecheck_console", "layouts"},
-    "gpu_checks": {"lanecheck_console", "isa_tables"},
-    "verify": {"lanecheck_console", "layouts", "isa_tables", "proofs", "gpu_checks"},
+    "proofs": {"lanecheck", "layouts"},
+    "gpu_checks": {"lanecheck", "isa_tables"},
+    "verify": {"lanecheck", "layouts", "isa_tables", "proofs", "gpu_checks"},
 }
 
 
@@ -47,7 +48,10 @@ def imported(path: Path) -> Iterator[str]:
 
 def allowed(name: str, path: Path) -> bool:
     """Whether the file of a package may import a name."""
-    package, top = path.relative_to(ROOT).parts[0], name.partition(".")[0]
+    parts, top = path.relative_to(ROOT).parts, name.partition(".")[0]
+    package = "lanecheck.console" if parts[:2] == ("lanecheck", "console") else parts[0]
+    if top == "lanecheck" and package != "lanecheck":
+        return name.startswith("lanecheck.console.") and (package == "lanecheck.console" or top in OURS[package])
     if (package, top) == ("gpu_checks", "isa_tables"):
         return name.startswith("isa_tables.signature.")
     if top in PACKAGES:
@@ -60,6 +64,10 @@ def allowed(name: str, path: Path) -> bool:
 def test_what_a_package_may_not_import() -> None:
     names = ("isa_tables.formula.parse", "verify.api", "cupy.cuda", "requests")
     assert [name for name in names if allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
+    names = ("lanecheck.Layout", "lanecheck.pytest_plugin.HOME")
+    assert [name for name in names if allowed(name, ROOT / "gpu_checks" / "probe.py")] == []
+    names = ("layouts.Layout", "verify.Report", "lanecheck.verify_atom", "pytest")
+    assert [name for name in names if allowed(name, ROOT / "lanecheck" / "console" / "exits.py")] == []
     names = ("isa_tables.signature.signature", "gpu_checks.model", "cupy.cuda", "numpy", "os.path")
     assert all(allowed(name, ROOT / "gpu_checks" / "device" / "cuda.py") for name in names)
 
@@ -70,10 +78,11 @@ def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
 
 
 def test_the_plugin_imports_pytest_alone_until_lanecheck_is_asked_for() -> None:
-    path = ROOT / "lanecheck_pytest.py"
+    path = ROOT / "lanecheck/pytest_plugin.py"
     others = {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names
-    assert others == {"pytest", "verify", "lanecheck_console"}
-    program = f"import sys, lanecheck_pytest; print(*{{*{PACKAGES}}} & {{name.split('.')[0] for name in sys.modules}})"
+    assert others == {"pytest", "verify", "lanecheck"}
+    ours = {*PACKAGES} - {"lanecheck"}
+    program = f"import sys, lanecheck.pytest_plugin; print(*{ours} & {{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
@@ -92,7 +101,7 @@ PLANTED = [
     ("layouts/layout.py", "import z3", "layouts knows no ISA and no solver"),
     ("layouts/atoms/reading.py", "import isa_tables", "layouts knows no ISA and no solver"),
     ("isa_tables/signature.py", "from layouts import Layout", "isa_tables imports nothing of ours"),
-    ("lanecheck_console/progress.py", "import layouts", "the console knows no check"),
+    ("lanecheck/console/progress.py", "import layouts", "the console knows no check"),
     ("proofs/layout/points.py", "import isa_tables", "proofs sees layouts only"),
     ("gpu_checks/probe.py", "from layouts import Layout", "gpu_checks shares nothing"),
     ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),

@@ -48,7 +48,7 @@ def test_a_file_that_hides_ours_is_named(module: str, tmp_path: Path) -> None:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Our packages as pip lays them out, in a folder that may be spoiled."""
     folder = tmp_path_factory.mktemp("site")
-    for package in ("lanecheck_console", *PACKAGES):
+    for package in ("lanecheck", *PACKAGES):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "*.jsonl"))
     return folder
 
@@ -76,7 +76,7 @@ def test_another_package_over_ours_is_reported(text: str | None, site: Path, tmp
 
 
 def test_a_whole_installation_is_no_fault(site: Path, tmp_path: Path) -> None:
-    program = "import verify, lanecheck_console.installation as i; print([i.fault()], i.ROOT)"
+    program = "import verify, lanecheck.console.installation as i; print([i.fault()], i.ROOT)"
     environment = {**os.environ, "PYTHONPATH": str(site)}
     words = [sys.executable, "-c", program]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)

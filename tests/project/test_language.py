@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck_pytest.py")
+PRODUCT = ("lanecheck", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 LIMITS = tomllib.loads((Path(__file__).parent / "language.toml").read_text())
 # Participles that do not end in -ed, and words that name nothing: `found(...)` returns what, of what?
 BARE = frozenset(

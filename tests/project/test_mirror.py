@@ -4,7 +4,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 # files that check one property of several modules of a room
 PROPERTIES = {
     "layouts/atoms": {"against_cutlass"},

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = tuple("benchmarks docs gpu_checks isa_tables lanecheck_console layouts proofs tests verify".split())
+PACKAGES = tuple("benchmarks docs gpu_checks isa_tables lanecheck layouts proofs tests verify".split())
 READERS = {"tests/test_gemm.py"}  # of the repository of a reader
 NAMED = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:/\w[\w.-]*)*/\w+\.(?:py|toml|md|json|cu)\b")
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]

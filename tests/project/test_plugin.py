@@ -261,7 +261,7 @@ def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
     shown = done.outlines[start + 1 :]
     end = next(i for i, line in enumerate(shown) if line.startswith("===="))
     assert shown[0].startswith("MY_16x8x16_F32F16F16F32  B  REFUTED") and shown[end - 1].endswith("exit 1")
-    for alien in ("lanecheck_pytest", "gate.py", "def ", "Failed:", "Report("):
+    for alien in ("lanecheck.pytest_plugin", "gate.py", "def ", "Failed:", "Report("):
         assert alien not in "\n".join(shown), alien
     assert sum(line.startswith("1 subject: 1 refuted") for line in shown) == 1
     assert shown[end + 1].startswith("FAILED test_it.py::test_it - MY_16x8x16_F32F16F16F32  B  REFUTED")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 DOTTED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)*\._[a-z]\w*")
 PRIVATE = re.compile(r"_[A-Za-z]\w*")
 SEAM = re.compile(r"# seam: \w+")
@@ -60,19 +60,19 @@ def test_no_test_uses_a_private_name_without_a_seam() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from lanecheck_console.progress import _cut",
+        "from lanecheck.console.progress import _cut",
         "progress._cut('', 1)",
         "progress.shown()._line",
         "monkeypatch.setattr(progress, '_cut', None)",
-        "monkeypatch.setattr('lanecheck_console.progress._cut', None)",
+        "monkeypatch.setattr('lanecheck.console.progress._cut', None)",
     ],
 )
 def test_a_private_name_is_found_and_a_seam_excuses_it(line: str) -> None:
-    text = f"from lanecheck_console import progress\n{line}"
+    text = f"from lanecheck.console import progress\n{line}"
     assert [use.partition(":")[0] for use in private(text)] == ["2"]
     assert list(private(f"{text}  # seam: the width of a terminal")) == []
 
 
 def test_public_names_and_those_of_others_are_free() -> None:
     uses = "os._exit(1), self._x, progress.each, f.__name__"
-    assert list(private(f"import os\nfrom lanecheck_console import progress\n{uses}")) == []
+    assert list(private(f"import os\nfrom lanecheck.console import progress\n{uses}")) == []

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
-PLUGIN = "lanecheck_pytest.py"  # the one module beside the packages: its name is its own in any environment
+PACKAGES = {"lanecheck", "verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
 META = "lanecheck-0.1.0.dist-info"
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one wheel is made for all
@@ -57,7 +56,7 @@ def member(wheel: Path, name: str) -> str:
 
 
 def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
-    assert {name.split("/")[0] for name in names(wheel)} == PACKAGES | {PLUGIN, META}
+    assert {name.split("/")[0] for name in names(wheel)} == PACKAGES | {META}
 
 
 def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
@@ -67,7 +66,7 @@ def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
         for path in (ROOT / package).rglob("*")
         if path.is_file() and not any(p == "__pycache__" or p.startswith(".") for p in path.relative_to(ROOT).parts)
     }
-    assert {name for name in names(wheel) if not name.startswith(META)} == ours | {PLUGIN}
+    assert {name for name in names(wheel) if not name.startswith(META)} == ours
     assert {f"{package}/py.typed" for package in PACKAGES} <= ours
     assert {"layouts/atoms/sm80.toml", "isa_tables/ptx/mma_m16n8k16_16b.toml", "gpu_checks/kernels/mma.cu"} <= ours
 
@@ -77,7 +76,7 @@ def test_the_sources_hold_what_the_wheel_is_made_of(tmp_path: Path) -> None:
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         packed = {name.partition("/")[2] for name in opened.getnames()}
-    assert PLUGIN in packed and {f"{package}/py.typed" for package in PACKAGES} <= packed
+    assert {f"{package}/py.typed" for package in PACKAGES} <= packed
     assert {"tests/project/test_wheel.py", "docs/pytest.md", "examples/my_atoms.toml", "pyproject.toml"} <= packed
 
 
@@ -94,7 +93,7 @@ def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
 def test_pytest_and_the_shell_find_their_entry_points(wheel: Path) -> None:
     lines = member(wheel, f"{META}/entry_points.txt").split("\n")
     assert "lanecheck = verify.__main__:lanecheck" in lines
-    assert "lanecheck = lanecheck_pytest" in lines
+    assert "lanecheck = lanecheck.pytest_plugin" in lines
 
 
 def test_the_installed_copy_reads_its_own_data(site: Path, tmp_path: Path) -> None:

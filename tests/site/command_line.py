@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from unittest import mock
 
-from lanecheck_console.exits import RULE
+from lanecheck.console.exits import RULE
 from verify.__main__ import COMMANDS
 
 ESCAPED = re.compile(r"[|*]")  # a column's end, and the beginning of an emphasis

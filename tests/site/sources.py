@@ -48,7 +48,7 @@ def asserted(report: str) -> int:
 
 def widths() -> list[int]:
     """The columns of a report on a terminal, and elsewhere."""
-    file = "lanecheck_console/command.py"
+    file = "lanecheck/console/command.py"
     return [constant(file, r"(\d+) if on_terminal"), constant(file, r"on_terminal else (\d+)")]
 
 

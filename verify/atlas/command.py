@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck_console.outputs import Unwritable, filled, write_file
+from lanecheck.console.outputs import Unwritable, filled, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError

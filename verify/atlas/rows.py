@@ -18,7 +18,7 @@ from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
 from isa_tables.signature import find
-from lanecheck_console.progress import Progress, each
+from lanecheck.console.progress import Progress, each
 from layouts.atoms import AnyAtom
 from verify.atlas.without_atom import NoAtom, as_atom
 from verify.atom.ahead import ahead

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from lanecheck_console.cores import cores
+from lanecheck.console.cores import cores
 from verify.atom.parcel import Differs, Packer, Parcel, Unpacker
 
 if TYPE_CHECKING:

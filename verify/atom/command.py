@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from lanecheck_console.outputs import Unwritable, filled, write_file
+from lanecheck.console.outputs import Unwritable, filled, write_file
 from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import AbsentError, UsageError

@@ -23,7 +23,7 @@ from proofs.laws import solve
 from verify.core.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck", "layouts", "proofs", "verify")
 OURS = {".py", ".toml"}
 CODE = {
     ".py",

@@ -14,8 +14,8 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import add_execution
-from lanecheck_console.outputs import written
+from lanecheck.console.command import add_execution
+from lanecheck.console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 
@@ -113,7 +113,7 @@ def _known(
     parts: Sequence[Part], target: Implementation, kept: Results, options: argparse.Namespace
 ) -> tuple[list[Counted], UsageError | None]:
     """The results of all parts, and what ended the run before its end; LongError where --yes is missing."""
-    from lanecheck_console.progress import Progress
+    from lanecheck.console.progress import Progress
     from verify.campaign.run import LongError, Run, check_minute, counted
 
     run, end = Run(parts, kept, target), None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from lanecheck_console.progress import Progress
+from lanecheck.console.progress import Progress
 from proofs.symbolic.attempt import Stopped
 from verify.campaign import code
 from verify.campaign.found import Found

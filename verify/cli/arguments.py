@@ -8,9 +8,9 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lanecheck_console.command import Help, Version, forbidden, unread
-from lanecheck_console.exits import RULE
-from lanecheck_console.outputs import output as writable
+from lanecheck.console.command import Help, Version, forbidden, unread
+from lanecheck.console.exits import RULE
+from lanecheck.console.outputs import output as writable
 from verify.cli.output import ONLY_ASCII
 from verify.core.errors import UsageError
 

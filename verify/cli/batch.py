@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from lanecheck_console.progress import Progress, each
+from lanecheck.console.progress import Progress, each
 from verify.cli.ending import complain, option
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.names import Named

@@ -13,9 +13,9 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from lanecheck_console import installation, interrupts
-from lanecheck_console.outputs import Unwritable
-from lanecheck_console.streams import tolerant
+from lanecheck.console import installation, interrupts
+from lanecheck.console.outputs import Unwritable
+from lanecheck.console.streams import tolerant
 from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TextIO
 
-from lanecheck_console.outputs import Unwritable, write_file
+from lanecheck.console.outputs import Unwritable, write_file
 from verify.core.errors import Exit, UsageError
 from verify.core.names import Named
 
@@ -82,8 +82,8 @@ def allowing(found: Report, options: argparse.Namespace) -> Report:
 
 def fitted(text: str, output: str | None) -> str:
     """A text report, wrapped to the columns of the terminal, or of a file (`width`)."""
-    from lanecheck_console import columns
-    from lanecheck_console.command import width
+    from lanecheck.console import columns
+    from lanecheck.console.command import width
 
     text = in_ascii(text) if ONLY_ASCII.get() else text  # before: a sign may take more columns in ASCII
     return columns.fitted(text, width(on_terminal() and not output))

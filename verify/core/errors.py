@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lanecheck_console.exits import Exit
+from lanecheck.console.exits import Exit
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError

@@ -16,7 +16,7 @@ from functools import lru_cache
 from operator import mul
 from typing import TypeAlias
 
-from lanecheck_console.digests import shake_128
+from lanecheck.console.digests import shake_128
 from layouts import Layout, arrays, size
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lanecheck_console.command import RUNS_CODE, add_execution
-from lanecheck_console.outputs import written
-from lanecheck_console.progress import Progress
+from lanecheck.console.command import RUNS_CODE, add_execution
+from lanecheck.console.outputs import written
+from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select

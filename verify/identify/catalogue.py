@@ -3,7 +3,7 @@
 
 Thousands of operands have about two hundred maps. `catalogue.cache` has a line for each, with its elements at every
 point: a search reads those of one size alone, and no formula. It is sealed with the digest of the tables, of the code
-that made it and of its own content (`lanecheck_console.digests`): any other file is not used, and the lines are made
+that made it and of its own content (`lanecheck.console.digests`): any other file is not used, and the lines are made
 anew (`verify.identify.making`), which takes some seconds.
 
 `python -m verify.identify.catalogue` writes the file.
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from lanecheck_console.digests import name_of, sealed, unsealed
-from lanecheck_console.outputs import write_file
+from lanecheck.console.digests import name_of, sealed, unsealed
+from lanecheck.console.outputs import write_file
 from verify.identify.groups import Catalogue
 
 ROOT = Path(__file__).parents[2]

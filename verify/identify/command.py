@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import add_execution
+from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.index import spec

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import add_execution
+from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import UsageError
 from verify.index import spec

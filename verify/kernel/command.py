@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import add_execution
+from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 
@@ -46,7 +46,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _report(options: argparse.Namespace) -> Report:
-    from lanecheck_console.progress import Progress
+    from lanecheck.console.progress import Progress
     from verify.kernel.check import BUDGET, check
     from verify.kernel.claims.claim_file import located, read_claim
     from verify.kernel.ptx.source import PtxError

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from lanecheck_console.command import add_execution
+from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
@@ -156,7 +156,7 @@ def _code(options: argparse.Namespace) -> int:
 
 
 def _infer(options: argparse.Namespace) -> int:
-    from lanecheck_console.progress import Progress
+    from lanecheck.console.progress import Progress
     from verify.laws.conformance import infer
 
     if not options.shape:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lanecheck_console.progress import each
+from lanecheck.console.progress import each
 from proofs.laws import refutations
 from proofs.symbolic import campaign, conformance, execution
 from proofs.symbolic.attempt import Stopped, attempted

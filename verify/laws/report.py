@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanecheck_console.progress import each
+from lanecheck.console.progress import each
 from proofs.laws import refutations, solve
 from proofs.laws.decide import decide_laws, shipped
 from proofs.laws.explain import explained

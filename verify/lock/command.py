@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import add_execution
-from lanecheck_console.outputs import written
+from lanecheck.console.command import add_execution
+from lanecheck.console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 

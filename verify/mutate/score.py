@@ -11,7 +11,7 @@ from math import prod
 from random import Random
 
 import proofs
-from lanecheck_console.progress import each
+from lanecheck.console.progress import each
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride

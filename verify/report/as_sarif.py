@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from lanecheck_console import installation
+from lanecheck.console import installation
 from verify.core.verdict import Place
 from verify.report import Report
 from verify.report.alerts import Alert, alerts

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lanecheck_console.command import Help, Version, add_execution, width
-from lanecheck_console.exits import RULE
+from lanecheck.console.command import Help, Version, add_execution, width
+from lanecheck.console.exits import RULE
 from verify.cli import arguments, ending, output
 
 if TYPE_CHECKING:

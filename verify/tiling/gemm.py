@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lanecheck_console.digests import shake_128
+from lanecheck.console.digests import shake_128
 from layouts import Layout, LayoutError
 from layouts.arrays import np
 from layouts.tensor import Tensor

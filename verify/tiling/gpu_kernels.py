@@ -19,8 +19,8 @@ from gpu_checks.tilings import Reuse, Tiling, TilingError, check, recordings_of_
 from gpu_checks.tilings.runner import hash_of
 from gpu_checks.tilings.store import lines
 from isa_tables import IsaError
-from lanecheck_console.command import Help, Version
-from lanecheck_console.exits import RULE
+from lanecheck.console.command import Help, Version
+from lanecheck.console.exits import RULE
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
 from layouts.bank_conflicts import Operation, matrix_wavefronts, wavefronts

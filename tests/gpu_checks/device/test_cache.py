@@ -11,7 +11,7 @@ import pytest
 
 from gpu_checks.device import cache, gpu, sass
 from gpu_checks.device.sass import Listing
-from lanecheck_console.digests import name_of
+from lanecheck.console.digests import name_of
 from tests.gpu_checks.device.test_sass import NVDISASM
 
 device_module = sys.modules[gpu.compile_cubin.__module__]

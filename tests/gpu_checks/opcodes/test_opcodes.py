@@ -18,7 +18,7 @@ from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, rejected, 
 from gpu_checks.opcodes.text import PATTERN, Probe, module
 from gpu_checks.opcodes.values import LANES, column
 from isa_tables.opcode_signatures import spellings
-from lanecheck_console.digests import blake2b
+from lanecheck.console.digests import blake2b
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.simulated import INFO
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from layouts.atoms import AnyAtom, CopyAtom, registry
+from layouts.atoms import CopyAtom, registry
 from tests.verify.edits import Edit, alternatives, applied, edits, entry_of, printed, verified
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
@@ -67,20 +67,15 @@ def test_a_repair_is_verified_by_the_checks_that_were_asked_for(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("of_copies", [True, False], ids=["copies", "atoms"])
-def test_every_printed_repair_verifies_in_a_large_sample(of_copies: bool, seed: int, tmp_path: Path) -> None:
-    atoms = [name for name, atom in whole().items() if isinstance(atom, CopyAtom) == of_copies]
-    names = tuple(random.Random(seed).sample(atoms, 12))
-    counts = few(frozenset({Check.ISA}), names, 8, seed, tmp_path)
-    assert counts["repaired"] >= 9 * counts["no repair"], counts
-
-
-def whole() -> dict[str, AnyAtom]:
-    """Return the registered atoms that are right and can be compared."""
+def test_every_printed_repair_verifies_in_a_large_sample(of_copies: bool, tmp_path: Path) -> None:
+    """Four edits of each of twelve atoms; `python -m benchmarks.attack` takes as many as one asks for."""
+    claimed = [atom for atom in registry().values() if atom.ptx and not atom.known_defect and not atom.expect]
+    sampled = random.Random(0).sample([atom for atom in claimed if isinstance(atom, CopyAtom) == of_copies], 12)
     right = AtomChecker(frozenset({Check.ISA}))
-    found = {name: atom for name, atom in registry().items() if atom.ptx and not atom.known_defect and not atom.expect}
-    return {name: atom for name, atom in found.items() if right.case(atom).status == "VERIFIED"}
+    names = tuple(atom.name for atom in sampled if right.case(atom).status == "VERIFIED")
+    counts = few(frozenset({Check.ISA}), names, 4, 0, tmp_path)
+    assert counts["repaired"] >= 9 * counts["no repair"], counts
 
 
 def repairs_of(name: str, folder: Path, **keys: object) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from lanecheck_console.progress import Progress
+from lanecheck.console.progress import Progress
 from proofs.symbolic.attempt import Stopped
 from verify.campaign import report, tasks
 from verify.campaign import run as running

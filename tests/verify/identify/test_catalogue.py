@@ -11,7 +11,7 @@ import pytest
 
 import isa_tables
 from isa_tables.tables import SHIPPED
-from lanecheck_console.digests import sealed, unsealed
+from lanecheck.console.digests import sealed, unsealed
 from layouts.arrays import np
 from verify.identify import catalogue, making
 from verify.identify.command import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console import cores
+from lanecheck.console import cores
 
 
 @pytest.mark.parametrize(

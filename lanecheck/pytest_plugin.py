@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
-HOME = Path(__file__).resolve().parent  # the folder of this module and of our packages
+HOME = Path(__file__).resolve().parents[1]  # the folder of our packages
 CHECKS = ("isa", "proof", "gpu")
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
@@ -175,7 +175,7 @@ def fault() -> str:
     """Why the modules that an import would find are not ours, in one line; empty where they are."""
     line = shadowed()
     if not line:
-        from lanecheck_console import installation
+        from lanecheck.console import installation
 
         importlib.import_module("verify")  # that it is ours is seen in its content
         line = installation.fault()
@@ -269,7 +269,7 @@ class Shown:
 
     def toterminal(self, writer: Any) -> None:  # of a class that pytest does not export
         """Print the report within the terminal's columns."""
-        from lanecheck_console.columns import fitted
+        from lanecheck.console.columns import fitted
 
         writer.write(fitted(self.text, writer.fullwidth))
 

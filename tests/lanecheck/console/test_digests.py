@@ -7,13 +7,13 @@ import hashlib
 import subprocess
 import sys
 
-from lanecheck_console.digests import blake2b, sha256, shake_128
+from lanecheck.console.digests import blake2b, sha256, shake_128
 
 TEXTS = [b"", b"lanecheck", bytes(range(256)) * 33]
 LACKING = """
 import sys
 sys.modules.update(dict.fromkeys({names}))
-from lanecheck_console import digests
+from lanecheck.console import digests
 print(digests.sha256(b"lanecheck").hexdigest(), "_hashlib" in sys.modules)
 """
 

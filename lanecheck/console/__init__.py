@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all commands need and no check rests on: the installation's check, the arguments' frame, the progress line.
 
-Imports the standard library only (and rich for the progress line, where it is installed). Like `lanecheck_pytest` it
-has a name of its own, so that no file of a user's hides it.
+Imports the standard library only (and rich for the progress line, where it is installed).
 """
 
 __all__: list[str] = []

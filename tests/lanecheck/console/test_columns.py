@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console.columns import fitted
+from lanecheck.console.columns import fitted
 from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
@@ -18,7 +18,7 @@ from verify.movement import command as movement
 from verify.mutate import command as mutate
 from verify.tiling import command as tiling
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REPORTS = {
     "atoms": (atom, ["SM80_16x8x16"], "SM80_16x8x16_F16F16F16F16_TN "),
     "one, in detail": (atom, ["SM70_8x8x4_F32F16F16F32_NT", "-v"], "SM70_8x8x4_F32F16F16F32_NT "),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REFUTED = "verify.layout (4,8):(8,1) --onto 4x4"
 CALLS = {
     REFUTED: 1,

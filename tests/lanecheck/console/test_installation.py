@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console import installation
+from lanecheck.console import installation
 
 
 def test_another_package_has_one_of_our_names_and_was_installed(

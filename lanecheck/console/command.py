@@ -10,9 +10,9 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from lanecheck_console import installation, interrupts
-from lanecheck_console.exits import RULE, Exit
-from lanecheck_console.streams import tolerant
+from lanecheck.console import installation, interrupts
+from lanecheck.console.exits import RULE, Exit
+from lanecheck.console.streams import tolerant
 
 
 class Version(argparse.Action):

@@ -13,7 +13,8 @@ import sys
 from contextlib import suppress
 from functools import cache
 
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # pathlib takes a fifth of `lanecheck --help`
+# The folder of our packages; pathlib takes a fifth of `lanecheck --help`.
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 

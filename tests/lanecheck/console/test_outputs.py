@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lanecheck_console.outputs import Unwritable, output, unwritable, write_file
+from lanecheck.console.outputs import Unwritable, output, unwritable, write_file
 
 NAMELESS = "''"
 
@@ -80,7 +80,7 @@ def test_what_may_not_be_written(
 
 LIMITED = """
 import resource, sys
-from lanecheck_console.outputs import Unwritable, write_file
+from lanecheck.console.outputs import Unwritable, write_file
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     write_file(sys.argv[1], "x" * 5000)
@@ -172,7 +172,7 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
 
 TWICE = """
 import sys
-from lanecheck_console.outputs import write_file
+from lanecheck.console.outputs import write_file
 print("before", flush=True)
 write_file(sys.argv[1], "report\\n")
 print("after", flush=True)
@@ -192,11 +192,11 @@ def test_the_name_of_stdout_is_stdout_and_cuts_nothing(tmp_path: Path, name: str
     assert log.read_text() == "kept\nbefore\nreport\nafter\n"
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # What writes otherwise: a file of its own in a folder for a while, or lines that are added one by one.
 IN_PLACE = {
-    "lanecheck_console/outputs.py": "the helper",
-    "lanecheck_console/streams.py": "the streams of the process",
+    "lanecheck/console/outputs.py": "the helper",
+    "lanecheck/console/streams.py": "the streams of the process",
     "verify/scan/compiler.py": "a source in a temporary folder",
     "verify/maps/child.py": "the answers of a child process",
     "verify/maps/isolation.py": "the errors of a child process",
@@ -220,7 +220,7 @@ def writes(path: Path) -> Iterator[int]:
 
 
 def test_every_file_is_written_by_the_one_function_that_tears_none() -> None:
-    packages = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck_console")
+    packages = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck")
     found = {
         f"{path.relative_to(ROOT)}:{line}"
         for package in packages

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lanecheck_console import progress
-from lanecheck_console.progress import Progress, each
+from lanecheck.console import progress
+from lanecheck.console.progress import Progress, each
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 class Clock:

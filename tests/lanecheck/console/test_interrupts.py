@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # A command in which an import of a module raises the signal; `sys.meta_path` sees each module before it is loaded.
 PLANTED = """
 import os, runpy, signal, sys
@@ -27,9 +27,9 @@ importlib.import_module({package!r})
 runpy.run_module({words!r}[0], run_name="__main__", alter_sys=True)
 """
 MODULES = {
-    "verify.layout": ("typing", "lanecheck_console.installation", "verify.core.errors", "verify.cli.output"),
+    "verify.layout": ("typing", "lanecheck.console.installation", "verify.core.errors", "verify.cli.output"),
     "verify.atom": ("verify.cli.ending", "verify.atom.command", "layouts"),
-    "gpu_checks.banks": ("gpu_checks.banks.command", "lanecheck_console.installation"),
+    "gpu_checks.banks": ("gpu_checks.banks.command", "lanecheck.console.installation"),
     "gpu_checks.probe": ("gpu_checks.worker",),
     "proofs.laws.certificates": ("proofs.laws.decide",),
 }
@@ -56,8 +56,8 @@ def test_ctrl_c_at_any_time_prints_no_line_of_our_code(command: str) -> None:
     """A real signal at ten moments. Before our first lines have run, which set the handler, Python prints its own."""
     first = [
         f"{command.partition('.')[0]}/__init__.py",
-        "lanecheck_console/__init__.py",
-        "lanecheck_console/interrupts.py",
+        "lanecheck/console/__init__.py",
+        "lanecheck/console/interrupts.py",
     ]
     for moment in range(10):
         words = [sys.executable, "-m", command, *(["SM61_DP4A", "-q"] if command == "verify.atom" else ["--list"])]

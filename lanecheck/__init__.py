@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lanecheck for Python: decide whether every element is in the right lane.
+
+>>> import lanecheck
+>>> lanecheck.verify_atom("SM80_16x8x16_F32F16F16F32_TN").check()
+<Report OK: 1 VERIFIED>
+
+Each name is loaded when it is asked for: `import lanecheck` loads no other module, since pytest imports the plugin,
+`lanecheck.pytest_plugin`, in every repository of an environment. `lanecheck.console` holds what every command needs.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` is a module too: Ctrl-C while it loads would be a traceback, see `console.interrupts`
+
+if TYPE_CHECKING:
+    from layouts import Layout
+    from verify import (
+        Report,
+        verify_atom,
+        verify_identify,
+        verify_index,
+        verify_layout,
+        verify_map,
+        verify_movement,
+        verify_tiling,
+    )
+
+__all__ = [
+    "Layout",
+    "Report",
+    "verify_atom",
+    "verify_identify",
+    "verify_index",
+    "verify_layout",
+    "verify_map",
+    "verify_movement",
+    "verify_tiling",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a name from the package that has it; AttributeError if this one offers no such name."""
+    if name in __all__:
+        from importlib import import_module
+
+        return getattr(import_module("layouts" if name == "Layout" else "verify"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Name what is offered, so that a shell completes what isn't loaded yet."""
+    return sorted([*globals(), *__all__])
