@@ -133,12 +133,12 @@ def ends(path: Path) -> str:
 
 
 def test_a_command_is_run_in_one_way() -> None:
-    """The module that is named: a folder by its `__main__.py` alone, as a process of ours in verify."""
+    """The module that is named: a folder by its `__main__.py` alone, as a process of ours in verify and lanecheck."""
     run = {path.relative_to(ROOT).as_posix(): ends(path) for path in SOURCES if path.parts[-2] != "adapters"}
     run = {name: how for name, how in run.items() if how and name.startswith(PACKAGES)}
     assert len(run) > 20
     assert [name for name in run if name.endswith("command.py")] == []
-    ours = {name: how for name, how in run.items() if name.startswith("verify/") and name not in CHILDREN}
+    ours = {name: how for name, how in run.items() if name.startswith(("verify/", "lanecheck/")) and name not in CHILDREN}
     assert [name for name, how in ours.items() if not PROCESS.match(how)] == []
-    others = {how for name, how in run.items() if not name.startswith("verify/")}
+    others = {how for name, how in run.items() if not name.startswith(("verify/", "lanecheck/"))}
     assert others == {"raise SystemExit(main())"}
