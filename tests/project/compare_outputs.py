@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python tests/project/compare_outputs.py REV`: does every command still print, byte for byte, what it printed at REV?
+"""`python -m tests.project.compare_outputs REV`: does every command still print, byte for byte, what it printed at REV?
 
-The command lines of `command_lines.toml`, right, wrong and malformed, run in the working tree and in a checkout of REV:
+The command lines of tests/spec, right, wrong and malformed, run in the working tree and in a checkout of REV:
 stdout, stderr, exit code and every file written are compared, after a change that must not change any output. No result
 is kept between runs.
 """
@@ -12,18 +12,17 @@ import argparse
 import difflib
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.spec.observe import lines_of, load_lines, words_of
+
 ROOT = Path(__file__).parents[2]
-LINES = Path(__file__).with_name("command_lines.toml")
 VARYING = (  # text that differs from run to run
     (r"\b\d+(\.\d+)? ?(ms|s|ns|us)\b", "TIME"),
     (r'("?seconds"?:?) ?[\d.e-]+', r"\1 TIME"),
@@ -45,9 +44,8 @@ class Printed:
         with tempfile.TemporaryDirectory() as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_bytes(text.encode("utf-8", "surrogateescape"))
-            words = [word.replace("@", f"{folder}/") for word in shlex.split(line)]
             run = subprocess.run(
-                [sys.executable, "-m", *words],
+                [sys.executable, "-m", *words_of(line, folder)],
                 cwd=tree,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
@@ -83,8 +81,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="command lines that contain this")
     options = parser.parse_args()
-    listed = tomllib.loads(LINES.read_text(encoding="utf-8"))
-    lines = [line for line in listed["lines"].splitlines() if line.strip() and options.only in line]
+    listed = load_lines()
+    lines = [line for command in listed["lines"] for line in lines_of(command) if options.only in line]
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before"
         subprocess.run(["git", "worktree", "add", "--detach", "-q", str(before), options.rev], cwd=ROOT, check=True)
