@@ -16,6 +16,7 @@ from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.xdist_group("atlas")  # `whole` is made once a run
 
 
 GROUPS = {  # what the README's rows are called, and how the mnemonics in them begin

@@ -16,6 +16,8 @@ from verify.core.errors import Exit
 from verify.core.verdict import Check, Claim, Evidence, Property, Status, Verdict
 from verify.report import Case
 
+pytestmark = pytest.mark.xdist_group("atlas")  # `whole` is made once a run
+
 ISA = frozenset({Check.ISA})
 NAMES = ("SM61_DP4A", "SM80_16x8x8_F16F16F16F16_TN", "SM75_U32x1_LDSM_N", "SM80_16x8x16_F32F16F16F32_TN", "SM61_DP2A")
 ATOMS = [registry()[name] for name in NAMES]

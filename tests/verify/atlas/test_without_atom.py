@@ -21,7 +21,7 @@ from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
 from verify.core.verdict import Check
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("without_atom")]  # its fixtures are made once a run
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("atlas")]  # its fixtures are made once a run
 
 BARE = tuple(without_atom(registry().values()))
 SPARSE = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
