@@ -63,11 +63,16 @@ def observe(line: str) -> dict[str, Any]:
         paths = [path for path in sorted(Path(folder).rglob("*")) if path.is_file()]
         found = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
         texts = {name: text for name, text in found.items() if text != given.get(name)}
-        files = {name: reduce(text.replace(f"{folder}/", "@"), name) for name, text in texts.items()}
-        shown = reduce(out.replace(f"{folder}/", "@")) if out.strip() else None
+        files = {name: reduce(_anywhere(text, folder), name) for name, text in texts.items()}
+        shown = reduce(_anywhere(out, folder)) if out.strip() else None
     said = [one for one in err.splitlines() if one.strip() and not SILENT.match(one)]
     parts = {"exit": code, "stderr": len(said), "stdout": shown, "files": files}
     return {name: part for name, part in parts.items() if part or name == "exit"}
+
+
+def _anywhere(text: str, folder: str) -> str:
+    """Name the folder of a line's files, and the way from there to ours, as they are called on any machine."""
+    return text.replace(f"{folder}/", "@").replace(f"{os.path.relpath(ROOT, folder)}/", "")
 
 
 def _run(module: str, *words: str) -> tuple[int, str, str]:
