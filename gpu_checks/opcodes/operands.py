@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
 from gpu_checks.opcodes.forms import Form, Part
-from gpu_checks.opcodes.values import BITS, LANES, column, drawn
+from gpu_checks.opcodes.values import BITS, LANES, column, draw_choices
 
 _SIZES = (32, 32, 16, 8)  # lanes of a group in each warp
 _SIZE = np.repeat(np.array(_SIZES), 32)
@@ -41,7 +41,7 @@ def columns(form: Form, place: int) -> list[Array]:
         return [_together(form, part, place)]
     if part.kind == "u32" and _is_amount(form, place):
         eight = form.group in _EIGHT_BITS
-        return [drawn(_AMOUNTS if eight else (*_AMOUNTS, *_BEYOND), f"{part.role} {place}")]
+        return [draw_choices(_AMOUNTS if eight else (*_AMOUNTS, *_BEYOND), f"{part.role} {place}")]
     if form.group == "divide" and place == 2:
         return [_divisors(form, part)]
     words = max(1, BITS[part.kind] // 64) if part.kind[0] != "f" else 1

@@ -85,12 +85,12 @@ def _observe(probes: Sequence[Probe]) -> Iterator[Computed]:
         return
     for number, probe in enumerate(probes):
         first, again = (
-            loaded.launch(f"p{number}", (1,), LANES, [probe.given, probe.output], [1]).results()[0] for _ in range(2)
+            loaded.launch(f"p{number}", (1,), LANES, [probe.inputs, probe.output], [1]).results()[0] for _ in range(2)
         )
         if (first != again).any():
             yield Computed(probe.form.name, probe.digest, (), "two runs gave different bits")
         else:
-            yield Computed(probe.form.name, probe.digest, tuple(probe.taken(first)))
+            yield Computed(probe.form.name, probe.digest, tuple(probe.split_results(first)))
 
 
 def write(folder: Path, recording: OpcodeRecording) -> Path:

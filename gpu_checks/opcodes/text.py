@@ -57,7 +57,7 @@ class Probe:
         return np.concatenate([np.zeros(0, np.uint8), *parts])
 
     @property
-    def given(self) -> Array:
+    def inputs(self) -> Array:
         """All that its kernel reads."""
         return np.concatenate([guard_columns(self.form), self.operands])
 
@@ -84,9 +84,9 @@ class Probe:
     @property
     def digest(self) -> str:
         """A digest of all that the results depend on but the GPU."""
-        return blake2b(self.text("probe").encode() + self.given.tobytes(), digest_size=8).hexdigest()
+        return blake2b(self.text("probe").encode() + self.inputs.tobytes(), digest_size=8).hexdigest()
 
-    def taken(self, output: Array) -> list[bytes]:
+    def split_results(self, output: Array) -> list[bytes]:
         """Return the bytes of each result, lane by lane, from the output after the kernel ran."""
         return [
             output[one.start : one.start + one.stride * LANES].reshape(LANES, one.stride)[:, : one.size].tobytes()

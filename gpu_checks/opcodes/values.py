@@ -57,7 +57,7 @@ def column(kind: str, place: int) -> Array:
     return _spread_over(_value(kind, place), BITS[kind], f"{kind} {place}")
 
 
-def drawn(choices: Sequence[int], name: str) -> Array:
+def draw_choices(choices: Sequence[int], name: str) -> Array:
     """Return one of the choices for each lane: each of them in turn, then random ones."""
     numbers = _numbers(f"{name} {sorted(choices)}", 8)
     given = [choices[lane] if lane < len(choices) else choices[next(numbers) % len(choices)] for lane in range(LANES)]

@@ -95,8 +95,10 @@ def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int,
     assert stored is not None
     for place, (probe, start) in enumerate(zip(probes, writes, strict=False)):
         span = slice(start, start + len(probe.output))
-        bits = [np.frombuffer(one, np.uint8) for one in probe.taken(stored.plain[span])]
-        known = [np.frombuffer(one, np.uint8) == 0 for one in probe.taken((stored.labels[span] > 0).astype(np.uint8))]
+        bits = [np.frombuffer(one, np.uint8) for one in probe.split_results(stored.plain[span])]
+        known = [
+            np.frombuffer(one, np.uint8) == 0 for one in probe.split_results((stored.labels[span] > 0).astype(np.uint8))
+        ]
         found[probe.form.name] = Interpreted(tuple(bits), tuple(known), alarm=alarms.get(place, ""))
     return {}
 

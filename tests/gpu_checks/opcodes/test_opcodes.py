@@ -95,7 +95,7 @@ def test_values_have_edges_and_equal_operands_and_stay_what_they_are():
     assert (first[64:80] == second[64:80]).all() and (first[:64] != second[:64]).sum() > 50
     assert {0, 2**31, 2**32 - 1, 2**24 + 3} <= {*(column("u32", 0) & np.uint64(0xFFFFFFFF)).tolist()}
     assert len({*(column("s8", 0) >> np.uint64(8)).tolist()}) > 100, "nothing above the value is there to be ignored"
-    whole = b"".join(probe.given.tobytes() for probe in SOME)
+    whole = b"".join(probe.inputs.tobytes() for probe in SOME)
     assert blake2b(whole, digest_size=8).hexdigest() == "21ea408ca57431ea"
 
 
