@@ -135,7 +135,8 @@ def verified(name: str, entry: Mapping[str, Any], folder: Path, checker: AtomChe
 
 
 LAYOUT = re.compile(
-    r"(?:in (\w+), )?(?:one stride|two strides swapped|the ISA's layout|as \w+|one profile): (\S+:\S+)(?:\s{2,}.*)?"
+    r"(?:in (\w+), )?(?:one (?:stride|extent|profile)|two (?:strides|extents) swapped|the ISA's layout|as \w+)"
+    r": (\S+:\S+)(?:\s{2,}.*)?"
 )
 KEY = re.compile(r"(?:give|declare) (\w+ = .*)")
 

@@ -32,6 +32,7 @@ from verify.binding.completion import EXTENTS, fragment_of, in_order, spaces
 from verify.binding.copy import CopyOperand, adapted
 from verify.binding.relabelling import order
 from verify.core.digits import walks
+from verify.core.repair import fold
 from verify.core.verdict import Scope, Status, Verdict
 from verify.evidence import repair
 from verify.evidence.repair import Candidate
@@ -60,7 +61,8 @@ def edit_atom(atom: AnyAtom, keys: Keys) -> AnyAtom:
 def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, verified: Verified) -> list[Verdict]:
     """Return the verdicts on an atom, those refuted with a repair if one makes the whole atom right.
 
-    A relabelling and the layouts that make it unnecessary are two repairs, and both are shown.
+    A relabelling and the layouts that make it unnecessary are two repairs, and both are shown. If one key mends all,
+    the other refutations follow from it.
     """
     if not any(verdict.status.refuted for verdict in verdicts) or any(one.contradiction for one in verdicts):
         return list(verdicts)
@@ -76,11 +78,13 @@ def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, v
     shown = list(verdicts)
     for change in filter(None, (first, second)):
         for part, words in change.words.items():
-            _show(shown, part, words, part in change.keys and part in subject.atom.operands)
+            at = _show(shown, part, words, part in change.keys and part in subject.atom.operands)
+            if change is second and len(change.keys) == 1:
+                shown = fold(shown, at)
     return shown
 
 
-def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> None:
+def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> int:
     """Put a repair at the claim that it mends: on equality of its part, else of its part, else on the instruction.
 
     A layout that stands at the claim on another part names its own.
@@ -95,6 +99,7 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> No
         words = f"in {part}, {words}" if is_layout and not own else words
         text = "; or ".join(filter(None, [wrong.repair, words]))
         verdicts[at] = verdicts[at]._replace(counterexample=wrong._replace(repair=text))
+    return at
 
 
 def _relabel(subject: BoundAtom, verdicts: Sequence[Verdict]) -> Iterator[KeyChange]:

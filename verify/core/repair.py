@@ -2,7 +2,8 @@
 """The one path from a proposal to a repair that is shown: the whole subject, with it put in, is verified again.
 
 A check that refutes a claim may propose changes of the subject's spec, because it knows what is wrong. It doesn't know
-whether the other claims are true with them, so a proposal isn't shown before everything was checked again.
+whether the other claims are true with them, so a proposal isn't shown before everything was checked again. If one
+change mends everything, the other refutations are its consequences, and a report tells them with it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from verify.core.errors import SpecError
-from verify.core.verdict import Counterexample, Verdict
+from verify.core.verdict import Counterexample, Status, Verdict
 
+# Two mistakes in one map refute these independently, although one other map mends them: `verify.evidence.cause` tells.
+OF_A_MAP = frozenset({"in_bounds", "ownership", "equals_isa"})
 TOGETHER = ", together with the other repairs"
 
 
@@ -39,7 +42,25 @@ def settle(verdicts: Iterable[Verdict], spec: Any, verified: Callable[[Any], boo
     for at, one in wrong.items():
         words = [f"{one.proposals[0].words}{TOGETHER}"] if together else alone[at]
         found[at] = found[at]._replace(counterexample=_without(one)._replace(repair="; or ".join(words)))
+    mended = next((at for at, words in alone.items() if words), None)
+    if mended is not None:
+        found = fold(found, mended)
     return [verdict._replace(evidence=tuple(map(_settle, verdict.evidence))) for verdict in found]
+
+
+def fold(verdicts: list[Verdict], at: int) -> list[Verdict]:
+    """Return the verdicts; those refuted elsewhere name the claim number `at` as their cause, because it mends them."""
+    cause = verdicts[at].claim
+
+    def follows(one: Verdict) -> bool:
+        wrong, claim = one.counterexample, one.claim
+        own = claim.part == cause.part and {claim.prop.key, cause.prop.key} <= OF_A_MAP
+        return one.status is Status.REFUTED and not own and not (one.contradiction or (wrong and wrong.repair))
+
+    def folded(one: Verdict) -> Verdict:
+        return one._replace(cause=cause.prop.key, cause_part=None if one.claim.part == cause.part else cause.part)
+
+    return [folded(one) if number != at and follows(one) else one for number, one in enumerate(verdicts)]
 
 
 def _settle(evidence: Any) -> Any:

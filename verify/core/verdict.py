@@ -287,7 +287,13 @@ class Verdict(NamedTuple):
     counterexample: Counterexample | None = None  # where the status is REFUTED or RELABELLED
     reason: str = ""  # why it is UNCHECKED or UNKNOWN
     place: Place | None = None  # where what it is about is written
-    cause: str = ""  # the key of the property of the same part whose refutation explains this one
+    cause: str = ""  # the key of the property whose refutation explains this one
+    cause_part: str | None = None  # the part which that claim is about; None if it is this claim's own
+
+    @property
+    def explained_by(self) -> tuple[str, str]:
+        """The part and the property's key of the claim that explains this one; empty keys explain nothing."""
+        return (self.claim.part if self.cause_part is None else self.cause_part), self.cause
 
     @property
     def contradiction(self) -> bool:

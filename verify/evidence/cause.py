@@ -3,7 +3,7 @@
 
 A map equals the ISA's at a point where their difference D is 0. One wrong stride makes D a multiple of one digit of one
 input, D(x) = c * (x // d % n), and a map that is right but for that leaves its tile and misses elements only by it. Two
-mistakes have no such D, and keep their blocks unless one edit was found that mends everything. Without an instruction:
+mistakes have no such D: they keep two blocks unless one edit was found that mends everything. Without an instruction:
 where no element has too many owners and there are just as many points as owners, the elements that lack one are those
 of the points outside.
 """
@@ -19,13 +19,18 @@ from typing import NamedTuple, TypeAlias
 from layouts.atoms import Atom
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import lane_of
+from verify.core.repair import OF_A_MAP
 from verify.core.verdict import Status, Verdict
 
 Point: TypeAlias = "tuple[int, ...]"
 Rows: TypeAlias = "Sequence[Sequence[Point]]"  # the image of each point, by its two inputs
-ONE_EDIT = ("one stride", "one constant", "one basis")  # repairs of a single mistake
+ONE_EDIT = (  # repairs of a single mistake
+    "one stride", "one extent", "one constant", "one basis", "one profile",
+    "two strides swapped", "two extents swapped", "two bases exchanged", "m and n exchanged",
+)  # fmt: skip
 MOST = 1 << 16  # points of an operand: beyond, each refutation is told by itself
 BOUNDS, OWNERS, EQUALS = "in_bounds", "ownership", "equals_isa"
+OF_ALL = frozenset({"product", "relation", "equals_absolute"})  # claims that rest on the maps of all operands
 
 
 class Compared(NamedTuple):
@@ -40,21 +45,26 @@ class Compared(NamedTuple):
 
 def folded(verdicts: Sequence[Verdict], operand: Callable[[str], Compared | None]) -> list[Verdict]:
     """Return the verdicts; those that follow from another one of their operand name it as their `cause`."""
-    refuted = [v for v in verdicts if v.status is Status.REFUTED and v.claim.prop.key in (BOUNDS, OWNERS, EQUALS)]
+    refuted = [v for v in verdicts if v.status is Status.REFUTED and v.claim.prop.key in OF_A_MAP and not v.cause]
     causes: dict[tuple[str, str], str] = {}
     for part, count in Counter(v.claim.part for v in refuted).items():
         own = [v for v in refuted if v.claim.part == part]
-        if count < 2 or any(v.contradiction for v in own) or (compared := operand(part)) is None:
+        if count < 2 or any(v.contradiction for v in own):
             continue
-        keys = {v.claim.prop.key for v in own}
-        if any(map(_is_mended_by_one_edit, own)) or (EQUALS in keys and is_one_step(compared)):
+        keys, compared = {v.claim.prop.key for v in own}, operand(part)
+        if any(map(_is_mended_by_one_edit, own)) or (EQUALS in keys and compared and is_one_step(compared)):
             causes |= {(part, key): EQUALS for key in keys - {EQUALS}}
-        elif {BOUNDS, OWNERS} <= keys and _lacks_only_what_is_outside(compared):
+        elif {BOUNDS, OWNERS} <= keys and compared and _lacks_only_what_is_outside(compared):
             causes[part, OWNERS] = BOUNDS
-    return [
-        v._replace(cause=causes.get((v.claim.part, v.claim.prop.key), "")) if v.status is Status.REFUTED else v
-        for v in verdicts
-    ]
+        elif len(keys) > 2:  # a map that equals the ISA's has its owners
+            causes[part, OWNERS] = EQUALS
+    return [_because(v, causes.get((v.claim.part, v.claim.prop.key), "")) for v in verdicts]
+
+
+def _because(verdict: Verdict, cause: str) -> Verdict:
+    return (
+        verdict._replace(cause=cause) if cause and verdict.status is Status.REFUTED and not verdict.cause else verdict
+    )
 
 
 def _is_mended_by_one_edit(verdict: Verdict) -> bool:
@@ -64,11 +74,26 @@ def _is_mended_by_one_edit(verdict: Verdict) -> bool:
 
 
 def of_atom(subject: BoundAtom, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts on an MMA atom, or on a layout as one, with their causes."""
-    if not isinstance(subject.atom, Atom):
-        return list(verdicts)
-    parts = {part.name: part for part in subject.parts if part.well_formed and prod(part.domain) <= MOST}
-    return folded(verdicts, lambda name: _of_operand(subject, parts[name]) if name in parts else None)
+    """Return the verdicts on an atom, or on a layout as one, with their causes."""
+    own = subject.parts if isinstance(subject.atom, Atom) else ()  # the formula of a copy depends on its other side
+    parts = {part.name: part for part in own if part.well_formed and prod(part.domain) <= MOST}
+    return _of_all(folded(verdicts, lambda name: _of_operand(subject, parts[name]) if name in parts else None))
+
+
+def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
+    """Return the verdicts on an atom; if one operand alone is wrong, the claims on all of them follow from it."""
+    equal = [v for v in verdicts if v.claim.prop.key == EQUALS]
+    wrong = [v for v in equal if v.status is Status.REFUTED]
+    refuted = [v for v in verdicts if v.status.refuted and v.claim.prop.key not in OF_ALL]
+    if len(wrong) != 1 or any(v.claim.part != wrong[0].claim.part for v in refuted):
+        return verdicts
+    if not all(v.status.confirmed for v in equal if v is not wrong[0]):
+        return verdicts
+    return [
+        v._replace(cause=EQUALS, cause_part=wrong[0].claim.part)
+        if v.status is Status.REFUTED and v.claim.prop.key in OF_ALL and not (v.cause or v.contradiction) else v
+        for v in verdicts
+    ]  # fmt: skip
 
 
 def _of_operand(subject: BoundAtom, part: BoundOperand) -> Compared:

@@ -42,7 +42,27 @@ def find(part: BoundOperand, wanted: Table) -> Candidate | None:
             if np.array_equal(batched.table(candidate), wanted):
                 return Candidate(how, candidate, f"      {points} (now {now})")
     found = fit(wanted) if wanted.size else None
-    return None if found is None or found == layout else Candidate("the ISA's layout", found)
+    return None if found is None or found == layout else Candidate(_difference(layout, found), found)
+
+
+def _difference(given: Layout | None, right: Layout) -> str:
+    """Return in words by how little a layout differs from the right one, modes of extent 1 left out.
+
+    >>> right = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
+    >>> _difference(Layout.parse("((4,8),(4,2,1)):((32,1),(16,8,9))"), right), _difference(Layout.parse("4:1"), right)
+    ('one extent', "the ISA's layout")
+    """
+    mine, its = ([[*modes(*half)] for half in halves(one)] if one else [] for one in (given, right))
+    (extents, strides), (others, steps) = (
+        ([n for half in one for n, _ in half if n > 1], [[d for n, d in half if n > 1] for half in one])
+        for one in (mine, its)
+    )
+    wrong = [(n, other) for n, other in zip(extents, others, strict=False) if n != other]
+    if strides == steps and len(wrong) == 1:
+        return "one extent"
+    if strides == steps and len(wrong) == 2 and wrong[0] == wrong[1][::-1]:
+        return "two extents swapped"
+    return "the ISA's layout"
 
 
 def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:

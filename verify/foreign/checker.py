@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.core.errors import SpecError
+from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Claim,
     Counterexample,
     Evidence,
     Property,
+    Proposal,
     Scope,
     Status,
     Verdict,
@@ -27,10 +30,13 @@ from verify.core.verdict import (
 )
 from verify.index import bind
 from verify.index.properties import EQUALS, drawn, operand_verdicts
-from verify.index.repair import right
+from verify.index.repair import expressions, listed
+from verify.index.spec import IndexSpec
 from verify.maps import findings
 from verify.maps.answers import ForeignMap, MissingMap
+from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import FragmentMap, grid
+from verify.maps.operand import coordinates, elements
 from verify.report import Alone, Case
 
 if TYPE_CHECKING:
@@ -54,7 +60,7 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
         if found.whole and why.startswith(f"{project} isn't"):
             why = f"it{why.removeprefix(project)}"
         return Case(name, (_missing(name, "", f"couldn't load {project if found.whole else found.name}: {why}"),))
-    verdicts = [*_of_instruction(name, found), *_own_inverse(name, found)]
+    verdicts = settle(_verdicts(name, found), found, partial(_confirms, name))
     layouts = ((found.operand or "map", str(found.map.origin)),)
     refuted = any(one.status is Status.REFUTED for one in verdicts)
     expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
@@ -63,6 +69,16 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
         picture=lambda window: _drawn(name, found, verdicts, window), drawn_by=f"{replay} --format html",
         alone=None if any(one.claim.prop.key == EQUALS.key for one in verdicts) else INVERSE_ALONE,
     )  # fmt: skip
+
+
+def _verdicts(name: str, found: ForeignMap) -> list[Verdict]:
+    return [*_of_instruction(name, found), *_own_inverse(name, found)]
+
+
+def _confirms(name: str, found: ForeignMap) -> bool:
+    """Return whether a map is verified, or its inverse if it was compared with that alone."""
+    verdicts = [one for one in _verdicts(name, found) if found.ptx or one.claim.prop is OWN_INVERSE]
+    return Case(name, tuple(verdicts)).status == "VERIFIED"
 
 
 def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
@@ -78,7 +94,26 @@ def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
         subject = _bound(name, found)
     except SpecError as error:
         return [_missing(name, found.operand, error.problem)]
-    return [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+    verdicts = (verdict for part in subject.parts for verdict in operand_verdicts(subject, part))
+    return [_of_project(verdict, found, subject.spec) for verdict in verdicts]
+
+
+def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict:
+    """Return the verdict with repairs of the project's map, and of an inverse that has the same mistake."""
+    wrong = verdict.counterexample
+    if wrong is None or not wrong.proposals:
+        return verdict
+    follows = found.inverse is not None and wrong_inverse(found.map, found.inverse) is None
+    inputs, outputs = ([axis.name for axis in side] for side in (found.map.inputs, found.map.outputs))
+
+    def change(proposal: Proposal, before: ForeignMap) -> ForeignMap:
+        (part,) = bind.bind(proposal.change(spec)).parts
+        right = part.found.oriented(inputs).reordered(inputs, outputs)
+        return replace(before, map=right, inverse=right if follows else before.inverse)
+
+    words = ", and its inverse follows" * follows
+    proposals = tuple(Proposal(f"{one.words}{words}", partial(change, one)) for one in wrong.proposals)
+    return verdict._replace(counterexample=wrong._replace(proposals=proposals))
 
 
 def _bound(name: str, found: ForeignMap) -> bind.BoundIndex:
@@ -126,9 +161,6 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
             wrong.append((element, strays))
     if not wrong:
         return None
-    back = forward.inverse()
-    first = {one: points[:1] for one, points in back.images.items()}
-    copies = not back.functional
     element, strays = wrong[0]
     says = "has no lane and value"
     if strays:
@@ -139,9 +171,27 @@ def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample 
         f"{forward.show(element)} {says}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {len(list(grid(inverse.outputs)))} elements disagree",),
-        repair=right(replace(back, images=first), f"the inverse of the other{', its first copy,' * copies}"),
+        proposals=_inverse_of(forward),
         unique=len(wrong) == 1,
     )
+
+
+def _inverse_of(forward: FragmentMap) -> tuple[Proposal, ...]:
+    """Return the proposal of the other map's inverse, as expressions that are read again."""
+    back = forward.inverse()
+    first = replace(back, images={one: points[:1] for one, points in back.images.items()})
+    if not (texts := expressions(first)):
+        return ()
+    words = f"the inverse of the other{'' if back.functional else ', its first copy,'} is {listed(texts)}"
+
+    def change(found: ForeignMap) -> ForeignMap:
+        lanes, values = first.inputs
+        names = coordinates(lanes.extent, values.extent) if lanes.name == "lane" else elements(first.inputs)
+        by_axis = dict(zip((axis.name for axis in first.outputs), texts.values(), strict=True))
+        read = IndexFunction(by_axis, first.outputs, names).map("c")
+        return replace(found, inverse=replace(read.inverse(), inputs=forward.inputs, outputs=forward.outputs))
+
+    return (Proposal(words, change),)
 
 
 def _replayed(verdict: Verdict, replay: str) -> Verdict:

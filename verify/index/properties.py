@@ -227,7 +227,6 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     words, keys = repair.find(part, wanted)
     return wrong._replace(
         isa=part.operand.text(),
-        repair="" if keys else words,
         proposals=(Proposal(words, partial(_with_keys, part.name, keys)),) if keys else (),
         replay=subject.spec.replay,
         reproduced=_reproduced(part, point),

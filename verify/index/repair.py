@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small repairs of a map in its user's own text: another constant or basis, or two terms or bases exchanged.
 
-Each candidate is a text that is parsed and evaluated like any other; only one that equals the ISA's map at every point
-is shown.
+Each candidate is a text that is parsed and evaluated like any other. One that equals the ISA's map at every point is
+proposed, and `verify.core.repair` shows it if the whole entry is verified with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import replace
 from itertools import combinations, islice
 from typing import Any
 
+from verify.index import memory
 from verify.index.bind import IndexOperand
+from verify.index.spec import OperandSpec
 from verify.maps import bases
 from verify.maps.c_meaning import Undefined
 from verify.maps.expression import IndexFunction, readings
@@ -26,6 +28,7 @@ MOST = 1500  # candidates, and parts of all of them: less than a second
 MOST_PARTS = 30_000
 LONGEST = 200  # letters of a map that is written
 PROBES = 4  # points at which a candidate is evaluated first
+ROW_COL, LANE_VALUE = ("row", "col"), ("lane", "value")
 POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
 Texts = dict[str, str]
 
@@ -33,13 +36,13 @@ Texts = dict[str, str]
 def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
     """Return the repaired expressions, with the number of points that agree, and the keys that change; else "".
 
-    The map of a table or a function is written as expressions, and no key changes: its user has other code to repair.
+    A table or a function has no text that could be edited, so expressions of C take its place.
     """
     function = part.function
     if part.spec.bases is not None:
         return _of_bases(part, part.spec.bases, wanted)
     if function is None:
-        return right(wanted, "the ISA's map"), {}
+        return _in_place_of(part, wanted)
     now, points = agreement(part.found, wanted)
     probes = part.found.differences(wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
@@ -60,15 +63,34 @@ def _keys(part: IndexOperand, changed: Mapping[str, str]) -> Mapping[str, Any]:
     return {**keys, "let": {**part.spec.let, **let}} if let else keys
 
 
-def right(wanted: FragmentMap, what: str) -> str:
-    """The map as expressions of C, for one that was given by no text; empty where it is not written in two lines."""
+def _in_place_of(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
+    """Return the ISA's map as expressions, and the keys that give it; "" if it isn't written in two lines."""
+    texts = expressions(wanted)
+    if part.in_memory:
+        names = ROW_COL if part.inverse else tuple(memory.keys(wanted))
+    else:
+        names = LANE_VALUE if part.inverse else ROW_COL
+    if not texts:
+        return "", {}
+    own = dict.fromkeys(part.spec.form) if part.spec != OperandSpec() else {}
+    given = dict(zip(names, texts.values(), strict=True))
+    return f"the ISA's map is {listed(texts)}", {**own, "python": "", **given, "lang": "c"}
+
+
+def listed(texts: Texts) -> str:
+    """Return expressions with their names, as a report shows them."""
+    return "; ".join(f"{name} = {text}" for name, text in texts.items())
+
+
+def expressions(found: FragmentMap) -> Texts:
+    """Return an expression of C for each output of a map; none if they don't fit in two lines."""
     from verify.maps.synthesis import as_c
 
     try:
-        text = as_c(wanted)
+        text = as_c(found)
     except MapError:
-        return ""
-    return f"{what} is {text}" if len(text) < LONGEST else ""
+        return {}
+    return dict(line.split(" = ", 1) for line in text.split("; ")) if len(text) < LONGEST else {}
 
 
 def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:

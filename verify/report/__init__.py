@@ -166,9 +166,9 @@ class Case(Judgement):
         return self.alone is None and any(e.status is not Status.UNCHECKED for e in made)
 
     def consequences(self, verdict: Verdict) -> list[Verdict]:
-        """Return the refutations of the same part that a verdict explains."""
-        part, key = verdict.claim.part, verdict.claim.prop.key
-        return [v for v in self.verdicts if v.cause == key and v.claim.part == part]
+        """Return the refutations that a verdict explains."""
+        explains = (verdict.claim.part, verdict.claim.prop.key)
+        return [v for v in self.verdicts if v.cause and v.explained_by == explains]
 
     def source(self, evidence: Evidence) -> str:
         """Return the name of a check as people read it: "points" for `isa` where no instruction was compared."""
@@ -236,6 +236,14 @@ class Case(Judgement):
         other = self.expect and not (self.gap if self.as_known else self.status == Status.UNCHECKED)
         what = "has every operand beside its known defect checked" if self.as_known else f"is {self.status}"
         return f"{what}, its entry expects UNCHECKED" if other else ""
+
+
+def consequence(verdict: Verdict) -> str:
+    """Return a refutation that another one explains, in a line."""
+    wrong, claim = verdict.counterexample, verdict.claim
+    told = "" if wrong is None else f": {'; '.join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))}"
+    part = f"{claim.part} " if verdict.explained_by[0] != claim.part and claim.part else ""
+    return f"so too {verdict.status} {part}{claim.text}{told}"
 
 
 class Failure(NamedTuple):

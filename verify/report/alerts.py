@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a report says against its subjects, one alert each, with the line of the file: for SARIF and for annotations.
 
-An alert is a claim that is not confirmed, a subject that was not checked or that differs from what its entry expects,
-or one that could not be read. A run without alerts ends with exit code 0.
+An alert is a claim that is not confirmed, with the claims that are refuted because of it, a subject that was not
+checked or that differs from what its entry expects, or one that could not be read. A run without alerts ends with exit
+code 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from verify.core.verdict import Place, Status, Verdict
-from verify.report import Case, Report, cut_short, surprise
+from verify.report import Case, Report, consequence, cut_short, surprise
 
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
 
@@ -37,6 +38,7 @@ class Alert:
     part: str = ""  # the operand
     place: Place | None = None  # where it is written
     known: str = ""  # the defect that the entry declares, where it is expected
+    related: tuple[tuple[str, Place], ...] = ()  # the consequences that are written elsewhere, a line each
 
 
 OTHERS = {
@@ -71,6 +73,8 @@ def _other(rule: str, subject: str, text: str, place: Place | None = None, level
 def _of_case(case: Case, report: Report) -> Iterator[Alert]:
     """The alerts on a case: its claims that are not confirmed; of an UNCHECKED case the first that was not checked."""
     for verdict in case.verdicts:
+        if verdict.cause and not case.contradicts(verdict):
+            continue  # it is told with its cause
         if case.contradicts(verdict) or verdict.status in OPEN:
             expected = report.expect_known and case.as_known and verdict.status.refuted
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
@@ -93,7 +97,10 @@ def _open(verdict: Verdict) -> bool:
 
 def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: str = "") -> Alert:
     prop, part = verdict.claim.prop, verdict.claim.part
-    return Alert(prop.key, prop.words, level, case.name, text, part, verdict.place or case.place, known)
+    place = verdict.place or case.place
+    elsewhere = [one for one in case.consequences(verdict) if one.place is not None and one.place != place]
+    related = tuple((consequence(one), one.place) for one in elsewhere if one.place is not None)
+    return Alert(prop.key, prop.words, level, case.name, text, part, place, known, related)
 
 
 def _text(case: Case, verdict: Verdict) -> str:
@@ -105,4 +112,5 @@ def _text(case: Case, verdict: Verdict) -> str:
     lines = [head, "; ".join(filter(None, (wrong.statement, wrong.arithmetic, wrong.extent))), *wrong.damage]
     lines += [f"repair: {wrong.repair}"] if wrong.repair else []
     lines += [f"replay: {wrong.replay}"] if wrong.replay else []
+    lines += map(consequence, case.consequences(verdict))
     return "\n".join([*lines, *(case.contradictions if case.contradicts(verdict) else [])])

@@ -113,10 +113,11 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
     )
     made = element("li", line, id=where)
     if verdict.counterexample is not None and verdict.cause:
-        words = next(v.claim.prop.words for v in case.verdicts if v.claim.prop.key == verdict.cause)
+        part, key = verdict.explained_by
+        words = next(v.claim.prop.words for v in case.verdicts if v.claim.prop.key == key)
         wrong = verdict.counterexample
         told = "; ".join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))
-        made.append(element("p", f"follows from {claim.part} {words}: {told}".replace("  ", " ")))
+        made.append(element("p", f"follows from {part} {words}: {told}".replace("  ", " ")))
     elif verdict.counterexample is not None:
         made.append(_counterexample(verdict.counterexample))
         made.extend([element("code", str(verdict.place))] if verdict.place is not None else ())

@@ -93,6 +93,7 @@ def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
         "contradiction": case.contradicts(verdict),
         "reason": verdict.reason or None,
         **({"cause": verdict.cause} if verdict.cause else {}),
+        **({"cause_part": verdict.cause_part} if verdict.cause_part is not None else {}),
         "evidence": [_evidence(e, verbose) for e in verdict.evidence],
         "counterexample": _counterexample(verdict.counterexample),
         **({"place": verdict.place._asdict()} if verdict.place else {}),

@@ -52,10 +52,16 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
         "level": alert.level.value,
         "message": {"text": alert.text},
         **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
+        **({"relatedLocations": [*map(_related, alert.related)]} if alert.related else {}),  # 3.27.22
         "partialFingerprints": {"subject/v1": hashlib.sha256(what.encode()).hexdigest()[:32]},
         **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
         "properties": {"subject": alert.subject, "part": alert.part},
     }
+
+
+def _related(consequence: tuple[str, Place]) -> dict[str, Any]:
+    text, place = consequence
+    return {"physicalLocation": _location(place), "message": {"text": text}}
 
 
 def _location(place: Place) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
-from verify.report import Case, Report, cut_short, surprise, tally
+from verify.report import Case, Report, consequence, cut_short, surprise, tally
 
 NAME_WIDTH = 44
 MANY = 24  # subjects, from which on a table of them follows, and the most rows that it has
@@ -171,9 +171,7 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     elif others:
         yield f"  also {'; '.join(_brief(case, e) for e in others)}"
     for one in case.consequences(verdict):
-        wrong = one.counterexample
-        told = "" if wrong is None else f": {'; '.join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))}"
-        yield f"  so too {one.status} {one.claim.text}{told}"
+        yield f"  {consequence(one)}"
         yield from (f"      {describe(case, evidence)}" for evidence in one.evidence if verbose)
 
 

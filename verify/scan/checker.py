@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -18,12 +18,14 @@ from layouts.text import parse_shape_stride
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
 from verify.binding.completion import completed
+from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     Claim,
     Counterexample,
     Place,
     Property,
+    Proposal,
     Scope,
     Verdict,
     finding,
@@ -36,7 +38,7 @@ from verify.scan.assembly import Function, offset_of
 from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.operands import find_faults, has_named_operands
-from verify.scan.registers import compared
+from verify.scan.registers import compared, repaired
 from verify.scan.tensor_memory import find_fault
 from verify.scan.traits import Definition, Instance
 from verify.scan.values import Named, Needs, Tv, Unread
@@ -67,12 +69,17 @@ class Scanner:
             yield self.case(definition, instance)
 
     def case(self, definition: Definition, instance: Instance) -> Case:
-        """All verdicts on one instance."""
-        name, place = instance.name, definition.place
+        """Return all verdicts on one instance, with repairs under which the whole instance is verified."""
         try:
             found, issued = self._function(instance.operation)
         except (Unread, Needs) as error:
-            return unread(name, place, str(error))
+            return unread(instance.name, definition.place, str(error))
+        return _settled(lambda one: self._case(definition, instance, one, issued), found)
+
+    def _case(
+        self, definition: Definition, instance: Instance, found: Function | None, issued: list[list[str]]
+    ) -> Case:
+        name, place = instance.name, definition.place
         if definition.sort == "copy" and issues_in_memory(issued):
             listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
             expect = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
@@ -125,16 +132,18 @@ class Scanner:
     def alone(self, struct: Item) -> Iterator[Case]:
         """Yield the case of an operation that no definition has traits of, if it has inline assembly."""
         found = self.operations.alone(struct)
-        if found is None or not found.asms:
-            return
+        if found is not None and found.asms and (case := self._alone(struct, found)) is not None:
+            yield _settled(lambda one: self._alone(struct, one) or case, found)
+
+    def _alone(self, struct: Item, found: Function) -> Case | None:
         issued = found.issued
         verdicts = [*self._assembly(struct.name, found, issued), *self._mnemonics(struct.name, found, issued)]
         if not verdicts:
-            return
+            return None
         unknown = [one.reason for one in verdicts if one.reason]
         known = bool(issued) and not any(asm.unread for asm in found.asms) and not self._strays(struct.name, found)
         expect = f"UNCHECKED: {unknown[0]}" if unknown and known else ""
-        yield Case(struct.name, tuple(verdicts), expect=expect, place=verdicts[0].place)
+        return Case(struct.name, tuple(verdicts), expect=expect, place=verdicts[0].place)
 
     def _mnemonics(
         self, name: str, found: Function | None, issued: list[list[str]], rejected_only: bool = False
@@ -193,8 +202,10 @@ class Scanner:
             return
         first = wrong[0] if wrong else None
         also = tuple(f"{one.place}: {one.text}" for one in wrong[1:])
+        better = repaired(found, wrong)
+        proposals = (Proposal(better[0], lambda _, arrays=better[1]: replace(found, arrays=arrays)),) if better else ()
         counterexample = (
-            Counterexample({}, first.text, damage=also, repair=first.repair, replay=self._replay(name))
+            Counterexample({}, first.text, damage=also, proposals=proposals, replay=self._replay(name))
             if first else None
         )  # fmt: skip
         evidence = finding(Check.ISA, counterexample, "array by array", len(seen), "text of the header")
@@ -235,6 +246,18 @@ class Scanner:
             if one.known_defect:
                 found.setdefault(one.name.partition("<")[0], []).append(one)
         return found
+
+
+def _settled(make: Callable[[Any], Case], found: Function | None) -> Case:
+    """Return the case of a function, its repairs verified: with them nothing is refuted or unknown."""
+
+    def is_mended(one: Function) -> bool:
+        case = make(one)
+        arrays = [verdict for verdict in case.verdicts if verdict.claim.prop is DECLARED]
+        return case.status in ("VERIFIED", "UNCHECKED") and all(one.status.confirmed for one in arrays)
+
+    case = make(found)
+    return replace(case, verdicts=tuple(settle(case.verdicts, found, is_mended)))
 
 
 def as_cplusplus(part: str, repair: str) -> str:

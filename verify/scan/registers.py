@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from isa_tables import IsaError
 from isa_tables.signature import signature
 from verify.core.verdict import Place
-from verify.scan.assembly import NAME, Array, Asm, Function, written
+from verify.scan.assembly import NAME, Array, Asm, Function
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
 from verify.scan.operands import read_numbers
@@ -37,11 +37,11 @@ IN_MEMORY = {"[tmeta]": "E", "[sfa]": "SFA", "[sfb]": "SFB"}  # operands of an i
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An array that is not what is taken: in words, and the declaration that would be right, if that is known."""
+    """An array that is not what is taken: in words, and the array that may be right, if that is known."""
 
     place: Place
     text: str
-    repair: str = ""
+    right: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,19 @@ def compared(found: Function) -> tuple[list[Array], list[Fault]]:
     return [one for one in found.arrays if one.part in seen], [
         faults[one.part] for one in found.arrays if one.part in faults
     ]
+
+
+def repaired(found: Function, faults: Sequence[Fault]) -> tuple[str, tuple[Array, ...]] | None:
+    """Return the declarations that may be right, as C++, and all arrays with them; None if one isn't known.
+
+    Arrays are repaired together, because the function is right only if all of them are.
+    """
+    right = {one.right.part: one.right for one in faults if one.right is not None}
+    if not right or len(right) < len(faults):
+        return None
+    arrays = tuple(right.get(one.part, one) for one in found.arrays)
+    words = (f"using {part}Registers = {one.declared};" for part, one in right.items())
+    return " ".join(words), arrays
 
 
 def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict[str, Taken]]:
@@ -183,8 +196,9 @@ def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | N
     kinds = [types_of[name] for name in taken.names]
     other = next((one for one in kinds if _differs(array.type, one)), array.type)
     if array.count == 0 or len(taken.names) != array.count or other != array.type:
-        right = written(kinds[0] if array.count == 0 and kinds[0] is not None else other, len(taken.names))
-        return _said(array, f"the assembly takes {right}: {_listed(taken.names)}", right)
+        kind = kinds[0] if array.count == 0 and kinds[0] is not None else other
+        right = replace(array, type=kind, count=len(taken.names))
+        return _said(array, f"the assembly takes {right.declared}: {_listed(taken.names)}", right)
     for name, constraint in taken.constraints.items():
         letter = constraint.lstrip("=+&")
         kind, width = _format(array.type) or ("", None)
@@ -245,9 +259,8 @@ def _format(value: Any) -> tuple[str, int] | None:
     return "integer" if INTEGER.fullmatch(value.name) else str(value), width
 
 
-def _said(array: Array, what: str, right: str = "") -> Fault:
-    name = f"{array.part}Registers"
-    return Fault(array.place, f"{name} is {array.declared}, {what}", f"using {name} = {right};" if right else "")
+def _said(array: Array, what: str, right: Array | None = None) -> Fault:
+    return Fault(array.place, f"{array.part}Registers is {array.declared}, {what}", right)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -58,6 +58,46 @@ def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inver
     assert case("p", ForeignMap("C", found.map, note="another vendor")).expect == "UNCHECKED: another vendor"
 
 
+def repairs(found):
+    return {one.claim.prop.key: one.counterexample.repair for one in case("p", found).verdicts if one.counterexample}
+
+
+def odd(lane, value):
+    return right(lane, value ^ 1)
+
+
+def of(function):
+    return FragmentMap.tabulate(function, (LANES, VALUES), TILE)
+
+
+FORWARD, BACK = "m = lane/4 + i/2*8; n = lane%4*2 + i%2", "lane = row%8*4 + col/2; value = row/8*2 + col%2"
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["from lanes", "from elements"])
+@pytest.mark.parametrize(
+    ("forward", "inverse", "wanted"),
+    [
+        (odd, None, {"equals_isa": f"the ISA's map is {FORWARD}"}),
+        # The inverse is the ISA's: the inverse of the wrong map would be no repair of it.
+        (odd, right, {"equals_isa": f"the ISA's map is {FORWARD}", "own_inverse": ""}),
+        (odd, odd, {"equals_isa": f"the ISA's map is {FORWARD}, and its inverse follows"}),
+        (right, odd, {"own_inverse": "the inverse of the other is {}"}),
+    ],
+)
+def test_the_whole_map_is_verified_again_with_a_repair(forward, inverse, wanted, turned):
+    maps = [one and of(one) for one in (forward, inverse)]
+    made, back = (one and one.inverse() if turned else one for one in maps)
+    expected = {key: text.format(FORWARD if turned else BACK) for key, text in wanted.items()}
+    assert repairs(ForeignMap("C", made, PTX, "C", inverse=back)) == expected
+
+
+def test_an_inverse_alone_is_repaired_by_the_map_that_it_undoes():
+    for more in ({}, {"note": "another vendor's"}):
+        assert repairs(ForeignMap("C", of(right), inverse=of(odd), **more)) == {
+            "own_inverse": f"the inverse of the other is {BACK}"
+        }
+
+
 def test_a_map_that_is_missing_is_unchecked_with_the_reason():
     [verdict] = case("p", MissingMap("C", "it hangs")).verdicts
     assert verdict.status.value == "UNCHECKED" and verdict.reason == "couldn't load C: it hangs"

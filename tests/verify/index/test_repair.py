@@ -92,6 +92,34 @@ def test_the_repaired_expressions_verify(row: str, col: str, capsys: pytest.Capt
     assert run(capsys, *head, "--row", repaired["row"], "--col", repaired["col"])[0] == 0
 
 
+TABLE = {
+    "right": lambda lane, i: (lane % 4 * 2 + i % 2 + 8 * (i // 2), lane // 4),
+    "wrong": lambda lane, i: (lane % 4 * 2 + i % 2 + 4 * (i // 2), lane // 4),
+}  # of B
+
+
+@pytest.mark.parametrize(
+    ("kind", "c", "shown"),
+    [
+        ("wrong", ROW, 1),
+        ("wrong", "lane + 3*i", 0),  # C has no repair, so the entry isn't verified with that of B
+        ("right", "lane/4 + 4*(i/2)", 0),
+    ],
+)
+def test_the_whole_entry_is_verified_again_with_a_repair_of_a_table(
+    kind: str, c: str, shown: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [(lane, i, *TABLE[kind](lane, i)) for lane in range(32) for i in range(4)]
+    (tmp_path / "b.csv").write_text("lane,i,row,col\n" + "".join("{},{},{},{}\n".format(*row) for row in rows))
+    path = tmp_path / "own.toml"
+    path.write_text(
+        f'["own"]\nptx = "{MMA}"\nB = {{ table = "b.csv" }}\nC = {{ row = "{c}", col = "{COL}", lang = "c" }}\n'
+    )
+    code, text = run(capsys, str(path))
+    repair = "repair the ISA's map is k = lane%4*2 + i%2 + i/2*8; n = lane/4"
+    assert code == 1 and " ".join(text.split()).count(repair) == shown, text
+
+
 def test_two_wrong_operands_are_repaired_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "own.toml"
     path.write_text(

@@ -20,7 +20,8 @@ def test_each_alert_is_a_line_of_the_file(tmp_path: Path, capsys: pytest.Capture
     assert lanecheck(["atom", path, "--format", "github"]) == 1
     *found, last = capsys.readouterr().out.splitlines()
     matches = [COMMAND.fullmatch(line) for line in found]
-    assert len(found) > 2 and all(match and match[1] == "error" and match[2] == path for match in matches)
+    assert len(found) == 1 and all(match and match[1] == "error" and match[2] == path for match in matches)
+    assert "%0Aso too REFUTED gives each element" in found[0]  # one mistake, one line
     assert last.endswith("; exit 1")
 
 

@@ -59,7 +59,7 @@ def test_arrays_of_a_and_b_exchanged_are_both_named_and_repaired(scan: Scan) -> 
     )
     assert code == 1 and "ARegisters is uint32_t[2], the assembly takes uint32_t[4]: a0, a1, a2, a3" in printed
     assert "mma_own.hpp:12:3: BRegisters is uint32_t[4], the assembly takes uint32_t[2]: b0, b1" in printed
-    assert "repair using ARegisters = uint32_t[4];" in printed
+    assert "repair using ARegisters = uint32_t[4]; using BRegisters = uint32_t[2];" in " ".join(printed.split())
 
 
 def declared(scan: Scan, operation: str) -> dict | None:
@@ -122,6 +122,19 @@ def test_each_form_of_an_operation_is_compared_with_its_arrays(
     verdict = declared(scan, operation.replace("KIND", kind))
     assert verdict is not None and verdict["status"] == ("REFUTED" if said else "PROVED")
     assert not said or verdict["counterexample"]["statement"] == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "repair"),
+    [
+        ("uint32_t", "using SRegisters = uint32_t[1]; using DRegisters = uint32_t[1];"),
+        ("uint64_t", None),  # the parameters have a type that the assembly doesn't take: no array is right
+    ],
+)
+def test_an_array_is_repaired_if_all_is_verified_with_it(scan: Scan, kind: str, repair: str | None) -> None:
+    verdict = declared(scan, TYPED.replace("KIND[1]", "KIND[2]").replace("KIND", kind))
+    assert verdict is not None and verdict["status"] == "REFUTED"
+    assert verdict["counterexample"]["repair"] == repair
 
 
 @pytest.mark.parametrize(
