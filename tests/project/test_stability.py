@@ -53,7 +53,14 @@ def test_the_fields_of_a_report_are_in_the_table_and_no_others() -> None:
     refuted = json.loads(as_json.render(replace(report, cases=(kernel,)), verbose=True))
     assert any(verdict["counterexample"] for verdict in refuted["subjects"][0]["verdicts"])
     assert set(keys(refuted)) - words == set()
-    assert fields - set(keys(refuted)) == {"adapter", "place", "notes", "headline", "cause"}  # of other subjects
+    assert fields - set(keys(refuted)) == {
+        "adapter",
+        "place",
+        "notes",
+        "headline",
+        "cause",
+        "cause_part",
+    }  # of other subjects
     statuses = re.search(r"each status: ([A-Z, ]+)", TEXT)
     assert statuses and statuses[1].strip().split(", ") == [status.value for status in Status]
 
