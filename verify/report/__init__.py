@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
     from verify.pictures.picture import Picture, Window
 
-__all__ = ["Alone", "Case", "Failure", "Report", "cut_short", "drawing_command", "failure_of", "surprise", "tally"]
+__all__ = [
+    "Alone",
+    "Case",
+    "Failure",
+    "Report",
+    "consequence",
+    "cut_short",
+    "drawing_command",
+    "failure_of",
+    "surprise",
+    "tally",
+]
 
 
 class Alone(NamedTuple):
