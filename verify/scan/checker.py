@@ -34,7 +34,7 @@ from verify.core.verdict import (
 )  # fmt: skip
 from verify.report import Case
 from verify.scan import cplusplus
-from verify.scan.assembly import Function, offset_of
+from verify.scan.assembly import Array, Function, offset_of
 from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.operands import find_faults, has_named_operands
@@ -203,7 +203,7 @@ class Scanner:
         first = wrong[0] if wrong else None
         also = tuple(f"{one.place}: {one.text}" for one in wrong[1:])
         better = repaired(found, wrong)
-        proposals = (Proposal(better[0], lambda _, arrays=better[1]: replace(found, arrays=arrays)),) if better else ()
+        proposals = (Proposal(better[0], partial(_with_arrays, better[1])),) if better else ()
         counterexample = (
             Counterexample({}, first.text, damage=also, proposals=proposals, replay=self._replay(name))
             if first else None
@@ -258,6 +258,10 @@ def _settled(make: Callable[[Any], Case], found: Function | None) -> Case:
 
     case = make(found)
     return replace(case, verdicts=tuple(settle(case.verdicts, found, is_mended)))
+
+
+def _with_arrays(arrays: tuple[Array, ...], found: Function) -> Function:
+    return replace(found, arrays=arrays)
 
 
 def as_cplusplus(part: str, repair: str) -> str:
