@@ -3,7 +3,8 @@
 
 This takes long, so the results are recorded in `record.json`: for each operation the number of paths, how many were
 proved, how many reject their input and were proved to lie outside the precondition, and which are unknown. Each result
-has a hash of the executed code and of the code that examined it; when either has changed, the result is not used.
+has a hash of the executed code and of the code that examined it, without what changes no result (`normal_form`): other
+names of locals, other words. When either has changed, the result is not used.
 A run executes the operations without a current result, so an interrupted run continues where it stopped.
 The record has the digest of all its results, which shows damage and edits, not forgery: an edited record is rejected.
 
@@ -32,6 +33,7 @@ from proofs.errors import ProblemError
 from proofs.laws import solve
 from proofs.laws.decide import processes
 from proofs.symbolic.execution import Examined, Operation, Violation, examine, ours
+from proofs.symbolic.normal_form import normal_form
 from proofs.symbolic.searched import SEARCHING
 from proofs.symbolic.suite import examined
 
@@ -64,35 +66,25 @@ class EditedError(ProblemError):
 
 
 def sources() -> Mapping[str, str]:
-    """For each operation, the sha256 of the code that it runs and that examines it, without docstrings and comments."""
+    """Return for each operation the sha256 of the code that it runs and that examines it, in normal form."""
     digests: dict[str, str] = {}
     for label, operation in operations().items():
         stating = STATING[operation.goals.__module__.rpartition(".")[2]]
         engine = (*ENGINE, *stating, *(("searched",) * (operation.name in SEARCHING)))
         files = [f"layouts/{name}.py" for name in EXECUTED[operation.name]]
         files += [f"proofs/symbolic/{name}.py" for name in engine]
-        code = (_parsed((ROOT / file).read_text(encoding="utf-8")) for file in files)
+        code = (_form_of((ROOT / file).read_text(encoding="utf-8")) for file in files)
         digests[label] = hashlib.sha256("".join(code).encode()).hexdigest()
     return digests
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> str:
-    """The code of a module and the names that it imports, without their modules: moving a module changes no hash."""
-    tree = _bare(ast.parse(text.replace(f"\n{LATE_NUMPY}\n", "\nimport numpy as np\n")))
-    imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+def _form_of(text: str) -> str:
+    """Return the normal form of a module; it has the imported names without their modules, which may move."""
+    tree = ast.parse(text.replace(f"\n{LATE_NUMPY}\n", "\nimport numpy as np\n"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
-    return "".join([*imported, ast.dump(tree)])
-
-
-def _bare(tree: ast.Module) -> ast.Module:
-    """The module without its docstrings."""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and len(body) > 1 and isinstance(body[0], ast.Expr):
-            if isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-                del body[0]
-    return tree
+    return "".join([*sorted(normal_form(alias) for node in imports for alias in node.names), normal_form(tree)])
 
 
 @lru_cache(maxsize=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +133,40 @@ def test_a_change_of_the_code_makes_the_record_stale_for_the_operations_that_run
     left = {label for label, operation in campaign.operations().items() if operation.name not in gone}
     assert campaign.recorded().keys() == left & KEPT.keys()
     assert "has changed" in next(iter(campaign.faults()))
+
+
+KEPT_BY = {
+    "a local": lambda text: re.sub(r"\bfollow\b", "following", text),
+    "a docstring": lambda text: text.replace('"""Flat modes without', '"""Return flat modes without'),
+    "a message": lambda text: text.replace("modes, the layout {layout} has", "modes; {layout} has"),
+}
+STALE_BY = {
+    "two locals": lambda text: text.replace("follow = extent * stride", "follow = extent * extent"),
+    "two arguments": lambda text: text.replace("zip(modes, profile,", "zip(profile, modes,"),
+    "an operator": lambda text: text.replace("extent *= s", "extent += s"),
+    "a constant": lambda text: text.replace("if s == 1:", "if s == 2:"),
+    "a default": lambda text: text.replace("profile: IntTuple | None = None", "profile: IntTuple | None = 0"),
+    "an attribute": lambda text: text.replace("layout.stride if", "layout.shape if"),
+    "a class of errors": lambda text: text.replace("raise LayoutError(f", "raise ValueError(f"),
+}
+
+
+@pytest.mark.parametrize("what", KEPT_BY)
+def test_another_name_or_other_words_change_no_result(copied: Path, what: str) -> None:
+    coalesce = copied / "layouts/coalesce.py"
+    text = coalesce.read_text()
+    coalesce.write_text(KEPT_BY[what](text))
+    assert coalesce.read_text() != text
+    assert campaign.recorded().keys() == KEPT.keys()
+
+
+@pytest.mark.parametrize("what", STALE_BY)
+def test_what_may_change_a_result_makes_the_record_stale(copied: Path, what: str) -> None:
+    coalesce = copied / "layouts/coalesce.py"
+    text = coalesce.read_text()
+    coalesce.write_text(STALE_BY[what](text))
+    assert coalesce.read_text() != text
+    assert campaign.recorded() == {}
 
 
 def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
