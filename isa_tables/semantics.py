@@ -49,6 +49,7 @@ class Row:
     lanes: int  # threads that must execute it together: 1, 32 or 128
     no_effect: Mapping[str, str]  # modifier or operand that changes nothing -> ISA section, and why
     note: str  # what a reader should know besides
+    loses_guard: tuple[str, ...] = ()  # `list` or `list:word`: forms whose guard GPUs were seen not to keep
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -76,6 +77,12 @@ class Meaning:
     row: Row
     words: Mapping[str, str]  # the name of a list -> the word of this opcode; optional ones that it lacks are left out
     types: Mapping[str, str]  # role -> type; a role without one is left out
+
+    @property
+    def loses_guard(self) -> bool:
+        """Whether a GPU was seen to change its destination in lanes whose guard is false."""
+        split = (each.partition(":") for each in self.row.loses_guard)
+        return any(self.words.get(name) == word if word else name in self.words for name, _, word in split)
 
     @property
     def head(self) -> str:
@@ -178,13 +185,20 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
         value = parse_in(file, f"{key}.value", entry["value"], names, {})
     spelling = entry["spelling"]
     lanes, free = entry.get("lanes", 1), entry.get("no_effect", {})
-    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, entry.get("note", ""))
+    note, lost = entry.get("note", ""), tuple(entry.get("loses_guard", ()))
+    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, lost)
     there = {*row.modifiers, *(role for role, _, _ in operands), *(each for one in words.values() for each in one)}
     for name, reason in free.items():
         if name not in there:
             raise TableError(file, f"{key}.no_effect.{name}", "the spelling has no such modifier, and no such operand")
         if not _REASON.fullmatch(reason):
             raise TableError(file, f"{key}.no_effect.{name}", 'expected a section and why, as "9.7.9.8, speed alone"')
+    for each in lost:
+        name, _, word = each.partition(":")
+        if name not in words or (word and word not in words[name]):
+            raise TableError(
+                file, f"{key}.loses_guard", f"{each!r} isn't one of the spelling's lists or words"
+            )
     return row
 
 

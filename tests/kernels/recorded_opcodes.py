@@ -29,7 +29,7 @@ from verify.kernel.data.values import SIZE, Values
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import PtxError
-from verify.kernel.state.findings import Unclear
+from verify.kernel.state.findings import GUARD_LOST, Unclear
 
 LIST = Path(__file__).with_suffix(".toml")
 _TOGETHER = 128  # probes of a kernel
@@ -90,7 +90,8 @@ def _run(probes: Sequence[Probe], found: dict[str, Interpreted]) -> Mapping[int,
         return {bisect_right(starts, one.line) - 1: one.text for one in missing.findings}
     except (Unclear, PtxError) as error:
         return {bisect_right(starts, error.line) - 1: error.problem}
-    alarms = {bisect_right(starts, one.line) - 1: one.text for one in run.findings.found.values()}
+    found_there = [one for one in run.findings.found.values() if one.kind != GUARD_LOST]  # each form has a guard here
+    alarms = {bisect_right(starts, one.line) - 1: one.text for one in found_there}
     stored = run.regions[1].stored
     assert stored is not None
     for place, (probe, start) in enumerate(zip(probes, writes, strict=False)):

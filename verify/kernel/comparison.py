@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from verify.kernel.claims.expression import Evaluation, Node, Tensor, elements
+from verify.kernel.claims.expression import Evaluation, Node, Tensor, elements, functions
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.choices import Choices
+from verify.kernel.data.floats import FORMATS, largest
+from verify.kernel.data.histories import History
 from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, Ids, Mask
 from verify.kernel.interpretation import Interpretation
-from verify.kernel.state.findings import Finding, Severity
+from verify.kernel.state.findings import Finding, Severity, not_beyond
 
 
 class Comparison:
@@ -39,6 +42,7 @@ class Comparison:
         if not self.wrong.any():
             self._precision()
             self._note_wrapping(of)
+            self._note_overflow(of)
 
     def _stored(self) -> Ids:
         """The ids of the array's elements after the run."""
@@ -83,7 +87,7 @@ class Comparison:
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
         shown = np.abs(sample - wanted) > tolerance
-        certain = differs & clear & ((opaque == EXACT) | shown)
+        certain = differs & clear & ((opaque == EXACT) & ~self._may_not_choose() | shown)
         self.wrong: Mask = certain | (~self.written & differs)
         if self.wrong.any():
             self._say_wrong()
@@ -104,6 +108,13 @@ class Comparison:
             text += f"be equal or different; on the sample the kernel gives {sample[first]:.9g}, "
             text += f"and the claim {wanted[first]:.9g}"
             self.findings.append(Finding("functions", Severity.UNKNOWN, 0, text))
+
+    def _may_not_choose(self) -> Mask:
+        """Find values whose bounds leave it open whether a function of the claim chooses: relu(A) is A if A is u8."""
+        if not functions(self.launch.value):
+            return np.zeros(len(self.ids), bool)
+        table = self.values.histories.table()[:, [History._fields.index(name) for name in ("low", "high")]]
+        return np.asarray(np.isfinite(table).any(1))[self.values.history[self.ids]]
 
     def first_wrong(self) -> int:
         """Return the first wrong element whose number differs on the sample, else the first."""
@@ -141,6 +152,14 @@ class Comparison:
             if any(one.low < low or one.high > high for one in histories):
                 text = f"integers of {self.name} that leave {kind} are equal modulo 2^{kind[1:]}"
                 of.findings.notes.setdefault(text, set()).add(0)
+
+    def _note_overflow(self, of: Interpretation) -> None:
+        """Note that values of the output may be infinite on a GPU, if their bounds allow more than its type has."""
+        if self.array.kind in FORMATS:
+            low, high = self.values.bounds(self.ids)
+            size = max(-low, high)
+            if largest(self.array.kind) < size < inf:
+                of.findings.notes.setdefault(not_beyond(self.array.kind, size, f" of {self.name}"), set()).add(0)
 
     def _precision(self) -> None:
         """Report narrowings before the last step, and a last one to another format than the output's."""

@@ -24,7 +24,7 @@ from verify.core.verdict import (
 )
 from verify.kernel.check import Outcome
 from verify.kernel.explain import CAUSE
-from verify.kernel.state.findings import WARNINGS, Finding, Severity, folded
+from verify.kernel.state.findings import GUARD_LOST, WARNINGS, Finding, Severity, folded
 from verify.report import Case
 
 if TYPE_CHECKING:
@@ -171,8 +171,18 @@ def _observations() -> Mapping[str, str]:
     return found
 
 
+@cache
+def _recorded() -> str:
+    """Return the GPUs and drivers of which the bits of opcodes were recorded, in words."""
+    from gpu_checks.opcodes.recording import recordings_of_opcodes
+
+    return ", ".join(f"{one.device.gpu} with driver {one.device.driver}" for one in recordings_of_opcodes())
+
+
 def _observed(one: Finding) -> str:
     """What a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
+    if one.kind == GUARD_LOST:
+        return f"; seen on {_recorded()}"
     probe = PROBES.get((one.kind, one.section))
     return f"; {_observations()[probe]}" if probe is not None and probe in _observations() else ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of functions without a body: an assertion that fails, and what is printed."""
+"""Calls of functions without a body: an assertion that fails, and what is printed; and float literals."""
 
 from __future__ import annotations
 
@@ -43,9 +43,14 @@ ret;
 def run(n: int, old: str = "", new: str = "") -> Outcome:
     """The outcome of 32 threads, one part of the text exchanged."""
     assert old in TEXT
+    return run_text(TEXT.replace(old, new) if old else TEXT, n)
+
+
+def run_text(text: str, n: int = 32) -> Outcome:
+    """The outcome of a text."""
     arrays = {"A": {"dims": "m", "type": "f32", "offset": 8}, "C": {"dims": "m", "type": "f32", "out": True}}
     claim = {"grid": 1, "block": 32, "sizes": {"M": 32}, "claim": "C[m] = A[m]", "params": ["A", "C", n]}
-    (found,) = check(TEXT.replace(old, new) if old else TEXT, claim_of(claim | {"arrays": arrays}), seed=1)
+    (found,) = check(text, claim_of(claim | {"arrays": arrays}), seed=1)
     return found
 
 
@@ -71,3 +76,44 @@ def test_what_a_variable_of_the_module_holds_has_no_meaning() -> None:
     found = run(20, "{ .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1;",
                 "ld.global.u32 %r4, [%d4]; { .param .b64 p0; st.param.b64 [p0+0], %d4; .param .b64 p1;")  # fmt: skip
     assert found.status == "UNKNOWN" and "variable of the module" in found.findings[-1].text
+
+
+@pytest.mark.parametrize(
+    ("literal", "kind", "bits"),
+    [
+        ("1.5", "f32", 0x3FC00000), ("1e3", "f32", 0x447A0000), (".5", "f32", 0x3F000000), ("1.", "f32", 0x3F800000),
+        ("-1.5", "f32", 0xBFC00000), ("- 1.5", "f32", 0xBFC00000), ("+1.5E-1", "f32", 0x3E19999A),
+        ("0.1", "f32", 0x3DCCCCCD), ("01.5", "f32", 0x3FC00000), ("0e1", "f32", 0), ("3e39", "f32", 0x7F800000),
+        ("1.00000005960464477540", "f32", 0x3F800000),  # through a double: a tie
+        ("0d3FF8000010000000", "f32", 0x3FC00000), ("0f3FC00001", "f64", 0x3FF8000020000000),
+        ("0.1", "f64", 0x3FB999999999999A), ("1.5", "b64", 0x3FF8000000000000), ("0f3FC00000", "b32", 0x3FC00000),
+    ],
+)  # fmt: skip
+def test_a_float_is_read_as_ptxas_reads_it(literal: str, kind: str, bits: int) -> None:
+    """ptxas 13.0 takes each of these, and makes of it these bits; the wrong twin has another last bit."""
+    register = {"f32": "%f1", "b32": "%r4"}.get(kind, "%d8")
+    load = f"mov.{kind} {register}, {literal};"
+    same = f"mov.b64 %d6, {register};" if kind[1:] == "64" else f"mov.b32 %r3, {register}; cvt.u64.u32 %d6, %r3;"
+    body = f"{load} {same} setp.ne.u64 %p1, %d6, {{}}; @%p1 bra END;\nmul.wide.u32 %d5, %r2, 4;"
+    text = TEXT.replace("mul.wide.u32 %d5, %r2, 4;", body).replace("ret;\n}", "END: ret;\n}")
+    for number, status in ((bits, "VERIFIED"), (bits ^ 1, "REFUTED")):
+        assert run_text(text.replace("{}", str(number))).status == status
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("add.s32 %r3, %r2, 1.5;", "1.5 is a float, as an operand of type s32"),
+        ("mov.b32 %r3, 1.5;", "1.5 is a float, as an operand of type b32"),
+        ("mov.b64 %d6, 0f3F800000;", "0f3F800000 is a float, as an operand of type b64"),
+        ("mov.f32 %f1, 1.5f;", "cannot read"),
+        ("ld.global.f32 %f1, [%d1+1.5];", "cannot read the address"),
+    ],
+)
+def test_a_float_where_ptxas_rejects_one_is_refused(body: str, said: str) -> None:
+    text = TEXT.replace("mul.wide.u32 %d5", f"{body} mul.wide.u32 %d5")
+    if "cannot" in said:
+        with pytest.raises(UsageError, match=said):
+            run_text(text)
+    else:
+        assert [said in one.text for one in run_text(text).findings] == [True]

@@ -55,12 +55,17 @@ def test_other_bits_of_data_have_no_meaning(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["add.sat.f32 z,x,y;", "mul.sat.f32 z,x,y;", "fma.rn.sat.f32 z,x,y,x;", "cvt.sat.f32.f32 z,x;",
-     "cvt.rzi.s32.f32 z,x; cvt.rn.f32.s32 z,z;"],
+    ("body", "value"),
+    [("add.sat.f32 z,x,y;", "A[i] + B[i]"), ("mul.sat.f32 z,x,y;", "A[i]*B[i]"), ("cvt.sat.f32.f32 z,x;", "A[i]"),
+     ("fma.rn.sat.f32 z,x,y,x;", "A[i]*B[i] + A[i]")],
 )  # fmt: skip
-def test_a_clamp_of_data_is_not_the_identity(body: str) -> None:
-    assert findings(body, "C[i] = A[i] + B[i]")[0].startswith("unknown: ")
+def test_a_clamp_of_data_is_not_the_identity(body: str, value: str) -> None:
+    assert findings(body, f"C[i] = {value}")[0].startswith("value: ")
+    assert findings(body, f"C[i] = min(max({value}, 0), 1)") == []
+
+
+def test_a_float_that_is_rounded_to_an_integer_has_no_meaning() -> None:
+    assert findings("cvt.rzi.s32.f32 z,x; cvt.rn.f32.s32 z,z;", "C[i] = A[i]")[0].startswith("unknown: ")
 
 
 def test_a_saturating_sum_of_integers_is_the_sum_if_a_bound_shows_it() -> None:

@@ -89,3 +89,29 @@ def test_a_target_that_no_table_lists_is_said(given: str, said: str) -> None:
     (outcome,) = check(ptx, claim_of(ADDED), seed=3)
     notes = [note for note in case(outcome, "", False, "replay").notes if note.startswith("target")]
     assert [said in note for note in notes] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("instruction", "warned"),
+    [
+        ("@%p1 set.lt.f32.f32 %f4, %f1, %f1;", True),
+        ("@!%p1 set.eq.u32.u16 %r5, %h1, %h1;", True),
+        ("@%p1 testp.finite.f32 %p2, %f4;", True),
+        ("set.lt.f32.f32 %f4, %f4, %f4;", False),
+        ("@%p1 set.lt.u32.f32 %r5, %f4, %f4;", False),
+        ("@%p1 set.eq.u32.s32 %r5, %r1, %r1;", False),
+        ("@%p1 setp.lt.f32 %p2, %f4, %f4;", False),
+    ],
+)
+def test_a_guard_that_a_driver_drops_is_a_warning_with_its_place_and_a_remedy(instruction: str, warned: bool) -> None:
+    body = f"mov.f32 %f4, 1.0; mov.b16 %h1, 1; setp.lt.u32 %p1, %r1, 3; {instruction.replace('f1', 'f4')} {PLUS}"
+    (outcome,) = check(ADD.replace("BODY", body), claim_of(ADDED), seed=3)
+    assert (outcome.status, bool(outcome.findings)) == ("VERIFIED", warned)
+    lines = [note for note in case(outcome, "", False, "replay").notes if note.startswith("warning")]
+    assert len(lines) == warned
+    for line in lines:
+        assert line.startswith("warning  line 14: guard not kept: ")
+        assert "move that under the guard (ISA 9.7." in line and "H100" in line and "driver 580.159.04)" in line
+    if warned:
+        (strict,) = check(ADD.replace("BODY", body), claim_of(ADDED), seed=3, strict=True)
+        assert strict.status == "REFUTED"

@@ -244,6 +244,24 @@ def scalars(node: Node) -> set[str]:
     return {node.name} if isinstance(node, Scalar) else set()
 
 
+def functions(node: Node) -> set[str]:
+    """Return the names of the functions in a tree."""
+    if isinstance(node, Sum):
+        return functions(node.body)
+    if not isinstance(node, Apply):
+        return set()
+    return {name for part in node.parts for name in functions(part)} | ({node.name} - set("+-*"))
+
+
+def numbers(node: Node) -> set[Fraction]:
+    """Return the literals of a tree."""
+    if isinstance(node, Sum):
+        return numbers(node.body)
+    if isinstance(node, Apply):
+        return {value for part in node.parts for value in numbers(part)}
+    return {node.value} if isinstance(node, Number) else set()
+
+
 Numbers: TypeAlias = NDArray[np.uint64] | NDArray[np.float64]
 
 

@@ -13,6 +13,7 @@ open, it is the one that an H100 returned: all ones but the sign in f32 and narr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
@@ -88,6 +89,33 @@ def unpack(bits: int, name: str, flush: bool = False) -> Number:
     if not field:
         return Number(FINITE, negative, 0 if flush else fraction, of.least)
     return Number(FINITE, negative, fraction | 1 << of.fraction, of.least + field - 1)
+
+
+def decode(bits: int, kind: str) -> Fraction | None:
+    """Return the number that bits are in a type of integers or floats; None for an infinity or NaN.
+
+    >>> decode(0x3C00, "f16"), decode(0xBF80, "bf16"), decode(0xFF, "s8"), decode(0x7E, "e4m3")
+    (Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1), Fraction(448, 1))
+    """
+    if kind[0] in "su":
+        width = int(kind[1:])
+        bits &= (1 << width) - 1
+        return Fraction(bits - (1 << width if kind[0] == "s" and bits >> (width - 1) else 0))
+    found = unpack(bits, "f32" if kind == "tf32" else kind)  # what a tf32 register has below its digits is kept
+    if found.kind != FINITE:
+        return None
+    return Fraction(-found.significand if found.negative else found.significand) * Fraction(2) ** found.exponent
+
+
+def largest(kind: str) -> Fraction:
+    """Return the largest finite number of a format.
+
+    >>> largest("f16"), largest("e4m3")
+    (Fraction(65504, 1), Fraction(448, 1))
+    """
+    found = decode(FORMATS[kind].most << FORMATS[kind].below, kind)
+    assert found is not None
+    return found
 
 
 def of_integer(number: int) -> Number:

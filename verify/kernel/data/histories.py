@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.uint32]  # of histories, one for each value
 _BITS = (12, 16, 2, 16, 16, 2)  # of a cause, a narrowing, opaque, slot, last and rounded, in one number
 LATELY, BEFORE = 1, 2  # rounded: as the last operation alone, or before it
+_MONOTONE = frozenset({"relu", "abs", "min", "max"})  # of one value they commute with rounding to the nearest
 END = 0xFFFF  # above every place in a fragment
 _TABLE = 1 << 22  # the most entries of a table that finds different numbers without sorting
 
@@ -118,6 +119,15 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     slot, last = max(one.slot for one in parts), max(one.last for one in parts)
     bounds, marks = (growth.degree, growth.norm, growth.denominator), (absorbed, event, opaque, slot, last, rounded)
     return History(*bounds, cause, *marks, growth.low, growth.high)
+
+
+def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
+    """Return the history of a function that is no polynomial; `opaque` is the mark that it leaves."""
+    found = merged(parts, chosen_growth(name, [one.growth for one in parts]))
+    moving = [one for one in parts if one.degree]
+    if name in _MONOTONE and len(moving) == 1:
+        found = found._replace(absorbed=moving[0].absorbed, narrowed=moving[0].narrowed)
+    return found._replace(opaque=max(found.opaque, opaque))
 
 
 def joined(histories: Sequence[History]) -> History:

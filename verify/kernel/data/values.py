@@ -7,7 +7,7 @@ Besides the residues a value has a sample, the number that it is for small whole
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
 
 Operations are queued, and computed in batches: nothing but data depends on them. Main declarations:
-`Values`, `LIMITS` (of integer types), `decoded` (the number that bits are).
+`Values`, `LIMITS` (of integer types).
 
 Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
 """
@@ -15,7 +15,7 @@ Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from math import inf, isfinite
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
+from verify.kernel.data.floats import decode
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
@@ -34,7 +35,7 @@ from verify.kernel.data.histories import (
     Histories,
     History,
     Numbers,
-    chosen_growth,
+    applied,
     joined,
     joined_growth,
     merged,
@@ -169,7 +170,7 @@ class Values:
         """The id of a constant, by its bits in a type."""
         key = (bits, CODE[kind])
         if key not in self.constants:
-            number = decoded(bits, kind)
+            number = decode(bits, kind)
             if number is None:
                 self.constants[key] = self.reason(f"an infinity or NaN of type {kind} is no number")
             else:
@@ -230,8 +231,17 @@ class Values:
         """
         if (ids < self.inputs).all() and (self.kind[ids] == CODE[kind]).all():  # elements of arrays are of their type
             return ids
-        low, high = LIMITS[kind]
-        line = self.line
+        bound, line = self._bound(kind), self.line
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            flat = np.concatenate(parts[0])
+            return self.exact(flat), self.histories.combined([self.history.take(flat)], bound)
+
+        return self._queue(("whole", kind, line), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+
+    def _bound(self, kind: str) -> Callable[[Sequence[History]], History]:
+        """Return a rule that gives a history a cause at this line if its number may lie outside of an integer type."""
+        (low, high), line = LIMITS[kind], self.line
 
         def bound(parts: Sequence[History]) -> History:
             one = parts[0]
@@ -243,24 +253,30 @@ class Values:
             text = f"an integer is used as a number of type {kind}, from {low} to {high}, and {there}: `range` of the "
             return one._replace(cause=self.reason(f"{text}claim's arrays bounds what they hold", line))
 
-        def compute(parts: Parts) -> tuple[Exact, Numbers]:
-            flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combined([self.history.take(flat)], bound)
+        return bound
 
-        return self._queue(("whole", kind, line), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+    def bounds(self, ids: Ids) -> tuple[float, float]:
+        """Return the least and the greatest number that any of these values may be, of those that have a meaning."""
+        self.flush()
+        there = [one for one in self.histories.among(self.history[ids]) if not one.cause]
+        return min((one.low for one in there), default=inf), max((one.high for one in there), default=-inf)
 
-    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
-        """The ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types."""
+    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
+        """The ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types.
+
+        One that `clamps` has a meaning if its bounds show that it lies within its type: each sum on the way to it lies
+        between c and one with as many more extreme products, so nothing is clamped.
+        """
         if kind in LIMITS:
             a, b = (self.whole(each, KINDS[int(self.kind[each].max())] or kind) for each in (a, b))
         if a.shape[2] > DEPTH:
-            c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows)
+            c = self.product(a[:, :, DEPTH:], b[:, DEPTH:], c, kind, narrows, clamps)
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
-        key = a.shape[1:], b.shape[1:], kind, event, bool(narrows)
-        return self._queue(
-            key, partial(self._multiplied, event=event, rounds=bool(narrows)), [a, b, c], c.size, kind
-        ).reshape(c.shape)
+        key = a.shape[1:], b.shape[1:], kind, event, bool(narrows), clamps and self.line
+        bound = self._bound(kind) if clamps else None
+        compute = partial(self._multiplied, event=event, rounds=bool(narrows), bound=bound)
+        return self._queue(key, compute, [a, b, c], c.size, kind).reshape(c.shape)
 
     def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
         """The ids of an operation's results, which are computed together with others of its key."""
@@ -343,7 +359,9 @@ class Values:
         found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
         return found
 
-    def _multiplied(self, parts: Parts, event: int, rounds: bool) -> tuple[Exact, Numbers]:
+    def _multiplied(
+        self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
+    ) -> tuple[Exact, Numbers]:
         """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
 
         Instructions that follow each other share operands: each array is looked up once.
@@ -360,7 +378,9 @@ class Values:
             cut(total, prime)
             row[:] = total.ravel()
         sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
-        return Exact(self.primes, residues, sample.ravel()), self._grown(a, b, c, event, rounds)
+        grown = self._grown(a, b, c, event, rounds)
+        grown = self.histories.combined([grown], bound) if bound is not None else grown
+        return Exact(self.primes, residues, sample.ravel()), grown
 
     def _grown(self, a: Stack, b: Stack, c: Stack, event: int, rounds: bool) -> Numbers:
         """The histories of a * b + c: one for all where no operand has a mark."""
@@ -388,10 +408,7 @@ class Values:
         made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
         self.residues[:, place], self.sample[place] = made
 
-        def unknown(parts: Sequence[History]) -> History:
-            found = merged(parts, chosen_growth(name, [one.growth for one in parts]))
-            return found._replace(opaque=max(found.opaque, opaque))
-
+        unknown = partial(applied, name, opaque)
         self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
         return np.arange(first, self.top, dtype=np.uint32).reshape(shape)
 
@@ -425,25 +442,3 @@ class Values:
         height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
         one = degree / LEAST + height / 30 / PRIMES_THERE
         return float((ids.size + self.choices.applied) * one ** len(self.primes))
-
-
-def decoded(bits: int, kind: str) -> Fraction | None:
-    """The number that bits are in a type; None for an infinity or NaN.
-
-    >>> decoded(0x3C00, "f16"), decoded(0xBF80, "bf16"), decoded(0xFF, "s8"), decoded(0x7E, "e4m3")
-    (Fraction(1, 1), Fraction(-1, 1), Fraction(-1, 1), Fraction(448, 1))
-    """
-    width = 8 * SIZE[kind]
-    bits &= (1 << width) - 1
-    if kind[0] in "su":
-        return Fraction(bits - (1 << width if kind[0] == "s" and bits >> (width - 1) else 0))
-    exponent_bits = {"f16": 5, "bf16": 8, "f32": 8, "tf32": 8, "f64": 11, "e4m3": 4, "e5m2": 5}[kind]
-    fraction_bits = width - 1 - exponent_bits
-    sign, exponent = bits >> (width - 1), bits >> fraction_bits & ((1 << exponent_bits) - 1)
-    fraction = bits & ((1 << fraction_bits) - 1)
-    full = (1 << exponent_bits) - 1
-    if exponent == full and (kind != "e4m3" or fraction == 7):
-        return None
-    whole = fraction | (1 << fraction_bits if exponent else 0)
-    scale = max(exponent, 1) - ((1 << (exponent_bits - 1)) - 1) - fraction_bits
-    return Fraction((-1) ** sign * whole) * (Fraction(2) ** scale)

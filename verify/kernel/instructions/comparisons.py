@@ -16,7 +16,7 @@ from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Ma
 from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
-from verify.kernel.state.findings import NOT_NAN, Unclear
+from verify.kernel.state.findings import FLUSHED, NOT_NAN, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
@@ -70,13 +70,14 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     combine = meaning.words.get("combine", "")
     if bool(combine) != (third is not None):
         raise Unclear(one.line, "a setp has a third predicate and the operation that takes it, or neither")
-    by_bits = _by_bits(relation, kind, "ftz" in one.words)
+    by_bits, flushes = _by_bits(relation, kind, "ftz" in one.words), "ftz" in one.words
 
     def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
         left, right = (settled(each, machine.values) for each in given)
         found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
         if left.data(mask) or right.data(mask):
+            machine.findings.note(*([FLUSHED] if flushes else []))
             found = _data_compared(machine, given[0], given[1], kind, relation, found)
         both = [found, negated(found)]
         if third is not None:

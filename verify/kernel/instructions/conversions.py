@@ -18,7 +18,9 @@ from verify.kernel.data import floats
 from verify.kernel.data.floats import FINITE, NAN, Number
 from verify.kernel.data.registers import Word, settled, word
 from verify.kernel.data.values import MANTISSA, SIZE, Ids, Mask
-from verify.kernel.instructions.fields import assumed, element
+from verify.kernel.instructions.assumptions import assumed, note_overflow
+from verify.kernel.instructions.clamps import clamp_converted
+from verify.kernel.instructions.fields import element
 from verify.kernel.instructions.integers import cut, extended, register_width, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
 from verify.kernel.ptx.source import Instruction
@@ -105,18 +107,21 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             ]
             put(_extend(_join(parts, width // len(parts)), target, room), mask)
             return
-        whole = kind in _WHOLE and target in _WHOLE
-        if whole and not _is_value(machine, found[0], kind):
+        moves = kind in _WHOLE and target in _WHOLE and not _is_value(machine, found[0], kind)
+        if moves and "sat" not in words:
             put(_move(machine, found[0], kind, target), mask)
             return
-        if "relu" in words or "sat" in words or not _keeps(kind, target, rounding):
+        if moves or not _keeps(kind, target, rounding):
             put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
             return
         machine.findings.note(*notes)
         ids = [each.elements(values, kind, size) for each in found]
-        if kind in _WHOLE and (target not in _WHOLE or _WHOLE[target] > _WHOLE[kind]):
+        if kind in _WHOLE and (target not in _WHOLE or _WHOLE[target] > _WHOLE[kind] or "sat" in words):
             ids = [values.whole(each, kind) for each in ids]
         both = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
+        both = clamp_converted(machine, both, kind, target, words, mask)  # before it narrows, which is the last step
+        if target not in _WHOLE and "satfinite" not in words:
+            note_overflow(machine, both, target, mask)
         made = values.copy(both, target, narrows)
         if target in _WHOLE and target[0] == "s" and room > 8 * width:  # extended by its sign, as a number of its type
             put(Word.of(values.copy(values.whole(made, target), f"s{room}", narrows=False), f"s{room}"), mask)

@@ -16,6 +16,8 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.registers import Word, settled
 from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Ids, Mask, Values
+from verify.kernel.instructions.assumptions import assumed, note_numbers
+from verify.kernel.instructions.clamps import saturate
 from verify.kernel.instructions.integers import plain, without_meaning
 from verify.kernel.instructions.rounded import arithmetic, flags_of, result
 from verify.kernel.ptx.source import Instruction
@@ -40,18 +42,6 @@ def element(kind: str) -> tuple[str, int]:
 def narrowing(kind: str) -> str:
     """The format that arithmetic in a type rounds to, where it is narrower than f32."""
     return kind if MANTISSA.get(kind, 64) < MANTISSA["f32"] else ""
-
-
-def assumed(meaning: Meaning) -> list[str]:
-    """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
-    found = []
-    if "ftz" in meaning.words:
-        found.append("no subnormal number is flushed to zero")
-    if meaning.words.get("rounding", "rn") in ("rz", "rm", "rp"):
-        found.append(f"rounding is not modelled, and so not its direction: .{meaning.words['rounding']}")
-    if "NaN" in meaning.words:
-        found.append("no NaN is passed on")
-    return found
 
 
 def _on_bits(
@@ -101,13 +91,15 @@ def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         bits = _on_bits(machine, (head, *flags), found, kind, width, exactly, mask)
         if bits is not None:
             put(bits, mask)
-        elif "sat" in flags:
-            put(without_meaning(machine, found, width, unbounded(one.opcode)), mask)
         else:
             machine.findings.note(*notes)
+            if head != "neg":
+                note_numbers(machine, head, found, kind, width, mask)
             ids = [each.elements(values, kind, width) for each in found]
             rows = max(map(len, ids))
             made = exactly([np.broadcast_to(each, (rows, count)).reshape(-1) for each in ids]).reshape(rows, count)
+            if "sat" in flags:
+                made = saturate(machine, made, kind, kind, mask)
             if "relu" in flags:
                 made = values.apply("relu", [made], kind, CHOSEN)
             put(Word.of(made, kind), mask)
@@ -162,11 +154,6 @@ def quotient(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         put(bits, mask)
 
     return execute
-
-
-def unbounded(opcode: str) -> str:
-    """Why a clamp of data has no meaning: nothing here says that the data lie within it."""
-    return f"{opcode} clamps data to [0, 1]: it needs the bound 0 <= x <= 1, which nothing here gives"
 
 
 def _copied_sign(meaning: Meaning, sign: Bits, value: Bits) -> Bits:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from isa_tables.semantics import Meaning, NotedWords, meaning, unread
+from verify.kernel.data import floats
 from verify.kernel.instructions import (
     accesses,
     asynchronous,
@@ -32,8 +34,8 @@ from verify.kernel.instructions import (
     wgmma,
     wmma,
 )
-from verify.kernel.ptx.source import WIDTHS, Instruction, Kernel, Operand
-from verify.kernel.state.findings import Finding, Severity, Unclear
+from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction, Kernel, Operand, Vector
+from verify.kernel.state.findings import GUARD_LOST, Finding, Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 BINDS: Mapping[str, Bind] = {
@@ -72,6 +74,10 @@ _MOVES = (
     "policy",
     "fence",
 )
+_LOST = (
+    "the driver's code changes the destination in lanes whose guard is false too; compute it without the guard into a "
+    "register of its own, and move that under the guard"
+)
 # classes that write registers alone
 _COMPUTES = (integers, bit_operations, fields, conversions, carries, comparisons)
 PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
@@ -107,6 +113,8 @@ def bound(machine: Machine) -> list[Finding]:
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue
+        if one.guard is not None and found.loses_guard:
+            machine.findings.add(GUARD_LOST, Severity.LETTER, _LOST, found.row.section)
         machine.run.append(run)
         machine.lanes.append(found.row.lanes)
         machine.pure.append(found.row.meaning in PURE)
@@ -152,7 +160,8 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
     """
     roles = [role for role, _, _ in found.row.operands]
-    words, types, operands, opcode = NotedWords(found.words), NotedWords(found.types), one.operands, one.words
+    words, types, opcode = NotedWords(found.words), NotedWords(found.types), one.words
+    operands = tuple(map(partial(_with_type, one), one.operands, (found.types.get(role, "") for role in roles)))
     one.operands, one.words = noted, spelled = _Operands(operands), _Words(opcode)
     noted.seen, spelled.seen = set(), set()
     try:
@@ -166,6 +175,22 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
     if silent := [role for role in silent if role not in found.row.no_effect]:
         raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
     return run, members
+
+
+def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:
+    """Return an operand with each float literal as a number of the operand's type; Unclear if ptxas rejects it there.
+
+    A double in an instruction of f32 is rounded, an f32 in one of f64 is extended, and bits are those of the literal.
+    """
+    if isinstance(operand, Vector):
+        inner = "" if kind[:1] == "b" else kind  # of bits, a part
+        return replace(operand, items=tuple(_with_type(one, each, inner) for each in operand.items))
+    if not isinstance(operand, Immediate) or not operand.kind or kind in (operand.kind, f"b{operand.kind[1:]}", ""):
+        return operand
+    if kind not in ("f32", "f64"):
+        raise Unclear(one.line, f"{operand.text} is a float, as an operand of type {kind}")
+    bits, _ = floats.pack(floats.unpack(operand.bits, operand.kind), kind, payload=True)
+    return replace(operand, bits=bits, kind=kind)
 
 
 def _check_operands(one: Instruction, found: Meaning) -> None:

@@ -19,9 +19,9 @@ import isa_tables
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, joined, octets, word
-from verify.kernel.data.values import SIZE, Ids, Mask
+from verify.kernel.data.values import LIMITS, SIZE, Ids, Mask
 from verify.kernel.ptx.source import Instruction, Operand, Vector
-from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.findings import DIRECTED, Severity, Unclear, direction_ignored
 from verify.kernel.state.lanes import ranges
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 from verify.kernel.state.memory import Octets
@@ -63,25 +63,19 @@ def fragment_map(fragment: Fragment) -> Map:
     return Map(fragment, np.asarray(row), np.asarray(col), slot)
 
 
-_WITHOUT_MEANING = frozenset({"satfinite", "rz", "rm", "rp"})  # qualifiers that no map depends on
-
-
 def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, Map]]:
     """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
-    The tables read every word of the mnemonic. A qualifier that changes numbers and no map has no meaning here.
+    The tables read every word of the mnemonic; `multiplied` has a meaning for those that change numbers and no map.
     """
     words = list(one.words)
     tuple(meaning.words.values())  # asks for all of them
     if words[0] in ("ldmatrix", "stmatrix") and words[3][:1] == "x":  # an older order of the words
         words[3], words[4] = words[4], words[3]
     try:
-        made = _looked_up(".".join(words), tuple(select.items()))
+        return _looked_up(".".join(words), tuple(select.items()))
     except isa_tables.IsaError as error:
         raise Unclear(one.line, f"the ISA tables have no {one.opcode}: {str(error).splitlines()[0]}") from None
-    if odd := made[0].signature.qualifiers & _WITHOUT_MEANING:
-        raise Unclear(one.line, f"no meaning for .{', .'.join(sorted(odd))} of {one.opcode}")
-    return made
 
 
 @lru_cache(maxsize=256)
@@ -176,6 +170,16 @@ def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
     return np.flatnonzero(groups.all(1))
 
 
+def multiply(machine: Machine, found: isa_tables.Instruction, a: Ids, b: Ids, c: Ids) -> Ids:
+    """Return the ids of A * B + C as an instruction rounds and clamps them, for matrices of ids."""
+    kind, qualifiers = found.operands["D"].type, found.signature.qualifiers
+    if "satfinite" in qualifiers and kind not in LIMITS:
+        raise Unclear(machine.findings.line, f"no meaning for .satfinite of sums of type {kind}")
+    machine.findings.note(*(direction_ignored(each) for each in sorted(qualifiers & DIRECTED)))
+    narrows = kind if kind in ("f16", "bf16") else ""
+    return machine.values.product(a, b, c, kind, narrows, clamps="satfinite" in qualifiers)
+
+
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mma.sync: D = A * B + C, each lane's registers as the ISA tables say."""
     found, maps = instruction(one, meaning)
@@ -186,9 +190,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     for name in "DABC":
         check_count(one, parts[name], maps[name])
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
-    kind = o["D"].type
-    narrows = kind if kind in ("f16", "bf16") else ""
-    values, lanes = machine.values, o["D"].lanes
+    lanes = o["D"].lanes
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, lanes)
@@ -197,7 +199,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         a, b, c = (tile_of(machine, reads[name], maps[name], warps) for name in "ABC")
         if machine.watch is not None:
             machine.watch(Product(one.line, one.words[0], warps * lanes, a, b, {"A": o["A"], "B": o["B"]}))
-        deposit_tile(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
+        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, found, a, b, c), warps, mask)
 
     return execute
 

@@ -14,6 +14,7 @@ from verify.kernel.instructions.matrices import (
     check_count,
     deposit_tile,
     instruction,
+    multiply,
     registers_of,
     tile_of,
     whole_warps,
@@ -38,7 +39,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = {name: [machine.reader(register) for register in parts[name]] for name in "ABC"}
     metadata, e = machine.reader(one.operands[4]), maps["E"]
     lanes = np.flatnonzero(np.broadcast_to(o["E"].holds(np.arange(32)), 32))
-    kind, (rows, columns) = o["D"].type, (o["A"].extent[0], o["B"].extent[0])
+    rows, columns = o["A"].extent[0], o["B"].extent[0]
     values = machine.values
 
     def execute(mask: Mask | None) -> None:
@@ -64,8 +65,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             np.put_along_axis(slots, place, np.broadcast_to(maps["A"].slot, place.shape), 2)
             fragments = {"A": o["A"], "B": o["B"]}
             machine.watch(Product(one.line, "mma.sp", warps * 32, a, b, fragments, slots={"A": slots}))
-        narrows = kind if kind in ("f16", "bf16") else ""
-        deposit_tile(machine, parts["D"], maps["D"], values.product(a, b, c, kind, narrows), warps, mask)
+        deposit_tile(machine, parts["D"], maps["D"], multiply(machine, found, a, b, c), warps, mask)
 
     return execute
 

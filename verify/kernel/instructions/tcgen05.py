@@ -258,7 +258,8 @@ class _Multiplication:
         except isa_tables.IsaError as error:
             raise Unclear(one.line, f"{one.opcode}: {str(error).splitlines()[0]}") from None
         odd = [name for name in ("sparse", "selector", "reuse") if said[name]]
-        odd += [name for name in ("saturate", "negate_A", "negate_B") if said[name] != "no"]
+        odd += [name for name in ("negate_A", "negate_B") if said[name] != "no"]
+        self.clamps = said["saturate"] != "no"
         self.types = {name: str(said[name]) for name in "DAB"}
         odd += [f"{name} of type {kind}" for name, kind in self.types.items() if kind not in SIZE]
         if odd:
@@ -282,7 +283,7 @@ class _Multiplication:
         if machine.watch is not None:
             elsewhere = "shared memory" if self.space == "smem" else "memory"
             machine.watch(Product(self.one.line, "tcgen05.mma", threads, a, b, {}, elsewhere))
-        ids = values.product(a, b, c, kind, kind if kind == "f16" else "")
+        ids = values.product(a, b, c, kind, kind if kind == "f16" else "", self.clamps)
         ctas, lanes, columns, _ = self._cells(self.operands["D"], self.to, threads)
         labels = Word.of(ids.reshape(-1, 1), kind).wide(SIZE[kind]).reshape(*ids.shape, -1)
         whose = np.broadcast_to(threads[:, None, None], ids.shape)

@@ -23,6 +23,7 @@ from verify.kernel.instructions.matrices import (
     check_count,
     deposit_tile,
     instruction,
+    multiply,
     registers_of,
     tile_of,
     whole_warps,
@@ -116,8 +117,7 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if machine.watch is not None:
             held = {"A": o["A"]} if in_registers else {}
             machine.watch(Product(one.line, one.words[0], groups * 128, a, b, held))
-        narrows = kind if kind == "f16" else ""
-        deposit_tile(machine, registers, maps["D"], machine.values.product(a, b, c, kind, narrows), groups, mask)
+        deposit_tile(machine, registers, maps["D"], multiply(machine, found, a, b, c), groups, mask)
         products.issue(groups, mine, inputs, [np.unique(np.concatenate(cells)) for cells in spans])
 
     return execute

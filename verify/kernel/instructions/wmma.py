@@ -28,6 +28,7 @@ from verify.kernel.instructions.matrices import (
     deposit_values,
     fragment_ids,
     instruction,
+    multiply,
     registers_of,
     whole_warps,
 )
@@ -220,7 +221,6 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     for role in "DABC":
         _check(one, parts[role], kinds[role].fragment)
     reads = {role: [machine.reader(register) for register in parts[role]] for role in "ABC"}
-    kind = kinds["D"].fragment.type
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
@@ -230,8 +230,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if machine.watch is not None:
             left, right = origin(machine.values, a), origin(machine.values, b)
             machine.watch(Product(one.line, "wmma", warps * 32, left, right, {}, "the fragment"))
-        narrows = kind if kind == "f16" else ""
-        _put(machine, kinds["D"], parts["D"], machine.values.product(a, b, c, kind, narrows), warps, mask)
+        _put(machine, kinds["D"], parts["D"], multiply(machine, found, a, b, c), warps, mask)
 
     return execute
 

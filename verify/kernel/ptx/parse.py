@@ -8,6 +8,7 @@ labels; comments, debug sections and directives without effect on values are ski
 from __future__ import annotations
 
 import re
+import struct
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -58,20 +59,33 @@ _REG = re.compile(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", re.S)
 _GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
 _OPCODE = re.compile(r"[a-z][\w.:]*")
 _ADDRESS = re.compile(r"\[\s*([%\w$.]+)\s*(?:([+-])\s*(-?\w+)\s*)?(?:,\s*(\{.*\})\s*)?\]", re.S)
+_BITS = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_DECIMAL = re.compile(r"[+-]? ?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
 _NUMBER = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(0[0-7]*)|([1-9][0-9]*))U?")
 
 
-def number(text: str) -> int | None:
-    """The bits of a PTX literal; None where the text is no literal.
+def literal(text: str) -> Immediate | None:
+    """Return the number that a PTX literal is; None if the text isn't one.
 
-    >>> number("-0x10"), number("0f3F800000") == 0x3F800000, number("017U"), number("%r1")
-    (-16, True, 15, None)
+    A float with a decimal point or an exponent is a double, however it is used.
+
+    >>> literal("-0x10").bits, literal("0f3F800000").bits == 0x3F800000, literal("1e3").kind, literal("%r1")
+    (-16, True, 'f64', None)
     """
-    if (text[:2] in ("0f", "0F") and len(text) == 10) or (text[:2] in ("0d", "0D") and len(text) == 18):
-        try:
-            return int(text[2:], 16)
-        except ValueError:
-            return None
+    if _BITS.fullmatch(text):
+        return Immediate(int(text[2:], 16), text, "f32" if text[1] in "fF" else "f64")
+    if _DECIMAL.fullmatch(text):
+        return Immediate(int.from_bytes(struct.pack(">d", float(text.replace(" ", "")))), text, "f64")
+    bits = number(text)
+    return None if bits is None else Immediate(bits, text)
+
+
+def number(text: str) -> int | None:
+    """The number of a PTX literal of an integer; None where the text is none.
+
+    >>> number("-0x10"), number("017U"), number("0f3F800000"), number("%r1")
+    (-16, 15, None, None)
+    """
     found = _NUMBER.fullmatch(text)
     if not found:
         return None
@@ -369,9 +383,9 @@ class _Reader:
         index = self._register(text)
         if index is not None:
             return Register(text, index)
-        bits = number(text)
-        if bits is not None:
-            return Immediate(bits, text)
+        found_number = literal(text)
+        if found_number is not None:
+            return found_number
         if text == "WARP_SZ":
             return Immediate(32, text)
         if text == "_" or SPECIAL.fullmatch(text):

@@ -36,6 +36,7 @@ class Immediate:
 
     bits: int
     text: str
+    kind: str = ""  # f32 or f64 of a float: an instruction of another type converts it
 
 
 @dataclass(frozen=True, slots=True)

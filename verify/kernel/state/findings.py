@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from verify.kernel.data.floats import largest
+
 
 class Severity(StrEnum):
     """How bad a finding is. LETTER and EQUAL warn, UNKNOWN leaves open, all others refute."""
@@ -34,7 +36,10 @@ class Finding:
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
 
 
+GUARD_LOST = "guard not kept"  # a kind of findings
 NOT_NAN = "no NaN is among the data that are compared"  # a note
+FLUSHED = "no subnormal number is flushed to zero"  # and these
+DIRECTED = frozenset({"rz", "rm", "rp"})  # roundings that are not to the nearest
 WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --strict alone
 
 
@@ -66,6 +71,16 @@ def _once(several: list[Finding]) -> Finding:
     named = ", ".join(map(str, lines[:_LINES])) + (f" and {len(lines) - _LINES} more" if len(lines) > _LINES else "")
     what = f"also at line{'s' * (len(lines) > 1)} {named}" if lines else f"{len(several)} times"
     return replace(first, text=f"{first.text} ({what})")
+
+
+def direction_ignored(rounding: str) -> str:
+    """Return the note on a rounding that is not to the nearest."""
+    return f"rounding is not modelled, and so not its direction: .{rounding}"
+
+
+def not_beyond(kind: str, size: float, whose: str = "") -> str:
+    """Return the note on values of a format whose bounds allow a number of this size, for which it has an infinity."""
+    return f"no value{whose} lies beyond {float(largest(kind)):g}, the largest {kind}, though the bounds allow {size:g}"
 
 
 class Unclear(Exception):

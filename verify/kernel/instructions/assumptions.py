@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What exact arithmetic takes for granted of data, as notes with the lines that rest on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.floats import largest
+from verify.kernel.data.registers import Word
+from verify.kernel.data.values import MANTISSA, Ids, Mask
+from verify.kernel.instructions.rounded import as_floats, elementwise
+from verify.kernel.state.findings import DIRECTED, FLUSHED, direction_ignored, not_beyond
+from verify.kernel.state.machine import Machine
+
+NO_INFINITY = "no infinity or NaN is multiplied by 0, as 0 * C of a C that nobody wrote would be"
+
+
+def assumed(meaning: Meaning) -> list[str]:
+    """Return what exact arithmetic takes for granted, by the modifiers of an opcode."""
+    found = []
+    if "ftz" in meaning.words:
+        found.append(FLUSHED)
+    if meaning.words.get("rounding", "rn") in DIRECTED:
+        found.append(direction_ignored(meaning.words["rounding"]))
+    if "NaN" in meaning.words:
+        found.append("no NaN is passed on")
+    return found
+
+
+def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
+    """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
+    factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
+    for one, other in zip(factors, factors[::-1], strict=True):
+        if other.data(mask) and _numbers(one, kind, width, mask, 0.0, 0.0).size:
+            machine.findings.note(NO_INFINITY)
+    ulp = MANTISSA[kind] - 1  # from here on a number of this type is an integer, and so is a sum with it
+    for each in terms:
+        for size in np.unique(_numbers(each, kind, width, mask, 2.0**ulp, np.inf)).tolist():
+            unit = 2.0 ** (int(np.log2(size)) - ulp)
+            machine.findings.note(f"rounding is not modelled, and a sum with {size:.12g} is a multiple of {unit:g}")
+
+
+def _numbers(word: Word, kind: str, width: int, mask: Mask | None, least: float, most: float) -> np.ndarray:
+    """Return the sizes of the plain numbers of a register that lie within limits."""
+    if not word.plain:
+        return np.zeros(0)
+    bits = word.bits if mask is None or len(word.bits) == 1 else word.bits[mask]
+    sizes = np.abs(as_floats(elementwise(bits, kind, width).ravel(), kind))
+    return sizes[(sizes >= least) & (sizes <= most) & np.isfinite(sizes)]
+
+
+def note_overflow(machine: Machine, ids: Ids, target: str, mask: Mask | None) -> None:
+    """Note values whose bounds allow more than the largest number of the format that they become."""
+    low, high = machine.values.bounds(ids if mask is None or len(ids) == 1 else ids[mask])
+    size = max(-low, high)
+    if largest(target) < size < np.inf:
+        machine.findings.note(not_beyond(target, size))
