@@ -2,9 +2,9 @@
 """The meaning of opcodes, as rows of `isa_tables/opcodes/*.toml`: spelling, operands, class, and a formula.
 
 A spelling is an opcode's words; `{name}` is one of the row's list of that name, `?` after a word makes it optional, and
-a last `*` is the rest of an instruction of isa_tables/ptx, under the name `rest`. What has no row has no meaning: a
-kernel that uses it is rejected. So is a modifier or an operand that no code reads, unless its row's `no_effect` says
-why it changes nothing: `NotedWords` notes what is read.
+a last `*` is the rest of an instruction of isa_tables/ptx, under the name `rest`; the row's `rest` lists its flags.
+What has no row has no meaning: a kernel that uses it is rejected. So is a modifier or an operand that no code reads,
+unless its row's `no_effect` says why it changes nothing: `NotedWords` notes what is read.
 
 >>> found = meaning("mad.wide.s32")
 >>> found.types, found.row.value.text, found.row.meaning
@@ -49,6 +49,7 @@ class Row:
     lanes: int  # threads that must execute it together: 1, 32 or 128
     no_effect: Mapping[str, str]  # modifier or operand that changes nothing -> ISA section, and why
     note: str  # what a reader should know besides
+    rest: tuple[str, ...] = ()  # the flags that the words of a last * may have
     loses_guard: tuple[str, ...] = ()  # `list` or `list:word`: forms whose guard GPUs were seen not to keep
 
     @cached_property
@@ -186,7 +187,10 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
     spelling = entry["spelling"]
     lanes, free = entry.get("lanes", 1), entry.get("no_effect", {})
     note, lost = entry.get("note", ""), tuple(entry.get("loses_guard", ()))
-    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, lost)
+    rest = tuple(entry.get("rest", ()))
+    if bool(rest) != spelling.endswith(".*"):
+        raise TableError(file, f"{key}.rest", "the flags that a last * of the spelling may have, and only those")
+    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, rest, lost)
     there = {*row.modifiers, *(role for role, _, _ in operands), *(each for one in words.values() for each in one)}
     for name, reason in free.items():
         if name not in there:
@@ -196,9 +200,7 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
     for each in lost:
         name, _, word = each.partition(":")
         if name not in words or (word and word not in words[name]):
-            raise TableError(
-                file, f"{key}.loses_guard", f"{each!r} isn't one of the spelling's lists or words"
-            )
+            raise TableError(file, f"{key}.loses_guard", f"{each!r} isn't one of the spelling's lists or words")
     return row
 
 

@@ -128,6 +128,63 @@ def test_a_saturating_product_has_a_meaning_and_a_flag_of_another_instruction_no
 
 
 @pytest.mark.parametrize(
+    ("text", "flags"),
+    [
+        ("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%r2,%r3}, {%r4}, {%r5}, {%r6,%r7};", "popc, .xor"),
+        ("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc {%r2,%r3}, {%r4}, {%r5}, {%r6,%r7};", "and, .popc"),
+        ("wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc {%r2,%r3,%r4,%r5}, %d8, %d8, 1;", "and, .popc"),
+        ("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r2}, [%r5];", "b8x16"),
+    ],
+)
+def test_a_flag_that_a_row_does_not_list_is_refused_by_name(text: str, flags: str) -> None:
+    with pytest.raises(Refused, match=f"no meaning for .{flags} of"):
+        bound(text)
+
+
+def test_each_flag_of_a_row_has_code_and_one_that_is_taken_from_it_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "mma.sync.aligned.m16n8k16.row.col.satfinite.s32.s8.s8.s32 {%r2,%r3,%r4,%r5}, {%r10,%r11}, {%r14}, "
+    text += "{%r6,%r7,%r8,%r9};"
+    bound(text)
+    known = handlers.meaning
+
+    def fewer(opcode: str) -> semantics.Meaning | None:
+        found = known(opcode)
+        rest = tuple(word for word in found.row.rest if word != "satfinite") if found else ()
+        return replace(found, row=replace(found.row, rest=rest)) if found and found.row.rest else found
+
+    monkeypatch.setattr(handlers, "meaning", fewer)
+    with pytest.raises(Refused, match=r"no meaning for \.satfinite of"):
+        bound(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('rest = ["x1"]', "the flags that a last"),
+        ('loses_guard = ["kind"]', "isn't one of the spelling's lists"),
+        ('loses_guard = ["type:s64"]', "isn't one of the spelling's lists"),
+        ('loses_guard = ["type:u16"]', ""),
+    ],
+)
+def test_what_a_row_says_of_its_spelling_is_in_it(line: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.toml").write_text(ROW.partition("[opcode.no_effect]")[0] + line + "\n")
+    if not said:
+        (row,) = semantics.rows(tmp_path)
+        assert row.loses_guard == ("type:u16",)
+        return
+    with pytest.raises(TableError, match=said):
+        semantics.rows(tmp_path)
+
+
+@pytest.mark.parametrize("head", ["add", "sub", "min", "max", "min.relu", "neg"])
+@pytest.mark.parametrize("kind", ["u16x2", "s16x2"])
+def test_integers_in_pairs_are_refused_by_name(head: str, kind: str) -> None:
+    operands = "%r2, %r3" if head == "neg" else "%r2, %r3, %r4"
+    with pytest.raises(Refused, match=f"no meaning for the opcode {head}.{kind}"):
+        bound(f"{head}.{kind} {operands};")
+
+
+@pytest.mark.parametrize(
     ("body", "said"),
     [
         ("ld.global.v2.f32 %f4, [%d5]; mov.f32 %f3, %f4;", "2 registers in braces"),

@@ -7,7 +7,7 @@ Besides the residues a value has a sample, the number that it is for small whole
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
 
 Operations are queued, and computed in batches: nothing but data depends on them. Main declarations:
-`Values`, `LIMITS` (of integer types).
+`Values`, `SIZE` (bytes of each type), `LIMITS` (of integer types).
 
 Ids below FIRST are reserved: BITS (plain bits, no value), UNWRITTEN, OUTSIDE an array, and reasons for no meaning.
 """

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
 from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
-from verify.kernel.data.values import Bits, Mask
+from verify.kernel.data.values import Bits, Ids, Mask, Values
 from verify.kernel.instructions.integers import Signed, cut, extended, without_meaning
 from verify.kernel.instructions.signs import sign_changed
 from verify.kernel.ptx.source import WIDTHS, Instruction
@@ -128,6 +128,40 @@ _PLACES: dict[str, Callable[[Signed, int], Signed]] = {
 }
 
 
+def _extend_signs(machine: Machine, labels: Ids, plain: Bits, picks: Bits) -> Word:
+    """Return the numbers of 4 or 2 bytes that prmt makes of smaller ones by repeating their highest bit.
+
+    Any other use of the sign of data has no meaning.
+    """
+    selector = picks[0].tolist()
+    for size in (4, 2) if (picks == picks[0]).all() else ():
+        runs = [selector[at : at + size] for at in range(0, 4, size)]
+        if all(_is_extension(run) for run in runs):
+            made = [_extend(machine.values, labels, plain, run) for run in runs]
+            bits, found = (np.concatenate(np.broadcast_arrays(*each), 1) for each in zip(*made, strict=True))
+            return word(joined(np.where(found > 0, np.uint64(0), bits)), found)
+    reason = np.uint32(machine.values.reason("prmt that repeats the sign of data") << 3)
+    return Word(np.zeros(1, np.uint64), np.full((len(labels), 4), reason, np.uint32))
+
+
+def _extend(values: Values, labels: Ids, plain: Bits, run: list[int]) -> tuple[Bits, Ids]:
+    """Return the bytes and labels of a number that is extended to as many bytes as there are selectors."""
+    count = sum(each < 8 for each in run)
+    here = slice(run[0], run[0] + count)
+    if count == len(run):
+        return plain[:, here], labels[:, here]
+    kind, wide = f"s{8 * count}", f"s{8 * len(run)}"
+    number = values.whole(word(joined(plain[:, here]), labels[:, here]).elements(values, kind, count), kind)
+    made = Word.of(values.copy(number, wide, narrows=False), wide).wide(len(run))
+    return np.zeros(made.shape, np.uint64), made
+
+
+def _is_extension(run: list[int]) -> bool:
+    """Return whether selectors name one or two bytes in order, and then the sign of the last of them."""
+    count = sum(each < 8 for each in run)
+    return count in (1, 2) and run == [*range(run[0], run[0] + count), *[8 | run[0] + count - 1] * (len(run) - count)]
+
+
 def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """prmt: each byte of the result is one of eight, by the same selector in all threads or by thread."""
     put = machine.writer(one.operands[0])
@@ -141,13 +175,16 @@ def permute(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if place_of is not None:
             picks = np.stack([place_of((selector & np.uint64(3)).astype(np.int64), at) for at in range(4)], 1)
             picks = picks.astype(np.uint64)
-        if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
-            put(without_meaning(machine, [low, high], 4, "prmt that repeats the sign of data"), mask)
-            return
         parts = [
             np.concatenate(np.broadcast_arrays(*pair), 1)
             for pair in ((low.wide(4), high.wide(4)), (octets(low.bits, 4), octets(high.bits, 4)))
         ]
+        if (picks & np.uint64(8)).any() and any(each.data(mask) for each in (low, high)):
+            put(
+                _extend_signs(machine, parts[0], parts[1], picks if mask is None or len(picks) == 1 else picks[mask]),
+                mask,
+            )
+            return
         rows = max(len(parts[0]), len(parts[1]), len(picks))
         place = np.broadcast_to((picks & np.uint64(7)).astype(np.int64), (rows, 4))
         labels = np.take_along_axis(np.broadcast_to(parts[0], (rows, 8)), place, 1)

@@ -66,16 +66,19 @@ def fragment_map(fragment: Fragment) -> Map:
 def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, Map]]:
     """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
-    The tables read every word of the mnemonic; `multiplied` has a meaning for those that change numbers and no map.
+    The tables read every word of the mnemonic. Its flags are among those that the row lists: code reads each.
     """
     words = list(one.words)
     tuple(meaning.words.values())  # asks for all of them
     if words[0] in ("ldmatrix", "stmatrix") and words[3][:1] == "x":  # an older order of the words
         words[3], words[4] = words[4], words[3]
     try:
-        return _looked_up(".".join(words), tuple(select.items()))
+        made = _looked_up(".".join(words), tuple(select.items()))
     except isa_tables.IsaError as error:
         raise Unclear(one.line, f"the ISA tables have no {one.opcode}: {str(error).splitlines()[0]}") from None
+    if meaning.row.rest and (odd := made[0].signature.qualifiers - {*meaning.row.rest}):
+        raise Unclear(one.line, f"no meaning for .{', .'.join(sorted(odd))} of {one.opcode}")
+    return made
 
 
 @lru_cache(maxsize=256)

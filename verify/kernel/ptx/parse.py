@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parser of PTX: one kernel of a file, as instructions with operands, each with its line.
 
-`read(text, entry)` returns a `Kernel` or raises `PtxError` with the line. Nested scopes rename their registers and
-labels; comments, debug sections and directives without effect on values are skipped; any other directive is an error.
+`read(text, entry)` returns a `Kernel` or raises `PtxError` with the line; `literal` reads a number, `split` a list.
+Nested scopes rename their registers and labels; comments, debug sections and directives without effect on values are
+skipped; any other directive is an error.
 """
 
 from __future__ import annotations
