@@ -143,13 +143,19 @@ def _labels(machine: Machine, labels: Any, top: int) -> bytes:
     return bytes(np.where(ids >= top, labels & np.uint32(7), labels).tobytes() + about)
 
 
+@cache
+def _picks() -> np.ndarray:
+    """The bits that registers hold: three in four at the edges of the types."""
+    source = random.Random(5)
+    found = [source.choice((source.getrandbits(64), *[source.choice(EDGES)] * 3)) for _ in range(4096)]
+    return np.array(found, np.uint64)
+
+
 def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None:
     """Put something into every register; addresses into those that a form has as addresses."""
-    source = random.Random(5)
-    pick = [source.choice((source.getrandbits(64), *[source.choice(EDGES)] * 3)) for _ in range(4096)]
-    lane = np.arange(LANES)
+    picks, lane = _picks(), np.arange(LANES)
     for number, kind in enumerate(machine.kernel.registers):
-        mixed = np.array([pick[(int(one) * 31 + number * 97) % len(pick)] for one in lane], np.uint64)
+        mixed = picks[(lane * 31 + number * 97) % len(picks)]
         width = WIDTHS[kind]
         if kind == "pred":  # none of a warp, all of another, some of two
             mixed = np.where(lane // 32 == 1, 0, np.where(lane // 32 == 2, 1, mixed & np.uint64(1))).astype(np.uint64)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.verify.kernel.test_check import CLAIM, HEAD, POINTERS, REGISTERS, one
 from tests.verify.kernel.test_clamps import outcome
 
 ZERO = "no infinity or NaN is multiplied by 0"
@@ -59,3 +60,29 @@ def test_a_comparison_that_flushes_is_noted() -> None:
 def test_a_value_that_the_range_lets_overflow_is_noted(range_: Any, noted: bool) -> None:
     found = outcome("cvt.rn.f16.s32 h,x;", "A[i]", "s32", "f16", range=range_)
     assert found.status == "VERIFIED" and any(OVERFLOW in text for text, _ in found.notes) == noted
+
+
+# A (8x4) row-major, B column-major (n, k): lane = 4 * group + t has an element of each, and two of C.
+DOUBLES = f"""{HEAD}{REGISTERS}{POINTERS}.reg .f64 %e<9>;
+mul.wide.u32 %d4, %r1, 8; add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4; add.s64 %d7, %d4, %d4; add.s64 %d7, %d3, %d7;
+ld.global.f64 %e1, [%d5]; ld.global.f64 %e2, [%d6]; mov.f64 %e3, 0.0;
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {{%e4,%e5}}, {{%e1}}, {{%e2}}, {{%e3,%e3}};
+st.global.v2.f64 [%d7], {{%e4, %e5}};
+ret;
+}}
+""".replace(".target sm_80", ".target sm_90")
+PRODUCT = {
+    **CLAIM,
+    "sizes": {"M": 8, "N": 8, "K": 4},
+    "arrays": {name: {"dims": dims, "type": "f64", "strides": [dims[1].upper(), 1], "out": name == "C"}
+               for name, dims in (("A", "mk"), ("B", "nk"), ("C", "mn"))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rounding", "said"), [("", ""), (".rn", ""), (".rz", DIRECTION + "z"), (".rp", DIRECTION + "p")]
+)
+def test_a_product_that_does_not_round_to_the_nearest_is_noted(rounding: str, said: str) -> None:
+    found = one(DOUBLES.replace(".row.col.f64", f".row.col{rounding}.f64"), PRODUCT)
+    assert (found.status, found.findings) == ("VERIFIED", ())
+    assert [(said in text, lines) for text, lines in found.notes] == ([(True, (14,))] if said else [])
