@@ -16,7 +16,7 @@ from benchmarks.paired import Figure, paired
 from layouts import Layout, leaves, size
 from layouts.batched import batch, stacked
 from verify.core.verdict import Check
-from verify.layout import onto_tile
+from verify.layout.command import onto_tile
 
 LAYOUT = Layout(((10, 20), (25, (40, 50))), ((50, 500), (1, (10_000, 400_000))))  # 1e7 points, rank 5, a bijection
 MANY = 2000  # layouts of one rank, evaluated together or one after the other

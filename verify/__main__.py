@@ -26,7 +26,7 @@ COMMANDS = {
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
     "kernel": ("verify.kernel.command", "verify a compiled kernel, in PTX, without a GPU"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
-    "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),
+    "layout": ("verify.layout.command", "check one layout: bounds and ownership of a tile"),
     "lock": ("verify.lock.command", "keep the functions of maps in a reviewed file, and reject a change"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),

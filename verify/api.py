@@ -18,7 +18,7 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.gate import Entry, Suite
-from verify.layout import check_operand, compare, of_operand, onto_tile, plain
+from verify.layout.command import check_operand, compare, of_operand, onto_tile, plain
 from verify.report import Report
 
 if TYPE_CHECKING:

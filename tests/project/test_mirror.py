@@ -29,6 +29,7 @@ TOGETHER = {
     "verify/campaign": "test_run",  # a whole campaign of each sort
     "verify/kernel": "test_check",  # whole kernels, right and wrong
     "verify/identify": "test_command",  # maps in every form, what they are, and their other forms
+    "verify/layout": "test_command",  # layouts right, wrong and unreadable, and their pictures in tests/verify/show
     "verify/index": "test_command",  # right and wrong expressions, tables and bases
     "verify/maps": "test_findings",  # maps of every source, compared point by point
     "verify/pictures": "test_picture",  # the same pictures by every writer

@@ -26,7 +26,7 @@ from verify.core.search import SAMPLES
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state import placement
-from verify.layout import LARGEST
+from verify.layout.command import LARGEST
 from verify.movement.spec import POINTS as OF_MOVEMENTS
 from verify.pictures import elements
 from verify.tiling.spec import POINTS as OF_TILINGS

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom, CopyAtom, registry
-from verify import layout as layout_command
 from verify.atom import command
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, OWNERSHIP, RELATION, SIGNATURE
 from verify.core.verdict import Property, Status, Verdict
+from verify.layout import command as layout_command
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:

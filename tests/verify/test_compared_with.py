@@ -15,7 +15,7 @@ from tests.verify.adapters import RIGHT, written
 from verify import verify_index, verify_layout, verify_map, verify_movement, verify_tiling
 from verify.core.verdict import Check
 from verify.foreign import command as foreign
-from verify.layout import main as layout
+from verify.layout.command import main as layout
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
 from verify.lock.properties import Comparison

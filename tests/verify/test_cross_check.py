@@ -15,7 +15,7 @@ from verify.atom.properties import IN_BOUNDS, OWNERSHIP
 from verify.binding.atom import prepare
 from verify.core.verdict import Check, Status
 from verify.evidence.gpu import Labels, labels, relabelling
-from verify.layout import onto_tile
+from verify.layout.command import onto_tile
 
 Modes = list[tuple[int, int]]
 

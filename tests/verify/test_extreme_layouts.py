@@ -126,7 +126,7 @@ def drawn(seed: int) -> Iterator[str]:
 def run(name: str, layout: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module, command = COMMANDS[name]
     arguments = list(command(layout, folder))
-    main = import_module(module if module == "verify.layout" else f"{module}.command").main
+    main = import_module(f"{module}.command").main
     try:
         code = main(arguments)
     except SystemExit as end:

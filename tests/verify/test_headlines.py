@@ -20,7 +20,7 @@ from gpu_checks.recordings_io import writer
 from isa_tables.signature import signature
 from layouts.atoms import registry
 from tests.verify.atom.test_command import ENTRY, RIGHT_B
-from verify import layout
+from verify.layout import command as layout
 from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
 from verify.atom import command as atom

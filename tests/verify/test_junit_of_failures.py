@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify import layout
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker
 from verify.laws import command as laws
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.tiling import command as tiling
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser, address, browser
-from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.kernel import command as kernel
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.tiling import command as tiling
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.report.test_as_html import Page
-from verify import layout
 from verify.index import command as index
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.report import as_html
 from verify.scan import command as scan

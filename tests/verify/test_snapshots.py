@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import layout
 from verify.__main__ import main as lanecheck
 from verify.atom import command as atom
+from verify.layout import command as layout
 from verify.mutate import command as mutate
 
 HERE = Path(__file__).parent

@@ -133,7 +133,7 @@ def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
 
 def _layout(text: str, verdicts: Sequence[Verdict], part: Window) -> Picture | None:
     """The picture of a layout on the tile, or beside the other layout, of its claims; None for another subject."""
-    import verify.layout as command
+    from verify.layout import command
 
     for one in verdicts:
         if tile := TILE.fullmatch(one.claim.text):

@@ -240,7 +240,7 @@ def _tables(subject: BoundAtom, part: Window) -> Iterator[Panel]:
 
 def _of_layout(text: str, options: Namespace) -> Shown:
     """Draw a layout: as an operand, onto a tile, as a table of its points, or of its offsets."""
-    import verify.layout as command
+    from verify.layout import command
     from layouts import LayoutError
     from verify.core.verdict import Check
     from verify.maps.fragment_map import MapError
@@ -262,7 +262,7 @@ def _of_layout(text: str, options: Namespace) -> Shown:
 
 def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> Picture:
     """The table of a layout's points, or of its offsets. Raises LayoutError or MapError where it has none."""
-    import verify.layout as command
+    from verify.layout import command
     from verify.pictures import layouts, maps
 
     if options.banks and layouts.has_coordinates(layout):
@@ -276,7 +276,7 @@ def _layout(text: str, layout: Layout | ComposedLayout, options: Namespace) -> P
 
 def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> FragmentMap:
     """The map of some threads and values of a layout, which may have no values elsewhere."""
-    import verify.layout as command
+    from verify.layout import command
     from verify.maps.fragment_map import Axis, FragmentMap, Origin, Point
     from verify.pictures import points
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from lanecheck.console.columns import fitted
-from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.cli import output
 from verify.laws import command as laws
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.mutate import command as mutate
 from verify.tiling import command as tiling

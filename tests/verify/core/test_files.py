@@ -11,11 +11,11 @@ import pytest
 import isa_tables
 from layouts.atoms import AtomFileError
 from tests.verify.test_user_files import FULL, MOVEMENT, TILING
-from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.cli import ending
 from verify.laws import command as laws
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.mutate import command as mutate
 from verify.tiling import command as tiling

@@ -16,7 +16,7 @@ from verify.core.digits import FEW
 from verify.core.verdict import Status
 from verify.evidence import isa, plain
 from verify.evidence.product import NUMBERS, product
-from verify.layout import bound
+from verify.layout.command import bound
 
 TN = "SM80_16x8x16_F32F16F16F32_TN"
 VOLTA = "SM70_8x8x4_F32F16F16F32_TN"  # two products in one warp, of quad pairs

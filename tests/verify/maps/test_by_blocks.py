@@ -19,10 +19,10 @@ from layouts.atoms import registry
 from layouts.batched.evaluate import Batch, Linear
 from layouts.pasted import read_layout
 from layouts.tensor import E, module_layout
-from verify import layout as command
 from verify.atom.checker import AtomChecker
 from verify.core import search
 from verify.core.verdict import Check
+from verify.layout import command
 from verify.maps import by_blocks, findings, of_layout
 from verify.maps.fragment_map import Axis
 from verify.maps.images import Images

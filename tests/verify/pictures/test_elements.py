@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import layout, verify_atom
+from verify import verify_atom
 from verify.core.search import Misread, Numbers
+from verify.layout import command as layout
 from verify.pictures import elements
 from verify.pictures.picture import WHOLE, Picture, Window
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify import layout
 from verify.atom.command import main as verify_atom
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.show import subjects
 from verify.show.command import main, parser

@@ -17,11 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if __name__ == "__main__":
-    from lanecheck.console.installation import insist
-
-    insist()  # before the imports below, which fail where a file of the user's hides ours
-
 from layouts import (
     ComposedLayout,
     Layout,
@@ -415,7 +410,3 @@ def as_thread_value(layout: Layout) -> Layout:
     if isinstance(layout.shape, tuple) and len(layout.shape) == 2:
         return layout
     return trusted((layout.shape, 1), (layout.stride, 0))
-
-
-if __name__ == "__main__":
-    ending.as_process(main)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from layouts import batched
-from verify import layout, verify_layout
+from verify import verify_layout
 from verify.core.errors import UsageError
 from verify.core.verdict import Check
+from verify.layout import command as layout
 from verify.pictures.picture import WHOLE
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
