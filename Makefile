@@ -25,6 +25,7 @@ help:
 	@echo 'make verify ATOM=SM80_16x8x16   verify atoms (a name, a prefix, a glob; several in quotes); ARGS=-v adds flags'
 	@echo 'make check                      lint, types, import contracts and the tests that are not slow: a minute and a half'
 	@echo 'make test                       the same with the slow tests: a quarter of an hour'
+	@echo 'make generate                   write what is generated: schemas, tables of properties, rooms, catalogue'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the speed gates; ARGS=laws measures that suite alone'
 	@echo 'make docs                       the documentation as a site, in site/; ARGS=serve shows it'
@@ -50,6 +51,10 @@ lint: $(VENV)/.dev
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
+
+.PHONY: generate
+generate: $(VENV)/.dev
+	$(PY) -m tests.project.generate
 
 .PHONY: gpu
 gpu: $(VENV)/.dev

@@ -304,7 +304,7 @@ def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
                 pytest.fail(f"require={word!r}: no check has that name; one of {', '.join(CHECKS)}", pytrace=False)
         beside = request.path.parent / file if file is not None else None
         where = beside if beside is not None and beside.exists() else file
-        entries, problem = checker(request.config).select(names, where)
+        entries, problem = checker(request.config).select(names, where, "atom")
         if problem:
             pytest.fail(problem, pytrace=False)
         return insist(checker(request.config), entries, words, allow_unchecked)

@@ -58,7 +58,7 @@ The rooms
 ---------
 `core` (verdicts, errors) < `maps` (any map, point by point) < `binding` (an atom and its instruction) < `evidence` (the
 three checks) < `atom`, `tiling`, `movement`, `index`, `laws`, `atlas`, `mutate` (a command each), with `cli` and
-`report` beside them. docs/architecture.md shows them, and how a question is answered.
+`report` beside them; `kinds` lists what can be verified. docs/architecture.md shows them, and how a question is answered.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         verify_atom,
         verify_identify,
         verify_index,
+        verify_kind,
         verify_layout,
         verify_map,
         verify_movement,
@@ -87,6 +88,7 @@ __all__ = [
     "verify_atom",
     "verify_identify",
     "verify_index",
+    "verify_kind",
     "verify_layout",
     "verify_map",
     "verify_movement",

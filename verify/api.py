@@ -14,11 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.core.errors import SpecError, UsageError
+from layouts.atoms import AtomFileError
+from verify import kinds
+from verify.core.errors import UsageError
+from verify.core.files import opened
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.gate import Entry, Suite
-from verify.layout.command import check_operand, compare, of_operand, onto_tile, plain
 from verify.report import Report
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "verify_atom",
     "verify_identify",
     "verify_index",
+    "verify_kind",
     "verify_layout",
     "verify_map",
     "verify_movement",
@@ -55,8 +58,30 @@ def verify_atom(
     if isinstance(atom, Path):
         return _report(_whole(atom, file, "atom"), require, allow_unchecked)
     if isinstance(atom, str):
-        return _report(_readable(_suite(False).select([atom], file)), require, allow_unchecked)
-    return _report([_suite(False).of_atom(atom)], require, allow_unchecked)
+        return _report(_readable(_suite(False).select([atom], file, "atom")), require, allow_unchecked)
+    return _report([_suite(False).entry(kinds.of("atom"), atom)], require, allow_unchecked)
+
+
+def verify_kind(
+    kind: str,
+    subject: object,
+    file: str | Path | None = None,
+    *,
+    allow_exec: bool = False,
+    allow_unchecked: bool = False,
+) -> Report:
+    """Return the verdicts on subjects of a kind: one of a file by name, all of a file, or one as a value.
+
+    `allow_exec` lets functions of the user be called in CI too.
+
+    >>> verify_kind("movement", Path("examples/movement.toml")).exit().name
+    'OK'
+    """
+    row = kinds.of(kind)
+    if isinstance(subject, str | Path):
+        return _report(_named(subject, file, kind, allow_exec), (), allow_unchecked)
+    entry = _suite(allow_exec).entry(row, subject)  # type: ignore[arg-type]
+    return _report([entry], (), allow_unchecked)
 
 
 def verify_tiling(
@@ -69,18 +94,14 @@ def verify_tiling(
     >>> verify_tiling(mine).check()
     <Report OK: 1 VERIFIED>
     """
-    if isinstance(tiling, str | Path):
-        return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
-    return _report([_suite(False).of_tiling(tiling)], (), allow_unchecked)
+    return verify_kind("tiling", tiling, file, allow_unchecked=allow_unchecked)
 
 
 def verify_movement(
     movement: str | Path | Movement, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
     """The verdicts on movements: one of a file by name, all of a file, or one as a value."""
-    if isinstance(movement, str | Path):
-        return _report(_named(movement, file, "movement"), (), allow_unchecked)
-    return _report([_suite(False).of_movement(movement)], (), allow_unchecked)
+    return verify_kind("movement", movement, file, allow_unchecked=allow_unchecked)
 
 
 def verify_layout(
@@ -104,32 +125,8 @@ def verify_layout(
 
     Raises UsageError for a text that is no layout, and SpecError unless it is said what the layout is compared with.
     """
-    check_operand(ptx, operand)
-    if (onto is None and ptx is None) == (equals is None):
-        raise SpecError("", "verify_layout: give onto or equals, one of the two; or ptx and operand")
-    text = _text_of(layout)
-    if equals is not None:
-        return compare(text, _text_of(equals))
-    if onto is None:
-        return of_operand(text, ptx or "", operand or "")
-    tile = (onto, 1) if isinstance(onto, int) else onto
-    if not (isinstance(tile, tuple) and len(tile) == 2 and all(type(extent) is int and extent > 0 for extent in tile)):
-        raise SpecError("onto", f"verify_layout: expected a tile such as (16, 8) or 128, found {onto!r:.60}")
-    return onto_tile(text, tile) if ptx is None else of_operand(text, ptx, operand or "", tile)
-
-
-def _text_of(layout: object) -> str:
-    """The text of a layout, or of an object of the CuTe DSL, pycute or tensor-layouts. Raises UsageError."""
-    from layouts import LayoutError
-    from layouts.pasted import from_object
-
-    if isinstance(layout, str):
-        return layout
-    try:
-        found = from_object(layout)
-    except LayoutError as error:
-        raise UsageError(str(error)) from error
-    return str(found) if plain(found) or not hasattr(found, "stride") else str(layout)
+    keys = {"layout": layout, "onto": onto, "equals": equals, "ptx": ptx, "operand": operand}
+    return verify_kind("layout", kinds.bind("layout", keys))
 
 
 def verify_index(
@@ -148,11 +145,8 @@ def verify_index(
     if index is not None:
         if given:
             raise UsageError(f"verify_index: {index} or the keys of an entry, {', '.join(given)}: give one of the two")
-        return _report(_named(index, file, "index", allow_exec), (), False)
-    from verify.index.bind import bind
-    from verify.index.spec import of_options
-
-    return _report([_suite(allow_exec).of_index(bind(of_options(given)))], (), False)
+        return verify_kind("index", index, file, allow_exec=allow_exec)
+    return verify_kind("index", kinds.bind("index", given), allow_exec=allow_exec)
 
 
 def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Report:
@@ -167,9 +161,8 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
     >>> bool(verify_map("Layout(((4,8),(2,2)),((16,1),(8,64)))", mma, "C"))
     False
     """
-    from verify.index.bind import of_map
-
-    return _report([_suite(False).of_index(of_map(found, ptx, operand, select))], (), False)
+    keys = {"map": found, "ptx": ptx, "operand": operand, "select": select}
+    return verify_kind("index", kinds.bind("index", keys))
 
 
 def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Sequence[str] = ()) -> Identified:
@@ -213,9 +206,6 @@ def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = Fa
 
 def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
     """The entries of a file of one sort; raises UsageError for another one."""
-    from layouts.atoms import AtomFileError
-    from verify.core.files import opened
-
     try:
         opened(path, sort)
     except AtomFileError as error:

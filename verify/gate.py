@@ -5,41 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from layouts.atoms import AtomFileError, registry
+from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.errors import raised
-from layouts.atoms.tables import Found as Readable
-from verify.atom import selection
-from verify.binding.completion import atoms
+from verify import kinds
 from verify.cli.arguments import check_execution
 from verify.cli.batch import attempt
 from verify.core.errors import Exit, SpecError, UsageError
-from verify.core.files import meant_for
+from verify.core.files import purpose
+from verify.core.names import Named
 from verify.core.verdict import Check
-from verify.index import bind as indices
-from verify.movement import bind as movements
+from verify.kind import Kind, Resources
 from verify.report import Case, Failure, Report, as_text
-from verify.tiling import spec as tiling_specs
-
-if TYPE_CHECKING:
-    from layouts.atoms import AnyAtom
-    from verify.atom.checker import AtomChecker
-    from verify.index.bind import BoundIndex
-    from verify.movement.bind import Movement
-    from verify.movement.properties import MovementChecker
-    from verify.tiling.proof import Prover
-    from verify.tiling.spec import TilingSpec
 
 __all__ = ["Entry", "Found", "Suite"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An atom, a tiling, a movement or an index map: its name, the function that verifies it, its line in the file."""
+    """A subject of a file: its name, the function that verifies it, its line in the file."""
 
     name: str
     case: Callable[[], Case]
@@ -65,13 +52,14 @@ def _malformed(error: AtomFileError) -> Entry:
 
 
 class Suite:
-    """Verifies entries one by one; the solver, the recordings and the evidence are shared by all.
+    """Verifies entries one by one; the solver, the recordings and the evidence are shared by all of a kind.
 
     `allow_exec` lets functions of users' files be called in CI; `how` is what a user says for that.
     """
 
     def __init__(self, allow_exec: bool = False, how: str = "allow_exec=True") -> None:
         self.allow_exec, self.how = allow_exec, how
+        self._verifiers: dict[Kind[Any], Callable[[Any], Case]] = {}
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
         """The entries of a file in their order, and the error of the file; one of the two is empty."""
@@ -82,36 +70,29 @@ class Suite:
 
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
-        sort, line = meant_for(document.tables), document.line
-        found: Readable[Movement] | Readable[TilingSpec] | Readable[BoundIndex] | Readable[AnyAtom]
-        if sort == "movement":
-            found = movements.read(path)
-            entries = [self.of_movement(one, line(one.name)) for one in found.items]
-        elif sort == "tiling":
-            found = tiling_specs.read(path)
-            entries = [self.of_tiling(one, line(one.name)) for one in found.items]
-        elif sort == "index":
-            found = indices.read(path)
-            entries = [self.of_index(one, line(one.name)) for one in found.items]
-        else:
-            found = atoms(path)
-            roots = [(atom, atom.family.name if atom.family else atom.name) for atom in found.items]
-            entries = [self.of_atom(atom, line(root)) for atom, root in roots]
+        kind = kinds.of_tables(document.tables)
+        if kind.read is None or kind.verifier is None:
+            raise AtomFileError(str(path), "", purpose(path))
+        found = kind.read(path)
+        entries = [self.entry(kind, one, document.line(kind.table(one))) for one in found.items]
         if found.errors and not entries:
             raise raised(found.errors)
         return [*entries, *map(_malformed, found.errors)]
 
-    def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
-        """The atoms that names select, from a file or the registry, and the error; one of the two is empty."""
+    def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[Entry], str]:
+        """The subjects of a kind that names select, from a file or those shipped, and the error; one is empty."""
+        kind = kinds.of(sort)
+        if kind.read is None or kind.shipped is None:
+            raise TypeError(f"{kind.plural} are not selected by name")
         if file is None and not names:
-            return [], "which atom? Give a name, or file="
-        pool: Mapping[str, AnyAtom] = registry()
+            return [], f"which {sort}? Give a name, or file="
+        pool: Mapping[str, Any] = kind.shipped()
         errors: tuple[AtomFileError, ...] = ()
         try:
             if file is not None:
-                found = atoms(Path(file))
-                pool, errors = {atom.name: atom for atom in found.items}, found.errors
-            entries = [self.of_atom(pool[name]) for name in selection.chosen(names, None, pool)]
+                found = kind.read(Path(file))
+                pool, errors = {one.name: one for one in found.items}, found.errors
+            entries = [self.entry(kind, pool[name]) for name in kind.choose(names, pool)]
         except (AtomFileError, SpecError) as error:
             return [], "\n".join(map(str, (error, *errors)))
         return [*entries, *map(_malformed, () if names else errors)], ""
@@ -129,49 +110,15 @@ class Suite:
         unchecked = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
         return Found(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
 
-    def of_atom(self, atom: AnyAtom, line: int = 1) -> Entry:
-        """An atom as an entry."""
-        return Entry(atom.name, lambda: self._atoms.case(atom), line)
+    def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> Entry:
+        """A subject of a kind as an entry."""
+        return Entry(subject.name, lambda: self._case(kind, subject), line)
 
-    def of_tiling(self, spec: TilingSpec, line: int = 1) -> Entry:
-        """A tiling as an entry."""
-        return Entry(spec.name, partial(self._tiling, spec), line)
-
-    def of_movement(self, movement: Movement, line: int = 1) -> Entry:
-        """A movement as an entry."""
-        return Entry(movement.name, lambda: self._movements.case(movement), line)
-
-    def of_index(self, index: BoundIndex, line: int = 1) -> Entry:
-        """Index arithmetic as an entry."""
-        return Entry(index.name, partial(self._index, index), line)
-
-    def _index(self, index: BoundIndex) -> Case:
-        from verify.index.properties import case
-
-        if index.spec.runs_code:
+    def _case(self, kind: Kind[Any], subject: Named) -> Case:
+        if kind.runs_code is not None and kind.runs_code(subject):
             check_execution(self.allow_exec, self.how)
-        return case(index)
-
-    def _tiling(self, spec: TilingSpec) -> Case:
-        from verify.tiling.properties import case
-
-        return case(spec, registry(), self._prover)
-
-    @cached_property
-    def _atoms(self) -> AtomChecker:
-        from verify.atom.checker import AtomChecker
-
-        return AtomChecker()
-
-    @cached_property
-    def _movements(self) -> MovementChecker:
-        from verify.movement.properties import MovementChecker
-
-        return MovementChecker()
-
-    @cached_property
-    def _prover(self) -> Prover:
-        from verify.evidence.gpu_runs import runs
-        from verify.tiling.proof import Prover
-
-        return Prover(runs=runs())
+        if kind.verifier is None:
+            raise TypeError(f"{kind.plural} are not verified")
+        if kind not in self._verifiers:
+            self._verifiers[kind] = kind.verifier(Resources())
+        return self._verifiers[kind](subject)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from isa_tables import schema as isa
 from layouts.atoms import copying, mma
+from verify import kinds
 from verify.campaign import spec as campaign
 from verify.core import specs
 from verify.core.specs import keys
@@ -127,6 +129,16 @@ def movements() -> Schema:
     return entries({"oneOf": sorts})
 
 
+def of_specs(specs: Iterable[type]) -> Schema:
+    """The schema of a file whose tables have the fields of one of some specs."""
+    forms = []
+    for spec in specs:
+        found = keys(spec)
+        values = {name: {**parsed(key.parse), "description": key.help} for name, key in found.items()}
+        forms.append(table(values, [name for name, key in found.items() if key.required]))
+    return entries(forms[0] if len(forms) == 1 else {"oneOf": forms})
+
+
 def maps() -> Schema:
     """The schema of a file of index arithmetic: an instruction with one operand, or a table for each of several."""
     names: Schema = {"type": "object", "additionalProperties": WORD}
@@ -225,24 +237,30 @@ def instructions() -> Schema:
     }
 
 
-SCHEMAS = {
-    "atoms": atoms,
-    "tilings": tilings,
-    "movements": movements,
-    "maps": maps,
-    "campaigns": campaigns,
-    "instruction": instructions,
+OF_THEIR_OWN = {  # kinds whose files have more to say than the fields of their specs, by name
+    "atom": atoms,
+    "tiling": tilings,
+    "movement": movements,
+    "index": maps,
+    "campaign": campaigns,
 }
+
+
+def schemas() -> dict[str, Callable[[], Schema]]:
+    """The schema of a file of each kind, by the name of its file."""
+    kept = [kind for kind in kinds.all() if kind.signs is not None]
+    found = {kind.plural: OF_THEIR_OWN.get(kind.name, partial(of_specs, kind.spec)) for kind in kept}
+    return {**found, "instruction": instructions}
 
 
 def text(name: str) -> str:
     """The text of a schema's file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"Lanecheck: {name}"}
-    return json.dumps(head | SCHEMAS[name](), indent=1) + "\n"
+    return json.dumps(head | schemas()[name](), indent=1) + "\n"
 
 
 if __name__ == "__main__":
-    for each in SCHEMAS:
+    for each in schemas():
         if sys.argv[1:] == ["--write"]:
             HOME.mkdir(exist_ok=True)
             (HOME / f"{each}.schema.json").write_text(text(each), encoding="utf-8")

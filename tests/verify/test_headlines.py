@@ -20,7 +20,6 @@ from gpu_checks.recordings_io import writer
 from isa_tables.signature import signature
 from layouts.atoms import registry
 from tests.verify.atom.test_command import ENTRY, RIGHT_B
-from verify.layout import command as layout
 from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
 from verify.atom import command as atom
@@ -28,6 +27,7 @@ from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, OWNERSHIP, PRODUCT, RELATION, SAME_BITS, SIGNATURE
 from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, join
 from verify.laws import command as laws
+from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.mutate import command as mutate
 from verify.report import Case, Report, as_text
@@ -151,7 +151,7 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
 def verdict_on(prop: Property, *said: tuple[Check, Status]) -> Verdict:
     """The verdict on a claim of this property, by what each check found."""
     evidence = [Evidence(check, status, "tried", reason=f"{check} knows why") for check, status in said]
-    return join(Claim("atom", "A" if prop.scope is Scope.OPERAND else "", prop, "a claim"), evidence)
+    return join(Claim("atom", "A" if prop.scope == Scope.OPERAND else "", prop, "a claim"), evidence)
 
 
 ISA, PROOF, GPU = Check

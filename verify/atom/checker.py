@@ -102,21 +102,21 @@ class AtomChecker(Run):
             **shown(lambda: entry, verdicts),
         )
 
-    def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
+    def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | Named | None]:
         """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
-        if scope is Scope.OPERAND:
+        if scope == Scope.OPERAND:
             absent = (
                 BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name)) for name in subject.omitted
             )
             return [*subject.parts, *absent]
-        return subject.named or (None,) if scope is Scope.INSTRUCTION else (None,)
+        return subject.named or (None,) if scope == Scope.INSTRUCTION else (None,)
 
     def evidence(
         self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict] = ()
     ) -> list[Evidence]:
         """The evidence for each view of the atom, and why some instructions could not be compared."""
         evidence = super().evidence
-        if row.scope is Scope.INSTRUCTION:
+        if row.scope == Scope.INSTRUCTION:
             return evidence(row, subject, operand, before)
 
         def of_view(view: BoundAtom) -> list[Evidence]:

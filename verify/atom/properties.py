@@ -259,7 +259,7 @@ _of_layout = partial(
 
 SHAPE = Property(
     "shape",
-    Scope.THREADS,
+    "threads",
     words="size",
     says={MMA: "extents M, N, K are the instruction's (claimed only where they are not)"},
     states=lambda atom, _: Statement("shape", f"{_shape(atom)} is the shape of its instruction"),
@@ -270,7 +270,7 @@ SHAPE = Property(
 )
 THREADS = Property(
     "threads",
-    Scope.THREADS,
+    "threads",
     words="well formed",
     says=dict.fromkeys((MMA, COPY), "thr(t) + rep(q) is every lane once"),
     states=_numbers_lanes,

@@ -92,7 +92,7 @@ def _show(verdicts: list[Verdict], part: str, words: str, is_layout: bool) -> in
     refuted = [at for at, one in enumerate(verdicts) if one.status.refuted and one.counterexample is not None]
     own = [at for at in refuted if verdicts[at].claim.part == part]
     equal = [at for at in own if verdicts[at].claim.prop.key == "equals_isa"]
-    form = [at for at in refuted if verdicts[at].claim.prop.scope is Scope.INSTRUCTION]
+    form = [at for at in refuted if verdicts[at].claim.prop.scope == Scope.INSTRUCTION]
     at = (equal if is_layout and equal else own or form or refuted)[0]
     wrong = verdicts[at].counterexample
     if wrong is not None:

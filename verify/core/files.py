@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
@@ -20,14 +21,26 @@ from verify.core.errors import SpecError
 if TYPE_CHECKING:
     from verify.core.specs import Key
 
-SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tables has at least one
-    "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
-    "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
-    "movement": frozenset({"from", "to", "access", "descriptor"}),
-    # of a table, or of a table of one of its operands
-    "index": frozenset({"row", "col", "table", "bases", "function", "inverse", "column", "byte", "lang"}),
-    "campaign": frozenset({"kind"}),
-}
+
+class Signs(NamedTuple):
+    """The keys by which a table of a file is a subject of one kind: it has at least one of them, and none of `but`."""
+
+    keys: frozenset[str]
+    of: str  # "this is a file of ..."
+    but: frozenset[str] = frozenset({"atom"})  # a table that names an atom is a tiling, which may state A, B and C too
+    inside: bool = False  # whether a table of one of its operands may have them too: A = { row = "lane/4", col = "i" }
+
+    def fit(self, table: Mapping[str, object]) -> bool:
+        """Return whether a table is of this kind. A key with a table doesn't count: `[my.atom]` is a name with a dot.
+
+        >>> Signs(frozenset({"row"}), "maps", inside=True).fit({"A": {"row": "lane"}})
+        True
+        """
+        plain = {key for key, value in table.items() if not isinstance(value, dict)}
+        inner = {key for value in table.values() if self.inside and isinstance(value, dict) for key in value}
+        return bool(self.keys & (plain | inner)) and not self.but & plain
+
+
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 RECORDED = b'{"'  # the first bytes of a file of recordings
 
@@ -88,22 +101,14 @@ def meant_for(tables: Mapping[str, object]) -> str:
     """
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
-    inner = [_plain_keys(table) | _operand_keys(table) for table in tables.values() if isinstance(table, dict)]
-    # A table that names an atom is a tiling, which may state A, B and C too.
-    sorts = {
-        s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
-    }
+    inner = [table for table in tables.values() if isinstance(table, dict)]
+    sorts = {name for name, signs in _signs().items() if any(map(signs.fit, inner))}
     return sorts.pop() if len(sorts) == 1 else ""
 
 
-def _plain_keys(table: Mapping[str, object]) -> frozenset[str]:
-    """The keys of a table whose values are no tables: `[my.atom]` is a name with a dot."""
-    return frozenset(key for key, value in table.items() if not isinstance(value, dict))
-
-
-def _operand_keys(table: Mapping[str, object]) -> frozenset[str]:
-    """The keys of index arithmetic in the tables of operands: `A = { row = "lane/4", col = "i" }`."""
-    return SIGNS["index"] & {key for inner in table.values() if isinstance(inner, dict) for key in inner}
+def _signs() -> dict[str, Signs]:
+    """Return the signs of every kind. Each kind imports this module, so their list is asked for by its name."""
+    return {kind.name: kind.signs for kind in import_module("verify.kinds").all() if kind.signs}
 
 
 def purpose(path: Path) -> str:
@@ -118,8 +123,7 @@ def purpose(path: Path) -> str:
 def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction: put it into isa_tables/ptx"
-    what = "index arithmetic" if sort == "index" else f"{sort}s"
-    return f"this is a file of {what}: python -m verify.{sort} {path}"
+    return f"this is a file of {_signs()[sort].of}: python -m verify.{sort} {path}"
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

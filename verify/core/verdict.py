@@ -43,19 +43,11 @@ class Check(StrEnum):
 
 
 class Scope(StrEnum):
-    """What one claim of a property is about."""
+    """The scopes that reports read. A kind may declare any other: a word for what one claim of a property is about."""
 
-    THREADS = "threads"
     OPERAND = "operand"
     INSTRUCTION = "instruction"
     ATOM = "atom"
-    TILING = "tiling"
-    REGISTERS = "registers"
-    MEMORY = "shared memory"
-    DESCRIPTOR = "descriptor"
-    LAW = "law"
-    PUBLISHED = "published claim"
-    OPERATION = "operation"
 
 
 class Statement(NamedTuple):
@@ -83,7 +75,7 @@ class Property:
     """
 
     key: str  # its name in code, JSON and JUnit, in snake case
-    scope: Scope = Scope.ATOM  # which units it has a claim about: operands, instructions, the whole
+    scope: str = Scope.ATOM  # which units it has a claim about: operands, instructions, the whole
     words: str = ""  # its name in reports: by default the words of the key
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Statement] = lambda subject, operand: Statement("", "")  # the claim about one unit

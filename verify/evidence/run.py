@@ -51,9 +51,9 @@ def verified(*others: Property) -> Need:
     return need
 
 
-def shared_name(subject: str, part: str, scope: Scope) -> str:
+def shared_name(subject: str, part: str, scope: str) -> str:
     """The name under which evidence on a claim is shared: the subject's, with the operand's if it is about one."""
-    return f"{subject} {part}" if scope is Scope.OPERAND else subject
+    return f"{subject} {part}" if scope == Scope.OPERAND else subject
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Run:
             forget_tables()
         self._source = source
 
-    def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
+    def units(self, subject: Any, scope: str) -> Sequence[Any]:
         """The units of a scope: its claims are about one each."""
         raise NotImplementedError
 
@@ -157,7 +157,7 @@ class Run:
             return []
         if key is None:
             return function(self, subject, operand)
-        part = operand.name if row.scope is Scope.OPERAND else ""
+        part = operand.name if row.scope == Scope.OPERAND else ""
         name = shared_name(subject.name, part, row.scope)
         return self.cache.once((check, row.key, key), name, lambda: function(self, subject, operand))
 

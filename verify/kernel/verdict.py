@@ -16,7 +16,6 @@ from verify.core.verdict import (
     Evidence,
     Place,
     Property,
-    Scope,
     Status,
     Verdict,
     WrongProduct,
@@ -64,7 +63,7 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
     verdicts: list[Verdict] = []
     when: dict[str, int] = {}  # property -> the place of its first finding in the order of time
     for key, words, severities in PROPERTIES:
-        claim = Claim(name, "", Property(key, scope=Scope.OPERATION), words.format(claim=text))
+        claim = Claim(name, "", Property(key, scope="operation"), words.format(claim=text))
         found = [one for one in outcome.findings if one.severity in severities]
         verdict = join(claim, [_evidence(outcome, key, found, ended, strict, replay)])
         verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))

@@ -24,7 +24,6 @@ from verify.core.verdict import (
     Counterexample,
     Evidence,
     Property,
-    Scope,
     Statement,
     Status,
     finding,
@@ -52,10 +51,10 @@ class LawChecker(Run):
     seeds: int = 1  # with which each of them proves
     proved: set[str] = field(default_factory=set)  # names of the laws that were verified so far
 
-    def units(self, subject: LawResult | Refutation | Code, scope: Scope) -> Sequence[None]:
+    def units(self, subject: LawResult | Refutation | Code, scope: str) -> Sequence[None]:
         """The subject as a whole, where it is of the scope."""
-        scopes = {LawResult: Scope.LAW, Refutation: Scope.PUBLISHED, Code: Scope.OPERATION}
-        return (None,) if scopes[type(subject)] is scope else ()
+        scopes = {LawResult: "law", Refutation: "published claim", Code: "operation"}
+        return (None,) if scopes[type(subject)] == scope else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +214,8 @@ def _refuted(claim: Refutation) -> Statement:
     return Statement("", f"false: {claim.claim} ({claim.source})")
 
 
-_of_law = partial(Property, scope=Scope.LAW, applies=lambda result, _: not result.law.why_open)
-_of_code = partial(Property, scope=Scope.OPERATION)
+_of_law = partial(Property, scope="law", applies=lambda result, _: not result.law.why_open)
+_of_code = partial(Property, scope="operation")
 
 OPEN = _of_law(
     "open",
@@ -249,7 +248,7 @@ MUTANTS = _of_law(
 )
 REFUTED = Property(
     "published_claim_refuted",
-    Scope.PUBLISHED,
+    "published claim",
     says={LAW: "a published claim is false, and the laws that repair it are proved"},
     states=lambda claim, _: _refuted(claim),
     proof=_false,
@@ -289,7 +288,7 @@ CLAIM = _of_code(
 )
 DOCUMENTED = replace(
     REFUTED,
-    scope=Scope.OPERATION,
+    scope="operation",
     says={OPERATION: "a published claim that is false of a right implementation too is false"},
     states=lambda code, _: _refuted(_published(code)),
     proof=_of_result(_documented),

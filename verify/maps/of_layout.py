@@ -42,6 +42,22 @@ if TYPE_CHECKING:
 FITTING = 1 << 62  # numbers below it fit 64 bits, with room for one sum
 
 
+def of_rows(rows: Sequence[Sequence[int]], extent: tuple[int, int], names: Sequence[str]) -> FragmentMap:
+    """Return the map of the elements of each thread: of two names, element x + X*y is (x, y).
+
+    >>> of_rows([[0, 1], [2, 3]], (2, 2), ("m", "n"))(1, 0)
+    (0, 1)
+    """
+    inputs = Axis("thread", len(rows)), Axis("value", len(rows[0]))
+    outputs = tuple(map(Axis, names, extent)) if len(names) > 1 else (Axis(names[0], extent[0] * extent[1]),)
+    images: dict[Point, tuple[Point, ...]] = {
+        (thread, value): ((number % extent[0], number // extent[0]) if len(names) > 1 else (number,),)
+        for thread, row in enumerate(rows)
+        for value, number in enumerate(row)
+    }
+    return FragmentMap(inputs, outputs, images)
+
+
 class LayoutMap(FragmentMap):
     """The map of a (thread, value) layout that is verified, in the field's words: in the layout T5 V3 holds (m=9, n=3).
 

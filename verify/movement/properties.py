@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import proofs
 from verify.core.repair import settle
-from verify.core.verdict import Property, Scope, Statement, Verdict, replayed
+from verify.core.verdict import Property, Statement, Verdict, replayed
 from verify.evidence.run import Run, verified
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
@@ -52,9 +52,9 @@ def _whole(_: Movement, __: SmemAccess, before: Sequence[Verdict]) -> str:
     )
 
 
-_of_registers = partial(Property, scope=Scope.REGISTERS, reads=lambda check, movement, over: over)
-_of_memory = partial(Property, scope=Scope.MEMORY, reads=lambda check, movement, access: access)
-_of_descriptor = partial(Property, scope=Scope.DESCRIPTOR, reads=lambda check, movement, _: movement.operand)
+_of_registers = partial(Property, scope="registers", reads=lambda check, movement, over: over)
+_of_memory = partial(Property, scope="shared memory", reads=lambda check, movement, access: access)
+_of_descriptor = partial(Property, scope="descriptor", reads=lambda check, movement, _: movement.operand)
 
 COUNT = _of_registers(
     "count",
@@ -163,11 +163,11 @@ class MovementChecker(Run):
         """The solver, which counts few counterexamples."""
         return proofs.Solver(COUNTED)
 
-    def units(self, subject: Movement, scope: Scope) -> Sequence[Any]:
+    def units(self, subject: Movement, scope: str) -> Sequence[Any]:
         """The hand-over, the accesses of each memory, or the descriptor that fits best; none where there is none."""
-        if scope is Scope.MEMORY:
+        if scope == "shared memory":
             return subject.accesses
-        if scope is Scope.REGISTERS:
+        if scope == "registers":
             return () if subject.over is None else (subject.over,)
         return () if subject.operand is None else (wgmma_descriptor.fit(subject.operand),)
 

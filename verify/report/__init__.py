@@ -219,9 +219,9 @@ class Case(Judgement):
 
     def _is_beside(self, verdict: Verdict) -> bool:
         prop, part = verdict.claim.prop, verdict.claim.part
-        if prop.scope is Scope.INSTRUCTION:
+        if prop.scope == Scope.INSTRUCTION:
             return True
-        return bool(prop.required and prop.scope is not Scope.ATOM and part and part not in self._named)
+        return bool(prop.required and prop.scope != Scope.ATOM and part and part not in self._named)
 
     def exit(self) -> Exit:
         """Return the exit code of a report on it alone."""
@@ -334,7 +334,7 @@ class Report(Judgement):
             unnamed = [
                 v.reason
                 for v in case.verdicts
-                if v.claim.prop.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
+                if v.claim.prop.scope == Scope.INSTRUCTION and v.status is Status.UNCHECKED
             ]
             reasons = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
             if any(e.check is check for v in case.verdicts for e in v.evidence):  # it was requested

@@ -43,7 +43,7 @@ def located(case: Case, document: Document, table: str) -> Case:
 
     def at_its_key(verdict: Verdict) -> Verdict:
         part = verdict.claim.part
-        keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope is Scope.INSTRUCTION else ()
+        keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope == Scope.INSTRUCTION else ()
         return verdict._replace(place=verdict.place or place(*keys))
 
     return replace(case, place=case.place or place(), verdicts=tuple(map(at_its_key, case.verdicts)))

@@ -219,7 +219,7 @@ class Scanner:
         part = verdict.claim.part
         if part in instance.operands:
             place = instance.operands[part].place
-        elif verdict.claim.prop.scope is Scope.INSTRUCTION and found is not None and (said := re.search(
+        elif verdict.claim.prop.scope == Scope.INSTRUCTION and found is not None and (said := re.search(
             r"\S+\.\S+$", verdict.claim.text
         )):  # fmt: skip
             place = found.header.place(offset_of(found, said[0]))

@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which options each sort of subject reads, as one table; any other that is given is rejected by name."""
+"""Which options each sort of argument reads, as its kind says; any other that is given is rejected by name."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
+from verify import kinds
 from verify.core.errors import UsageError
 from verify.pictures.picture import Window
 
-SORTS: Mapping[str, str] = {
-    "atom": "an atom",
-    "atoms": "a FILE of atoms",
-    "layout": "a layout",
-    "instruction": "an instruction",
-    "tiling": "a FILE of tilings",
-    "movement": "a FILE of movements",
-    "index": "a FILE of maps",
-    "report": "a report",
-}
-READ_BY: Mapping[str, Sequence[str]] = {
-    "only": ("atoms", "tiling", "movement", "index", "report"),
-    "atoms": ("atom", "tiling", "report"),
-    "allow_exec": ("index",),
-    "onto": ("layout",),
-    "ptx": ("layout",),
-    "table": ("atom", "atoms", "layout"),
-    "banks": ("layout",),
-    "thread": ("tiling",),
-}
-"""The sorts that read an option; what is not here is read by all."""
+REPORT = "report"
+IN_FILES = "FILE of "  # begins the sort of a file's subjects: "FILE of atoms" beside "atom"
+
+
+def readers() -> dict[str, tuple[str, frozenset[str]]]:
+    """Return each sort of argument, by its name its words and the options that it reads and some others don't."""
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for kind in kinds.all():
+        pictures = frozenset(kind.pictures)
+        if kind.shipped is not None and kind.verifier is not None:
+            found[kind.name] = kind.one, pictures | {"atoms"}
+        if kind.drawing is not None:
+            found[kind.name] = kind.one, frozenset(kind.drawing.options)
+        if kind.signs is not None and kind.verifier is not None:
+            allowed = {"allow_exec"} if kind.runs_code is not None else set()
+            named = {"atoms"} if kind.names_atoms else set()
+            found[IN_FILES + kind.plural] = f"a FILE of {kind.plural}", pictures | {"only"} | allowed | named
+    return found | {REPORT: ("a report", frozenset({"only", "atoms"}))}
+
+
 WITHOUT: Mapping[str, Sequence[str]] = {"onto": ("table", "banks"), "ptx": ("table", "banks"), "table": ("banks",)}
 """The options that another one leaves nothing to do."""
 OF_TEXT = ("quiet", "no_unicode")
@@ -38,17 +38,18 @@ OF_TEXT = ("quiet", "no_unicode")
 
 def check(options: Namespace, sorts: Sequence[str]) -> None:
     """Raise UsageError for an option that is given and not read by all of the subjects, or not beside another."""
-    for option, readers in READ_BY.items():
+    every = readers()
+    for option in (one for one in vars(options) if any(one in read for _, read in every.values())):
         for sort in sorts:
-            if sort not in readers and _given(options, option):
-                read = " or ".join(SORTS[one] for one in readers)
-                raise UsageError(f"{_name(option)} is not read for {SORTS[sort]}, only for {read}")
+            if option not in every[sort][1] and is_given(options, option):
+                read = " or ".join(words for words, read in every.values() if option in read)
+                raise UsageError(f"{_name(option)} is not read for {every[sort][0]}, only for {read}")
     for option, others in WITHOUT.items():
         for other in others:
-            if _given(options, option) and _given(options, other):
+            if is_given(options, option) and is_given(options, other):
                 raise UsageError(f"{_name(other)} is not read with {_name(option)}: give one of them")
     for option in OF_TEXT:
-        if options.format != "text" and _given(options, option):
+        if options.format != "text" and is_given(options, option):
             raise UsageError(f"{_name(option)} is not read with --format {options.format}, only with --format text")
 
 
@@ -57,7 +58,8 @@ def window(options: Namespace) -> Window:
     return options.rows, options.columns
 
 
-def _given(options: Namespace, option: str) -> bool:
+def is_given(options: Namespace, option: str) -> bool:
+    """Return whether a user gave an option."""
     value = getattr(options, option)
     return value is not None and value is not False and value != []
 

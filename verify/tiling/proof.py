@@ -24,11 +24,11 @@ class Prover(Run):
 
     runs: tuple[TilingRun, ...] = ()  # recorded runs of tilings on a GPU
 
-    def units(self, subject: Tiling, scope: Scope) -> Sequence[TiledOperand | None]:
+    def units(self, subject: Tiling, scope: str) -> Sequence[TiledOperand | None]:
         """The operands, the operands in shared memory, or None for the whole tiling."""
-        if scope not in (Scope.OPERAND, Scope.MEMORY):
+        if scope not in (Scope.OPERAND, "shared memory"):
             return (None,)
-        return [d for d in subject.operands if scope is Scope.OPERAND or d.name in subject.spec.smem]
+        return [d for d in subject.operands if scope == Scope.OPERAND or d.name in subject.spec.smem]
 
 
 def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:

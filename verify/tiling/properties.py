@@ -216,7 +216,7 @@ TILE = "tiling"
 
 THREADS = Property(
     "thread_numbers",
-    Scope.THREADS,
+    "threads",
     words="threads",
     says={TILE: "each (v, wM, wN, wK) is a different thread"},
     states=_numbering,
@@ -280,7 +280,7 @@ MULTIPLES = _of_operand(
 )
 REGISTERS = Property(
     "registers",
-    Scope.TILING,
+    "tiling",
     states=cost.registers,
     isa=cost.count_registers,
     says={TILE: "the registers that a thread needs"},
@@ -288,7 +288,7 @@ REGISTERS = Property(
 )
 CALLS = Property(
     "calls",
-    Scope.TILING,
+    "tiling",
     states=cost.calls,
     isa=cost.count_calls,
     says={TILE: "the instructions that an atom issues"},
@@ -296,7 +296,7 @@ CALLS = Property(
 )
 PRODUCT = Property(
     "product",
-    Scope.TILING,
+    "tiling",
     says={TILE: "A, B and C distributed by the partitions, multiplied by the instruction, gathered: equal to numpy's"},
     states=_multiplies,
     isa=gemm.computed,
@@ -306,7 +306,7 @@ PRODUCT = Property(
 )
 TILING = replace(
     atoms.TILING,
-    scope=Scope.TILING,
+    scope="tiling",
     states=_law,
     needs=(verified(MULTIPLES),),
     says={TILE: "the law for every bijective atom and every count (premise: *multiples*)"},
@@ -314,7 +314,7 @@ TILING = replace(
 )
 SWIZZLE_ATOM = Property(
     "swizzle_atom",
-    Scope.MEMORY,
+    "shared memory",
     says={TILE: "it divides the tile, its period divides it, no two elements collide, each copy equals the atom"},
     states=smem_atom.divides,
     isa=smem_atom.enumerated,
@@ -324,7 +324,7 @@ SWIZZLE_ATOM = Property(
 )
 INSTRUCTION = Property(
     "instruction",
-    Scope.TILING,
+    "tiling",
     says={TILE: "every instruction of the atom computes this product (claimed only where one may not)"},
     states=lambda *_: Statement("", "every instruction of the atom computes this product"),
     applies=lambda tiling, _: bool(instruction.compared(None, tiling, None)),

@@ -21,7 +21,7 @@ from verify.core.verdict import Check, Property, Scope, Verdict
 from verify.report import Case, Report, as_json
 
 C = 2  # its place among the operands
-ROWS = tuple(row for row in PROPERTIES if row.scope is Scope.OPERAND)
+ROWS = tuple(row for row in PROPERTIES if row.scope == Scope.OPERAND)
 CHECKS = frozenset({Check.ISA, Check.PROOF})
 WRONG = "((4,8),(2,2)):((32,1),(8,16))"
 ORDER = "(8,4):(4,1)"  # the threads in another order

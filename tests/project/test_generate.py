@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is generated is what is committed, and a kind that is added makes it out of date."""
+
+from __future__ import annotations
+
+from tests.project.generate import ROOT, generated, stale
+from tests.verify.toy import TOY
+from verify import kinds
+
+
+def test_what_is_generated_is_committed() -> None:
+    assert [str(path.relative_to(ROOT)) for path in stale()] == [], "run `make generate`"
+
+
+def test_a_kind_that_is_added_is_generated() -> None:
+    with kinds.register(TOY):
+        made = {path.name for path, _ in generated()}
+    assert made - {path.name for path, _ in generated()} == {"rotations.schema.json", "rotation.md"}

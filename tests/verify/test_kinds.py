@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kind that is registered for a test works in every verb, format, schema and table of the docs: none lists kinds."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.project import schemas, tables
+from tests.verify.toy import TOY, Rotation
+from verify import kinds, verify_kind
+from verify.__main__ import COMMANDS
+from verify.cli import output
+from verify.cli.arguments import FORMATS
+from verify.core.errors import SpecError, UsageError
+from verify.gate import Suite
+from verify.kind import LIKELY, Kind, Recognition
+from verify.lock import command as lock
+from verify.movement import command as movement
+from verify.show import command as show
+
+RIGHT = '["mine"]\nplaces = 4\norder = [1, 2, 3, 0]\n'
+WRONG = '["yours"]\nplaces = 4\norder = [1, 2, 0, 3]\n'
+
+
+@pytest.fixture(autouse=True)
+def toy() -> Iterator[None]:
+    with kinds.register(TOY):
+        yield
+    assert TOY not in kinds.all()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rotations.toml"
+    path.write_text(f"{RIGHT}\n{WRONG}")
+    return path
+
+
+def test_the_pytest_suite_verifies_it(file: Path) -> None:
+    suite = Suite()
+    entries, problem = suite.read(file)
+    assert ([(entry.name, entry.line) for entry in entries], problem) == ([("mine", 1), ("yours", 5)], "")
+    first, second = (suite.verify([entry]) for entry in entries)
+    assert (first.failure, first.unchecked) == ("", "")
+    assert "place 2 goes to 0" in second.failure
+    file.write_text(RIGHT + "ordre = [0]\n")
+    entries, problem = suite.read(file)
+    assert not entries and "rotations.toml:4:1: mine.ordre: unknown key; did you mean 'order'?" in problem
+
+
+def test_the_api_verifies_it_by_file_by_name_and_as_a_value(file: Path) -> None:
+    assert not verify_kind("rotation", file)
+    assert verify_kind("rotation", "mine", file).check()
+    assert verify_kind("rotation", Rotation("value", 2, (1, 0))).check()
+    assert verify_kind("rotation", kinds.bind("rotation", {"places": 2, "order": (0, 1)})).check()
+    with pytest.raises(SpecError, match="no rotation is named 'mein'; nearest: mine"):
+        verify_kind("rotation", "mein", file)
+    with pytest.raises(UsageError, match="no kind of subject is named 'rotations'"):
+        verify_kind("rotations", file)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_reports_it(form: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = Namespace(format=form, output=None, quiet=False, verbose=False, allow_unchecked=False)
+    assert output.report(verify_kind("rotation", file), options) == 1
+    out = capsys.readouterr().out
+    assert "yours" in out and "place 2 goes to 0" in out
+    if form == "json":
+        assert [one["status"] for one in json.loads(out)["subjects"]] == ["VERIFIED", "REFUTED"]
+
+
+@pytest.mark.parametrize("form", show.FORMATS)
+def test_show_draws_it_from_a_file_and_from_its_spelling(
+    form: str, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert show.main([str(file), "--only", "mine", "--format", form]) == 0
+    drawn = capsys.readouterr().out
+    assert show.main([str(file), "--only", "mine", "--thread", "0", "--format", form]) == 0
+    assert drawn != capsys.readouterr().out
+    assert show.main(["rotate 1 2 3 0", "--format", form]) == 0
+    assert show.main([str(file), "--format", form]) == 1
+
+
+def test_show_rejects_what_it_does_not_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert show.main([str(file), "--onto", "4x4"]) == 2
+    assert "--onto is not read for a FILE of rotations, only for a layout" in capsys.readouterr().err
+    assert show.main(["rotate 1 0", "--thread", "0"]) == 2
+    line = "--thread is not read for a rotation, only for a FILE of tilings or a FILE of rotations"
+    assert line in capsys.readouterr().err
+
+
+def test_lock_keeps_it_and_names_what_changed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(RIGHT)
+    locked = str(file.with_suffix(".lock"))
+    assert lock.main([str(file), "--lock", locked]) == 0
+    assert lock.main(["--check", "--lock", locked]) == 0
+    file.write_text(RIGHT.replace("1, 2, 3, 0", "2, 3, 0, 1"))
+    capsys.readouterr()
+    assert lock.main(["--check", "--lock", locked]) == 1
+    assert f"{file.name}:1:2" not in capsys.readouterr().err
+    assert lock.main(["--check", "--lock", locked, "--format", "sarif"]) == 1
+    assert '"startLine": 1' in capsys.readouterr().out
+    assert lock.main(["examples/movement.toml", "--lock", locked]) == 2
+    assert "atoms, tilings, maps and rotations can be locked; this is a file of movements" in capsys.readouterr().err
+
+
+def test_another_command_says_whose_file_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert movement.main([str(file)]) == 2
+    assert "this is a file of rotations: python -m verify.rotation" in capsys.readouterr().err
+
+
+def test_it_has_a_schema_and_a_table_of_the_docs() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
+    fits = jsonschema.Draft202012Validator(json.loads(schemas.text("rotations")))
+    assert fits.is_valid({"mine": {"places": 4, "order": [1, 0]}})
+    assert not fits.is_valid({"mine": {"places": 4}}) and not fits.is_valid({"mine": {"places": 1, "order": [0]}})
+    (table,) = TOY.tables()
+    row = "| `rotates` | rotation | each place goes as far as the first | every place | | |\n"
+    assert tables.text(table).endswith(row)
+
+
+def test_two_kinds_that_recognize_a_text_equally_are_a_usage_error() -> None:
+    other: Kind[Rotation] = Kind(
+        name="turn", one="a turn", plural="turns", command="none", spelled=lambda _: Recognition(LIKELY, "it turns")
+    )
+    assert kinds.spelled("rotate 1 0", kinds.all()) is TOY
+    with kinds.register(other), pytest.raises(UsageError, match=r"a rotation \(it begins with rotate\) or a turn"):
+        kinds.spelled("rotate 1 0", kinds.all())
+    assert kinds.spelled("\0", kinds.all()) is None
+
+
+def test_every_kind_has_a_command_and_words_of_its_own() -> None:
+    ours = [kind for kind in kinds.all() if kind is not TOY]
+    assert {kind.command for kind in ours} <= {module for module, _ in COMMANDS.values()}
+    for words in ("name", "one", "plural"):
+        assert len({getattr(kind, words) for kind in ours}) == len(ours)

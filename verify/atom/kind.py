@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atoms as a kind of subject: MMA and copy atoms, of a user's file or shipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.core.files import Signs
+from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Resources
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from layouts.atoms.tables import Found
+    from verify.binding.atom import BoundAtom
+    from verify.pictures.picture import Panel, Window
+    from verify.report import Case
+
+NAME = re.compile(r"[\w:*?<>,\[\] .-]+")
+
+
+def recognize_name(text: str) -> Recognition | None:
+    """Return a recognition of what may be an atom's name, a prefix or a glob."""
+    return Recognition(POSSIBLE, "a name") if NAME.fullmatch(text) else None
+
+
+def read_atoms(path: Path) -> Found[AnyAtom]:
+    """Return the completed atoms of a file, and all errors of the others."""
+    from verify.binding.completion import atoms
+
+    return atoms(path)
+
+
+def table_of(atom: AnyAtom) -> str:
+    """Return the table in which an atom stands: of a family's member that of the family."""
+    return atom.family.name if atom.family else atom.name
+
+
+def shipped_atoms() -> Mapping[str, AnyAtom]:
+    """Return the registry."""
+    from layouts.atoms import registry
+
+    return registry()
+
+
+def choose_atoms(names: Sequence[str], pool: Mapping[str, AnyAtom]) -> list[str]:
+    """Return the names of a pool that names and patterns select."""
+    from verify.atom.selection import chosen
+
+    return chosen(names, None, pool)
+
+
+def verifier(resources: Resources) -> Callable[[AnyAtom], Case]:
+    """Return what verifies one atom after the other."""
+    from verify.atom.checker import AtomChecker
+
+    return AtomChecker(resources.checks).case
+
+
+def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
+    """Return the map of each operand, (thread, value) -> element, and the lanes of the threads."""
+    from verify.atom.checker import prepared
+    from verify.core.digits import lane_of
+    from verify.maps.of_layout import of_rows
+
+    subject = prepared(atom)
+    says = {"ptx": "; ".join(atom.ptx or ())} | ({"thr": atom.thr} if subject.thr is None else {})
+    maps = {}
+    if subject.thr is not None:
+        lanes = [lane_of(subject.thr, thread) for thread in range(subject.threads)]
+        maps["thr"] = of_rows([[lane] for lane in lanes], (1 + max(lanes), 1), ("lane",))
+    for part in subject.parts:
+        if part.map is not None:
+            maps[part.name] = part.map  # outside the tile coordinates are those of no element
+        elif part.well_formed:
+            maps[part.name] = of_rows(part.rows(), part.extent, part.axes)
+        else:
+            says[part.name] = part.text
+    return Functions(says, maps)
+
+
+def draw_table(atom: AnyAtom, resources: Resources, _: Any, __: Window) -> Case:
+    """Return the case of an atom whose picture has the elements of each (thread, value) of each operand."""
+    from verify.atom.checker import prepared
+
+    case = verifier(resources)(atom)
+    drawn = case.picture
+    if drawn is None:
+        return case
+    return replace(case, picture=lambda part: replace(drawn(part), panels=tuple(_tables(prepared(atom), part))))
+
+
+def _tables(subject: BoundAtom, window: Window) -> Iterator[Panel]:
+    from verify.maps.fragment_map import Axis
+    from verify.maps.of_layout import of_layout
+    from verify.pictures import maps
+    from verify.pictures.picture import shown
+
+    for number, one in enumerate(one for one in subject.parts if one.well_formed):
+        if one.layout is None:
+            found = one.points
+        else:
+            tile, points = tuple(map(Axis, one.axes, one.extent)), shown(one.domain, window)
+            found = of_layout(one.layout, tile, ("thread", "value"), part=points)
+        heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
+        yield maps.table(one.name, found, heading, window=window, place=(number, 0))
+
+
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of MMA atoms, and those of copy atoms."""
+    from verify.atom.properties import COPY, MMA, PROPERTIES
+
+    return PropertyTable("claims.md", MMA, PROPERTIES), PropertyTable("claims.md", COPY, PROPERTIES)
+
+
+ATOM: Kind[AnyAtom] = Kind(
+    name="atom",
+    one="an atom",
+    plural="atoms",
+    command="verify.atom.command",
+    spelled=recognize_name,
+    signs=Signs(frozenset({"A", "B", "C", "Src", "Dst", "Ref"}), "atoms"),
+    read=read_atoms,
+    table=table_of,
+    shipped=shipped_atoms,
+    choose=choose_atoms,
+    verifier=verifier,
+    functions=functions_of,
+    tables=tables,
+    pictures={"table": draw_table},
+)

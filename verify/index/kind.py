@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index arithmetic as a kind of subject: expressions, tables, bases and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.core.files import Signs
+from verify.index.spec import EntrySpec, OperandSpec, of_options
+from verify.kind import Functions, Kind, PropertyTable, Resources
+
+if TYPE_CHECKING:
+    from layouts.atoms.tables import Found
+    from verify.index.bind import BoundIndex
+    from verify.report import Case
+
+SIGNS = frozenset({"row", "col", "table", "bases", "function", "inverse", "column", "byte", "lang"})
+
+
+def read_maps(path: Path) -> Found[BoundIndex]:
+    """Return the maps of a file, and all errors of the others."""
+    from verify.index.bind import read
+
+    return read(path)
+
+
+def bind_keys(keys: Mapping[str, Any]) -> BoundIndex:
+    """Return the map of keys; `map` is a map as a value. Raises SpecError."""
+    from verify.index.bind import bind, of_map
+
+    if "map" in keys:
+        return of_map(keys["map"], keys["ptx"], keys["operand"], keys["select"])
+    return bind(of_options(keys))
+
+
+def verifier(resources: Resources) -> Callable[[BoundIndex], Case]:
+    """Return what verifies one map after the other."""
+    from verify.index.properties import case
+
+    return case
+
+
+def functions_of(index: BoundIndex, resources: Resources) -> Functions:
+    """Return the map of each operand that its texts compute."""
+    return Functions({"ptx": index.spec.ptx}, {part.name: part.found for part in index.parts})
+
+
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of index arithmetic."""
+    from verify.index.properties import MAP, PROPERTIES
+
+    return (PropertyTable("maps.md", MAP, PROPERTIES),)
+
+
+INDEX: Kind[BoundIndex] = Kind(
+    name="index",
+    one="a map",
+    plural="maps",
+    command="verify.index.command",
+    signs=Signs(SIGNS, "index arithmetic", inside=True),
+    spec=(EntrySpec, OperandSpec),
+    read=read_maps,
+    from_keys=bind_keys,
+    runs_code=lambda index: index.spec.runs_code,
+    verifier=verifier,
+    functions=functions_of,
+    tables=tables,
+)

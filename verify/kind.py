@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kind of subject as one row: how it is recognized, read, verified, locked and drawn.
+
+`verify.kinds` lists the rows. The verbs (the pytest suite, the API, `show`, `lock`) loop over them and import no kind,
+so a new kind is its folder with a `kind.py`, and its name in that list.
+
+Every verb loads every row, so a row loads little: each of its functions imports what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+from verify.core.names import S, select
+from verify.core.verdict import Check, Place, Property
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from layouts.atoms.tables import Found
+    from verify.core.files import Signs
+    from verify.maps.fragment_map import FragmentMap
+    from verify.pictures.picture import Picture, Window
+    from verify.report import Case
+
+SURE, LIKELY, POSSIBLE = 3, 2, 1
+"""How strongly a kind recognizes an argument: by the content of a file, by its spelling, or as a name."""
+
+
+class Recognition(NamedTuple):
+    """That an argument may name a subject of a kind: how surely, and by what."""
+
+    strength: int
+    why: str
+
+
+class PropertyTable(NamedTuple):
+    """The properties that hold of one sort of subject, as a table of the docs."""
+
+    page: str  # of docs/
+    sort: str  # the key of `Property.says` whose words it has
+    rows: Sequence[Property]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a verification may use: the checks to make, and the atoms that a subject may name."""
+
+    checks: frozenset[Check] = frozenset(Check)
+    atoms: Mapping[str, Any] | None = None  # None: the shipped ones
+
+
+class Functions(NamedTuple):
+    """What a subject is, for `lock`: the function of each operand, and in words what isn't a function."""
+
+    says: Mapping[str, str]
+    maps: Mapping[str, FragmentMap] = {}
+    place: Place | None = None  # of a definition in a header; else that of its table
+
+
+class Drawing(NamedTuple):
+    """How `show` draws a subject that an argument spells out: a layout, an instruction."""
+
+    draw: Callable[[str, Namespace], Picture | Case]
+    options: Collection[str] = ()  # of `show`: those that it reads and that some others don't
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(Generic[S]):
+    """One kind of subject. What a kind can't do has None, or is empty, and the verbs say so by name."""
+
+    name: str  # "tiling"
+    one: str  # "a tiling", in messages
+    plural: str  # "tilings"
+    command: str  # the module whose `main` verifies it: verify.tiling.command
+    spelled: Callable[[str], Recognition | None] = lambda text: (
+        None
+    )  # recognizes an argument that is not the name of a file
+    suffixes: Collection[str] = ()  # of files that are its subjects and no TOML
+    signs: Signs | None = None  # the keys by which a table of a TOML file is one
+    spec: tuple[type, ...] = ()  # whose fields are the keys of such a table, one for each form that it may have
+    read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others
+    table: Callable[[S], str] = attrgetter("name")  # of the file: where a subject of it stands
+    shipped: Callable[[], Mapping[str, S]] | None = None  # the subjects that need no file
+    choose: Callable[[Sequence[str], Mapping[str, S]], list[str]] = field(  # of names, patterns and all subjects
+        default=lambda names, pool: select(names, pool, "subject")
+    )
+    from_keys: Callable[[Mapping[str, Any]], S] | None = None  # the subject of keys, as a table or options have them
+    runs_code: Callable[[S], bool] | None = None  # whether it calls a user's function, which CI must allow
+    verifier: Callable[[Resources], Callable[[S], Case]] | None = None  # one run: evidence on one serves the next
+    names_atoms: bool = False  # whether its subjects name atoms, which a user's files may have
+    functions: Callable[[S, Resources], Functions] | None = None  # what `lock` keeps
+    tables: Callable[[], Sequence[PropertyTable]] = tuple  # its properties, as the docs list them
+    pictures: Mapping[str, Callable[[S, Resources, Any, Window], Picture | Case]] = field(default_factory=dict)
+    """Pictures other than that of its case, by the option of `show` that asks for one."""
+    drawing: Drawing | None = None  # of a subject that is spelled out
+
+    @property
+    def noun(self) -> str:
+        """One of it without an article, as in "no map is named x"."""
+        return self.one.partition(" ")[2]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return hash(self.name)

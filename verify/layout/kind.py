@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts as a kind of subject: one layout as a map onto a tile, as an operand of an instruction, or as another one."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verify.core.errors import SpecError, UsageError
+from verify.core.verdict import Check
+from verify.kind import LIKELY, Drawing, Kind, Recognition, Resources
+
+if TYPE_CHECKING:
+    from verify.pictures.picture import Picture
+    from verify.report import Case
+
+SPELLING = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
+
+
+@dataclass(frozen=True)
+class LayoutQuestion:
+    """A layout, and what it is compared with: its tile, another layout, or an operand of an instruction."""
+
+    name: str  # its text
+    onto: tuple[int, int] | None = None
+    equals: str | None = None
+    ptx: str | None = None
+    operand: str | None = None
+
+
+def recognize_spelling(text: str) -> Recognition | None:
+    """Return a recognition of a text that begins as layouts do."""
+    return Recognition(LIKELY, "it begins as a layout") if SPELLING.match(text) else None
+
+
+def bind_keys(keys: Mapping[str, Any]) -> LayoutQuestion:
+    """Return the question of the arguments of `verify_layout`. Raises UsageError, and SpecError if it asks nothing."""
+    from verify.layout.command import check_operand
+
+    onto, equals, ptx, operand = (keys[name] for name in ("onto", "equals", "ptx", "operand"))
+    check_operand(ptx, operand)
+    if (onto is None and ptx is None) == (equals is None):
+        raise SpecError("", "verify_layout: give onto or equals, one of the two; or ptx and operand")
+    text = text_of(keys["layout"])
+    if equals is not None:
+        return LayoutQuestion(text, equals=text_of(equals))
+    tile = (onto, 1) if isinstance(onto, int) else onto
+    if onto is not None and not (
+        isinstance(tile, tuple) and len(tile) == 2 and all(type(extent) is int and extent > 0 for extent in tile)
+    ):
+        raise SpecError("onto", f"verify_layout: expected a tile such as (16, 8) or 128, found {onto!r:.60}")
+    return LayoutQuestion(text, tile, ptx=ptx, operand=operand)
+
+
+def text_of(layout: object) -> str:
+    """Return the text of a layout, or of an object of the CuTe DSL, pycute or tensor-layouts. Raises UsageError."""
+    from layouts import LayoutError
+    from layouts.pasted import from_object
+    from verify.layout.command import plain
+
+    if isinstance(layout, str):
+        return layout
+    try:
+        found = from_object(layout)
+    except LayoutError as error:
+        raise UsageError(str(error)) from error
+    return str(found) if plain(found) or not hasattr(found, "stride") else str(layout)
+
+
+def verifier(resources: Resources) -> Callable[[LayoutQuestion], Case]:
+    """Return what answers one question after the other."""
+    from verify.layout.command import compare, of_operand, onto_tile
+
+    checks = resources.checks & {Check.ISA, Check.PROOF}
+
+    def answer(asked: LayoutQuestion) -> Case:
+        if asked.equals is not None:
+            report = compare(asked.name, asked.equals)
+        elif asked.ptx is not None:
+            report = of_operand(asked.name, asked.ptx, asked.operand or "", asked.onto, checks)
+        else:
+            report = onto_tile(asked.name, asked.onto or (1, 1), checks)
+        return report.cases[0]
+
+    return answer
+
+
+def draw(text: str, options: Namespace) -> Picture | Case:
+    """Draw a layout as the options of `show` say."""
+    from verify.layout.drawing import of_options
+
+    return of_options(text, options)
+
+
+LAYOUT: Kind[LayoutQuestion] = Kind(
+    name="layout",
+    one="a layout",
+    plural="layouts",
+    command="verify.layout.command",
+    spelled=recognize_spelling,
+    from_keys=bind_keys,
+    verifier=verifier,
+    drawing=Drawing(draw, ("onto", "ptx", "table", "banks")),
+)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Movements as a kind of subject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.core.files import Signs
+from verify.kind import Kind, PropertyTable, Resources
+from verify.movement.spec import SORTS
+
+if TYPE_CHECKING:
+    from layouts.atoms.tables import Found
+    from verify.movement.bind import Movement
+    from verify.report import Case
+
+
+def read_movements(path: Path) -> Found[Movement]:
+    """Return the movements of a file, and all errors of the others."""
+    from verify.movement.bind import read
+
+    return read(path)
+
+
+def verifier(resources: Resources) -> Callable[[Movement], Case]:
+    """Return what verifies one movement after the other."""
+    from verify.movement.properties import MovementChecker
+
+    return MovementChecker(resources.checks).case
+
+
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of movements."""
+    from verify.movement.properties import MOVEMENT as SORT
+    from verify.movement.properties import PROPERTIES
+
+    return (PropertyTable("movement.md", SORT, PROPERTIES),)
+
+
+MOVEMENT: Kind[Movement] = Kind(
+    name="movement",
+    one="a movement",
+    plural="movements",
+    command="verify.movement.command",
+    signs=Signs(frozenset({"from", "to", "access", "descriptor"}), "movements"),
+    spec=tuple(SORTS.values()),
+    read=read_movements,
+    verifier=verifier,
+    tables=tables,
+)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The definitions of MMA_Traits and Copy_Traits in a header as a kind of subject."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from layouts.atoms.tables import Found
+from verify.core.verdict import Place
+from verify.kind import Functions, Kind, Resources
+
+SUFFIXES = (".hpp", ".h", ".cuh", ".hxx")
+
+
+@dataclass(frozen=True)
+class HeaderEntry:
+    """A definition of a header with the layouts that it states; one that cannot be read has none."""
+
+    name: str
+    place: Place
+    texts: dict[str, str]  # operand -> layout
+    problem: str = ""  # why it cannot be read
+
+
+def read_header(path: Path) -> Found[HeaderEntry]:
+    """Return the definitions of a header."""
+    return Found(tuple(_definitions(path)), ())
+
+
+def _definitions(path: Path) -> Iterator[HeaderEntry]:
+    from verify.scan.checkout import checkout
+
+    seen: Counter[str] = Counter()
+    for definition in checkout([str(path)]).definitions:
+        if definition.problem:
+            yield HeaderEntry(definition.name, definition.place, {}, definition.problem)
+        for instance in definition.instances:
+            seen[instance.name] += 1
+            name = f"{instance.name} ({seen[instance.name]})" if seen[instance.name] > 1 else instance.name
+            texts = {"thr": f"({instance.thr.shape},1):({instance.thr.stride},0)"}
+            texts |= {part: str(one.layout) for part, one in instance.operands.items()}
+            yield HeaderEntry(name, definition.place, texts)
+
+
+def functions_of(entry: HeaderEntry, resources: Resources) -> Functions:
+    """Return the map of each layout of a definition; what cannot be read is locked as that."""
+    from verify.binding.atom import thread_value
+    from verify.core.digits import walks
+    from verify.maps.of_layout import of_rows
+
+    if entry.problem:
+        return Functions({"unread": entry.problem}, place=entry.place)
+    says, maps = {}, {}
+    for part, text in entry.texts.items():
+        layout, fault = thread_value(text.replace(" ", ""))
+        if layout is None:
+            says[part] = f"{text}: {fault}"
+        else:
+            rows = walks(layout)
+            extent = (1 + max(map(max, rows)), 1)
+            maps[part] = of_rows(rows, extent, ("lane" if part == "thr" else "element",))
+    return Functions(says, maps, entry.place)
+
+
+HEADER: Kind[HeaderEntry] = Kind(
+    name="header",
+    one="a header",
+    plural="headers",
+    command="verify.scan.command",
+    suffixes=SUFFIXES,
+    read=read_header,
+    functions=functions_of,
+)
