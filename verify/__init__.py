@@ -58,7 +58,8 @@ The rooms
 ---------
 `core` (verdicts, errors) < `maps` (any map, point by point) < `binding` (an atom and its instruction) < `evidence` (the
 three checks) < `atom`, `tiling`, `movement`, `index`, `laws`, `atlas`, `mutate` (a command each), with `cli` and
-`report` beside them; `kinds` lists what can be verified. docs/architecture.md shows them, and how a question is answered.
+`report` beside them; `kinds` lists what can be verified. docs/architecture.md shows them, and how a question is
+answered.
 """
 
 from __future__ import annotations

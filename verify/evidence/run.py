@@ -51,6 +51,12 @@ def verified(*others: Property) -> Need:
     return need
 
 
+def claim_of(row: Property, subject: Any, operand: Any) -> Claim:
+    """Return the claim of a property about one unit of a subject."""
+    part, text, provenance = row.states(subject, operand)
+    return Claim(subject.name, part, row, text, provenance)
+
+
 def shared_name(subject: str, part: str, scope: str) -> str:
     """The name under which evidence on a claim is shared: the subject's, with the operand's if it is about one."""
     return f"{subject} {part}" if scope == Scope.OPERAND else subject
@@ -121,11 +127,12 @@ class Run:
     ) -> None:
         """Add the verdict on every wanted claim about one unit to those on the claims before."""
         for row in rows:
-            if row.applies(subject, operand):
-                part, text, provenance = row.states(subject, operand)
-                claim = Claim(subject.name, part, row, text, provenance)
-                if wanted(claim):
-                    verdicts.append(join(claim, self.evidence(row, subject, operand, verdicts)))
+            if row.applies(subject, operand) and wanted(claim_of(row, subject, operand)):
+                verdicts.append(self.verdict(row, subject, operand, verdicts))
+
+    def verdict(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> Verdict:
+        """The verdict on the claim of one property about one unit."""
+        return join(claim_of(row, subject, operand), self.evidence(row, subject, operand, before))
 
     def _add_shared(
         self, key: tuple[Sequence[Property], Hashable], subject: Any, operand: Any, verdicts: list[Verdict]

@@ -94,8 +94,7 @@ def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
         subject = _bound(name, found)
     except SpecError as error:
         return [_missing(name, found.operand, error.problem)]
-    verdicts = (verdict for part in subject.parts for verdict in operand_verdicts(subject, part))
-    return [_of_project(verdict, found, subject.spec) for verdict in verdicts]
+    return [_of_project(verdict, found, subject.spec) for verdict in operand_verdicts(subject)]
 
 
 def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
-    Claim,
     Counterexample,
     Evidence,
     Property,
@@ -26,10 +25,10 @@ from verify.core.verdict import (
     Status,
     Verdict,
     finding,
-    join,
 )
 from verify.core.wording import owners
 from verify.evidence import cause
+from verify.evidence.run import Run
 from verify.index.bind import BoundIndex, IndexOperand, bind
 from verify.index.spec import IndexSpec
 from verify.maps import findings
@@ -41,6 +40,15 @@ if TYPE_CHECKING:
 
 Finding = Callable[[], "Counterexample | None"]
 MAP = "map"  # the sort of subject
+
+
+@dataclass
+class IndexChecker(Run):
+    """One run over the properties of maps."""
+
+    def units(self, subject: BoundIndex, scope: str) -> Sequence[IndexOperand]:
+        """The operands."""
+        return subject.parts
 
 
 def case(subject: BoundIndex) -> Case:
@@ -66,7 +74,7 @@ def _remarks(part: IndexOperand) -> tuple[str, ...]:
 
 
 def _verdicts(subject: BoundIndex) -> list[Verdict]:
-    verdicts = [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+    verdicts = operand_verdicts(subject)
     if len(subject.parts) > 2:  # A, B and C: a whole atom
         from verify.index import whole
 
@@ -86,14 +94,11 @@ def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> P
     return of_index(subject, verdicts, window)
 
 
-def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
-    """The verdicts on one operand, in the order of the table."""
-    found = []
-    for row in PROPERTIES:
-        claimed = row.states(subject, part)
-        claim = Claim(subject.name, part.name, row, claimed.text, claimed.provenance)
-        found.append(join(claim, row.isa(None, subject, part) if row.isa else []))
-    return cause.folded(found, lambda _: _side_by_side(part))
+def operand_verdicts(subject: BoundIndex) -> list[Verdict]:
+    """Return the verdicts on each operand, in the order of the table."""
+    parts = {part.name: part for part in subject.parts}
+    found = IndexChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, subject)
+    return cause.folded(found, lambda name: _side_by_side(parts[name]))
 
 
 def _side_by_side(part: IndexOperand) -> cause.Compared | None:

@@ -13,9 +13,10 @@ import os
 import shlex
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from layouts import (
     ComposedLayout,
@@ -36,9 +37,10 @@ from verify.binding.completion import in_order, moves
 from verify.binding.coordinates import AXES
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
-from verify.core.verdict import Check, Claim, Counterexample, Evidence, Verdict, finding, join, replayed
-from verify.evidence import cause, isa
+from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, Verdict, finding, replayed
+from verify.evidence import cause
 from verify.evidence.isa import same_function
+from verify.evidence.run import Run
 from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
@@ -55,8 +57,30 @@ LARGEST = 1 << 24  # points of a layout, its values and elements of a tile: of e
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 
+class LayoutPair(NamedTuple):
+    """Two layouts that may be one function."""
+
+    name: str  # the first one's text
+    other: str
+
+
 class PointsError(UsageError):
     """A layout that has no map onto a tile; the text says why, and does not name the layout."""
+
+
+def _tile(part: BoundOperand) -> str:
+    return "x".join(map(str, part.extent))
+
+
+TILE_FORM = replace(WELL_FORMED, states=lambda _, part: Statement("", "is a layout with congruent profiles"))
+IN_TILE = replace(IN_BOUNDS, states=lambda _, part: Statement("", f"stays inside {_tile(part)}"))
+ONE_OWNER = replace(OWNERSHIP, states=lambda _, part: Statement("", f"gives each element of {_tile(part)} one owner"))
+SAME_FUNCTION = Property(
+    EQUALS.key,
+    states=lambda pair, _: Statement("", f"is the same function as {pair.other}"),
+    isa=lambda run, pair, _: [_evidence_of_equality(pair)],
+    required=EQUALS.required,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -146,16 +170,11 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     subject, whole = bound(text, extent)
     part = subject.parts[0]
     checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
-    form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, isa.parsed(part._replace(layout=whole) if part.map is None else part))]
-    for row, claim in (
-        (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
-        (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
-    ):
-        if part.well_formed:
-            verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
+    as_read = replace(subject, parts=(part._replace(layout=whole),)) if part.map is None else subject
+    verdicts = [checker.verdict(TILE_FORM, as_read, as_read.parts[0])]
+    verdicts += [checker.verdict(row, subject, part) for row in (IN_TILE, ONE_OWNER) if part.well_formed]
     verdicts = cause.of_atom(subject, verdicts)
-    tile = "x".join(map(str, extent))
+    tile = _tile(part)
     drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", tile])
     alone = Alone(f"a bijection onto {tile}", "its tile", "add --ptx … --operand C")
     picture = partial(drawn, subject, verdicts)
@@ -195,8 +214,6 @@ def of_operand(
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a layout on its tile: it is no operand of an instruction, and is compared with none."""
-    from dataclasses import replace
-
     from verify.pictures import atoms
 
     found = atoms.of_atom(subject, verdicts, window=window)
@@ -236,8 +253,7 @@ def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
     (part,) = subject.parts
     found: list[Verdict] = []
     for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
-        claim = Claim(subject.name, part.name, row, *row.states(subject, part)[1:])
-        found.append(join(claim, checker.evidence(row, subject, part, found)))
+        found.append(checker.verdict(row, subject, part, found))
     return found
 
 
@@ -281,21 +297,24 @@ def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
 
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
-    claim = Claim(text, "", EQUALS, f"is the same function as {other}")
-    first, second = (parsed(each) for each in (text, other))
+    verdict = Run(frozenset({Check.ISA})).verdict(SAME_FUNCTION, LayoutPair(text, other), None)
+    drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
+    picture = partial(compared, text, other, verdict.counterexample)
+    alone = Alone(f"the same function as {other}", "another layout")
+    return Report((Case(text, (verdict,), picture=picture, drawn_by=drawn_by, alone=alone),))
+
+
+def _evidence_of_equality(pair: LayoutPair) -> Evidence:
+    text, other = pair
+    first, second = (parsed(each) for each in pair)
     domains = [domain_of(as_pairs(each)) for each in (first, second)]
     if domains[0] != domains[1]:
         sizes = [f"{threads} x {values}" for threads, values in domains]
         wrong = Counterexample({}, f"{text} has {sizes[0]} points, {other} has {sizes[1]}")
-        evidence = finding(Check.ISA, wrong, "counted")
-    elif isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
-        evidence = same_function(as_thread_value(first), as_thread_value(second))
-    else:
-        evidence = _same_map(text, first, other, second)
-    drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
-    picture = partial(compared, text, other, evidence.counterexample)
-    alone = Alone(f"the same function as {other}", "another layout")
-    return Report((Case(text, (join(claim, [evidence]),), picture=picture, drawn_by=drawn_by, alone=alone),))
+        return finding(Check.ISA, wrong, "counted")
+    if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
+        return same_function(as_thread_value(first), as_thread_value(second))
+    return _same_map(text, first, other, second)
 
 
 def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:

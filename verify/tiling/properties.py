@@ -24,20 +24,17 @@ from layouts.atoms import AnyAtom, Atom
 from verify.atom import properties as atoms
 from verify.atom.checker import drawn
 from verify.atom.properties import at_points, by_solver
-from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
     CheckFunction,
-    Claim,
     Evidence,
     Property,
     Scope,
     Statement,
     Status,
     Verdict,
-    join,
     replayed,
 )
 from verify.core.wording import owners
@@ -60,11 +57,12 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     try:
         tiling = prepare(spec, atom)
     except IllFormed as error:
-        verdict = ill_formed(spec.name, error.part, error.text, str(error))
+        verdict = prover.verdict(ATOM_WELL_FORMED, spec, error)
         drawing = partial(drawn, prepare_atom(atom), (verdict,))
         return Case(spec.name, (verdict,), _defect(atom), picture=drawing, drawn_by=drawing_command(_command(spec)))
     except OutOfTile as error:
-        verdicts = tuple(_outside(spec, error.subject, part, prover) for part in error.parts)
+        found = (prover.verdict(ATOM_IN_BOUNDS, spec, (error.subject, part)) for part in error.parts)
+        verdicts = tuple(replayed(verdict, lambda: _command(spec)) for verdict in found)
         return Case(
             spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts),
             picture=partial(drawn, error.subject, verdicts), drawn_by=drawing_command(_command(spec)),
@@ -113,20 +111,6 @@ def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
     return [replayed(verdict, lambda: _command(tiling.spec)) for verdict in verdicts]
 
 
-def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
-    """The only claim of a tiling whose atom is not well formed."""
-    claim = Claim(name, part, WELL_FORMED, f"{layout} is a layout with congruent profiles")
-    return join(claim, [isa.form("parsed", fault)])
-
-
-def _outside(spec: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: Prover) -> Verdict:
-    """The only claim on an operand of an atom that leaves its tile: it cannot be tiled."""
-    claim = Claim(spec.name, part.name, IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
-    counted = isa.compared(isa.in_bounds, subject, part)
-    solved = proof.in_bounds(subject, part, prover.budget, prover.solver)
-    return replayed(join(claim, [counted, solved]), lambda: _command(spec))
-
-
 def _numbering(tiling: Tiling, _: None) -> Statement:
     atoms, each = prod(tiling.atoms), tiling.threads // prod(tiling.atoms)
     words = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
@@ -172,9 +156,8 @@ def _of_tile(check: CheckFunction) -> CheckFunction:
 
 def _follows_from_ownership(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout stays in its tile, where ownership of each element is proved."""
-    ownership = join(Claim(tiling.name, tiled.name, OWNERSHIP, ""), run.evidence(OWNERSHIP, tiling, tiled))
     proved = Evidence(Check.PROOF, Status.PROVED, f"follows from {OWNERSHIP.words!r}")
-    return [proved] if ownership.status is Status.PROVED else []
+    return [proved] if run.verdict(OWNERSHIP, tiling, tiled).status is Status.PROVED else []
 
 
 def _multiplies(tiling: Tiling, _: None) -> Statement:
@@ -261,6 +244,19 @@ EQUALS = _of_operand(
     proof=equals,
     required=atoms.EQUALS.required,
     how=("every point, compared with plain integers", "z3", ""),
+)
+# The only claims on a tiling whose atom cannot be tiled; a unit is the error, or the atom with its operand.
+ATOM_WELL_FORMED = replace(
+    WELL_FORMED,
+    states=lambda _, error: Statement(error.part, f"{error.text} is a layout with congruent profiles"),
+    isa=lambda run, _, error: [isa.form("parsed", str(error))],
+)
+ATOM_IN_BOUNDS = replace(
+    IN_BOUNDS,
+    states=lambda _, outside: Statement(outside[1].name, f"the atom's layout stays inside {outside[1].tile}"),
+    isa=lambda run, _, outside: [isa.compared(isa.in_bounds, *outside)],
+    proof=lambda run, _, outside: [proof.in_bounds(outside[0], outside[1], run.budget, run.solver)],
+    reads=lambda *_: None,
 )
 PARTITION = _of_operand(
     "partition",
