@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from lanecheck_console.digests import sealed, unsealed
+from lanecheck.console.digests import sealed, unsealed
 from tests.project import rooms, schemas, tables
 from verify.identify import catalogue, making
 
