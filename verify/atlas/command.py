@@ -71,12 +71,12 @@ def _page(options: argparse.Namespace) -> int:
 def _atlas(options: argparse.Namespace) -> Atlas:
     checks = selection.checks(options.checks)
     selection.take_files(options)
-    pool = selection.pool(options.atoms, options)
+    pool, loaded = selection.pool(options.atoms)
     names = selection.chosen(options.names, options.arch, pool)
 
     everything = not (options.names or options.arch or options.atoms)
     whole = _tabulated(pool, names, checks, everything, options)
-    if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
+    if loaded.failures and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole
 

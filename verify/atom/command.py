@@ -7,6 +7,7 @@ import argparse
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -36,9 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     options = arguments.parsed(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
     selection.take_files(options)
-    pool = selection.pool(options.atoms, options)
+    pool, loaded = selection.pool(options.atoms)
     if options.list:
-        return output.list_names([pool[name] for name in selection.chosen(options.names, options.arch, pool)], options)
+        named = tuple(pool[name] for name in selection.chosen(options.names, options.arch, pool))
+        return output.list_names(replace(loaded, items=named), options)
     if not (options.names or options.all or options.arch or options.atoms):
         raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
@@ -50,7 +52,7 @@ def _main(argv: Sequence[str] | None) -> int:
         if isinstance(found, gpu_checks.Unavailable):
             raise AbsentError(f"--live: {found.reason}")
     with ending.uncollected():
-        return output.report(_report([pool[name] for name in names], options), options)
+        return output.report(_report([pool[name] for name in names], options), options, loaded)
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.cli import inputs
 from verify.core.errors import SpecError
 from verify.core.names import select
+from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
     import argparse
@@ -43,35 +43,18 @@ def take_files(options: argparse.Namespace) -> None:
     options.atoms = [*options.atoms, *files]
 
 
-def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: those of the user's files if there are any, else the registry.
+def pool(files: Sequence[str]) -> tuple[Mapping[str, AnyAtom], LoadedFiles[AnyAtom]]:
+    """Return the atoms to choose from, those of the user's files or else the registry; and what was read of files.
 
-    Errors of a file are printed and kept in the options; MalformedError if the files have nothing else.
+    Errors of a file are printed. Raises MalformedError if the files have nothing else.
     """
-    from layouts.atoms import AtomFileError, registry
-    from verify.binding.completion import atoms
+    from layouts.atoms import registry
+    from verify.atom.kind import ATOM
 
-    if not files:
-        return registry()
-    from verify.report.placing import Source
-
-    options.sources = {}
-    found: dict[str, AnyAtom] = {}
-    errors: list[AtomFileError] = []
-    for file in files:
-        try:
-            read = atoms(Path(file))
-        except AtomFileError as error:
-            errors += error.errors
-            continue
-        errors += read.errors
-        for atom in read.items:
-            if atom.name in found:
-                errors.append(AtomFileError(file, atom.name, f"is in {found[atom.name].file} too"))
-            found[atom.name] = atom
-            options.sources[atom.name] = Source(file, atom.family.name if atom.family else atom.name)
-    inputs.note(errors, options, bool(found))
-    return found
+    if not files or ATOM.read is None:
+        return registry(), LoadedFiles()
+    loaded = inputs.load(files, ATOM.read, ATOM.table, unique=True)
+    return {atom.name: atom for atom in loaded.items}, loaded
 
 
 def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:

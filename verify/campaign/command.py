@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from verify.campaign.run import Counted
     from verify.campaign.spec import CampaignSpec
     from verify.campaign.tasks import Implementation, Part
+    from verify.report import Failure
+    from verify.report.loaded import LoadedFiles
 
 DESCRIPTION = """Check laws and implementations exhaustively: every layout, or every pair of layouts, up to a bound of
 rank, size and strides against the definitions of the operations; or every one-edit mutant of the atoms, which must be
@@ -45,21 +47,21 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.campaign.spec import read
     from verify.campaign.tasks import BUDGET, Implementation, parts
 
-    specs: Sequence[CampaignSpec] = inputs.in_files(options, read, "campaign")
+    loaded: LoadedFiles[CampaignSpec] = inputs.load(options.files, read).only(options.only, "campaign")
     target = Implementation(options.module or "", options.path or "", options.budget or BUDGET)
     if target.module:
         from verify.laws.conformance import check_module
 
         check_module(target.module)
-    if target.module and any(spec.kind != "laws" for spec in specs):
+    if target.module and any(spec.kind != "laws" for spec in loaded.items):
         raise UsageError("--module is checked against laws: name campaigns of kind laws with --only")
-    found = [part for spec in specs for part in parts(spec, target)]
+    found = [part for spec in loaded.items for part in parts(spec, target)]
     if options.count:
         output.write(_counts(found), options.output)
-        return Exit.USAGE if options.malformed else Exit.OK
+        return Exit.USAGE if loaded.failures else Exit.OK
     if not options.quiet:
         print(_counts(found), end="", file=sys.stderr, flush=True)
-    return _run(found, target, options)
+    return _run(found, target, loaded.failures, options)
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -91,7 +93,9 @@ def _counts(parts: Sequence[Part]) -> str:
     return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))
 
 
-def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namespace) -> int:
+def _run(
+    parts: Sequence[Part], target: Implementation, malformed: tuple[Failure, ...], options: argparse.Namespace
+) -> int:
     from verify.campaign import report, results
 
     file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
@@ -100,13 +104,13 @@ def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namesp
     done = sum(one.done for one in known)
     if done or end is None:
         if options.format == "json":
-            text = report.as_json(known, target.name, options.malformed)
+            text = report.as_json(known, target.name, malformed)
         else:
             text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
         output.write(text, options.output)
     if end is not None:
         return ending.complain(f"lanecheck: {end} ({done} chunks are kept in {file})", end.code)
-    return Exit.USAGE if options.malformed else report.code(known, options.allow_unchecked)
+    return Exit.USAGE if malformed else report.code(known, options.allow_unchecked)
 
 
 def _known(
@@ -159,7 +163,6 @@ def _resources(text: str | None) -> Mapping[str, float]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.campaign", DESCRIPTION, EXAMPLE, formats=("text", "json"))
-    parser.set_defaults(malformed=())
     parser.add_argument("files", nargs="+", metavar="SPEC", help="campaigns, one TOML table each")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these campaigns of the files")
     parser.add_argument("--count", action="store_true", help="print how many cases there are, and stop")

@@ -31,6 +31,8 @@ def as_process(command: Callable[[], int] | str) -> NoReturn:
     """
     gc.set_threshold(100_000)  # imports make many objects and no garbage
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
+    if not callable(command):
+        installation.insist()  # before the command's imports, which fail where a file of the user's hides ours
     code = command() if callable(command) else import_module(command).main()
     if not _watched():
         with suppress(OSError, AttributeError):  # there is no stderr

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from lanecheck.console.outputs import Unwritable, write_file
 from verify.core.errors import Exit, UsageError
-from verify.core.names import Named
 
 if TYPE_CHECKING:
     import argparse
 
     from verify.report import Report
+    from verify.report.loaded import LoadedFiles
 
 COLOURS = {
     **dict.fromkeys(("VERIFIED", "PROVED", "AGREES"), "32"),  # green
@@ -31,18 +31,18 @@ ONLY_ASCII: ContextVar[bool] = ContextVar("ONLY_ASCII", default=False)  # of the
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 
 
-def report(found: Report, options: argparse.Namespace) -> Exit:
-    """Write a report in the format of --format; returns its exit code.
+def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Exit:
+    """Write a report in the format of --format, on the subjects that were `loaded`; returns its exit code.
 
     A report without verdicts on any subject is written in the formats of LISTING alone.
     """
-    found = allowing(found, options)
+    found = allowing(found, options, loaded)
     if found.failures and not found.cases and options.format not in LISTING:
         return found.exit()
-    if options.format in ("json", "html", *LISTING) and (sources := getattr(options, "sources", None)):
+    if options.format in ("json", "html", *LISTING) and loaded is not None:
         from verify.report.placing import placed
 
-        found = placed(found, sources)
+        found = placed(found, loaded.sources)
     if options.format == "json":
         from verify.report import as_json
 
@@ -72,11 +72,11 @@ def report(found: Report, options: argparse.Namespace) -> Exit:
     return found.exit()
 
 
-def allowing(found: Report, options: argparse.Namespace) -> Report:
+def allowing(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Report:
     """The report with --allow-unchecked of the options, and with the errors of files as failures."""
     from dataclasses import replace
 
-    failures = dict.fromkeys((*getattr(options, "malformed", ()), *found.failures))
+    failures = dict.fromkeys((*(loaded.failures if loaded is not None else ()), *found.failures))
     return replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
 
 
@@ -89,10 +89,10 @@ def fitted(text: str, output: str | None) -> str:
     return columns.fitted(text, width(on_terminal() and not output))
 
 
-def list_names(entries: Iterable[Named], options: argparse.Namespace) -> Exit:
-    """Print the names of entries, for --list."""
-    write("".join(f"{one.name}\n" for one in entries), options.output)
-    return Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK
+def list_names(loaded: LoadedFiles[Any], options: argparse.Namespace) -> Exit:
+    """Print the names of subjects, for --list."""
+    write("".join(f"{one.name}\n" for one in loaded.items), options.output)
+    return Exit.USAGE if loaded.failures else Exit.OK
 
 
 def write(text: str, output: str | None) -> None:

@@ -131,4 +131,4 @@ def _pool(options: argparse.Namespace) -> object:
         return None
     from verify.atom import selection
 
-    return selection.pool(options.atoms, options)
+    return selection.pool(options.atoms)[0]

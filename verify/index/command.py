@@ -12,6 +12,7 @@ from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import UsageError
 from verify.index import spec
+from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
     from verify.core.verdict import Place
@@ -60,7 +61,7 @@ def _place(text: str) -> Place:
     return Place(file, int(line))
 
 
-def _entries(options: argparse.Namespace) -> list[BoundIndex]:
+def _entries(options: argparse.Namespace) -> LoadedFiles[BoundIndex]:
     """The entries that the arguments name, in their order."""
     from verify.index import bind
 
@@ -70,23 +71,23 @@ def _entries(options: argparse.Namespace) -> list[BoundIndex]:
             raise UsageError(f"--{next(iter(given))}: a FILE has whole entries; give one or the other")
         if options.at:
             raise UsageError("--at is for a map of the command line: a FILE has lines of its own")
-        return inputs.in_files(options, bind.read, "map")
+        return inputs.load(options.files, bind.read).only(options.only, "map")
     if options.only:
         raise UsageError("--only chooses among the maps of a FILE: give a FILE too")
     if not given:
         raise UsageError("which map? Give --ptx, --operand, --row and --col, or a FILE")
-    return [bind.bind(spec.of_options(given))]
+    return LoadedFiles((bind.bind(spec.of_options(given)),))
 
 
-def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
+def _answer(loaded: LoadedFiles[BoundIndex], options: argparse.Namespace) -> int:
     from verify.index.properties import case
     from verify.report import Report
 
-    if any(entry.spec.runs_code for entry in entries):
+    if any(entry.spec.runs_code for entry in loaded.items):
         arguments.check_execution(options.allow_exec)
     if options.files:
         from verify.cli.batch import verified
 
-        return output.report(verified(entries, case, "maps", quiet=options.quiet), options)
-    found = tuple(replace(case(one), place=options.at) for one in entries)  # one map: nothing else is loaded
+        return output.report(verified(loaded.items, case, "maps", quiet=options.quiet), options, loaded)
+    found = tuple(replace(case(one), place=options.at) for one in loaded.items)  # one map: nothing else is loaded
     return output.report(Report(found), options)

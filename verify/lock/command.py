@@ -15,6 +15,7 @@ from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
+from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
     from verify.lock.functions import Subject
@@ -47,10 +48,10 @@ def _main(argv: Sequence[str] | None) -> int:
     locked = lockfile.read(lock)
     folder = lock.parent
     files = [_relative(Path(file), folder) for file in options.files] or list(dict.fromkeys(one.file for one in locked))
-    now = _subjects(files, folder, options)
+    loaded = _subjects(files, folder, options)
     points = 1 << 20 if options.verbose else SHOWN
-    comparison = Comparison(options.lock, now, [one for one in locked if one.file in files], points)
-    return _report(comparison, folder, options)
+    comparison = Comparison(options.lock, loaded.items, [one for one in locked if one.file in files], points)
+    return _report(comparison, folder, loaded, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,8 +76,9 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
     if options.format != "text" or options.output:
         raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
     written(options.lock)
-    subjects = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
-    if getattr(options, "malformed", ()):
+    loaded = _subjects([_relative(Path(file), lock.parent) for file in options.files], lock.parent, options)
+    subjects = loaded.items
+    if loaded.failures:
         return Exit.USAGE  # each error is on stderr: in a lock without those entries they would count as missing
     if not subjects:
         return Exit.EMPTY
@@ -95,7 +97,7 @@ def _beside(folder: Path, file: str) -> Path:
     return Path(os.path.normpath(folder / file))
 
 
-def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -> list[Subject]:
+def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -> LoadedFiles[Subject]:
     """The subjects of files, tilings of the atoms in them or of the shipped ones; an error of an entry is kept."""
     from layouts.atoms import AtomFileError
     from verify.lock.functions import of_file, pool_of
@@ -112,11 +114,10 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
             continue
         found += entries.items
         errors += entries.errors
-    inputs.note(errors, options, bool(found))
-    return found
+    return LoadedFiles(tuple(found), failures=inputs.report_errors(errors, bool(found)))
 
 
-def _report(comparison: Comparison, folder: Path, options: argparse.Namespace) -> int:
+def _report(comparison: Comparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
     from layouts.atoms.document import read
     from verify.lock.functions import Subject
     from verify.report import Report
@@ -133,8 +134,8 @@ def _report(comparison: Comparison, folder: Path, options: argparse.Namespace) -
             cases.append(located(case, document(one.file), one.table))
     report = Report(tuple(cases))
     if options.format != "text":
-        return output.report(report, options)
-    report = output.allowing(report, options)
+        return output.report(report, options, loaded)
+    report = output.allowing(report, options, loaded)
     output.write(
         output.fitted("".join(f"{line}\n" for line in _lines(report, options)), options.output), options.output
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.movement import spec
+from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
     from verify.movement.bind import Movement
@@ -30,16 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return ending.guarded(inputs.of_entries(_parser, _movements, _answer, STOPS), argv)
 
 
-def _answer(movements: Sequence[Movement], options: argparse.Namespace) -> int:
+def _answer(loaded: LoadedFiles[Movement], options: argparse.Namespace) -> int:
     """Print the report on all movements, or one swizzle; an internal error in a movement is a line of its own."""
     if options.search_swizzle:
-        return _search(movements, options)
+        return _search(loaded.items, options)
     from verify.cli.batch import verified
     from verify.movement.properties import MovementChecker
 
     checker = MovementChecker(budget=inputs.budget(options))
-    report = verified(movements, checker.case, "movements", options.require, quiet=options.quiet)
-    return output.report(report, options)
+    report = verified(loaded.items, checker.case, "movements", options.require, quiet=options.quiet)
+    return output.report(report, options, loaded)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -54,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _movements(options: argparse.Namespace) -> list[Movement]:
+def _movements(options: argparse.Namespace) -> LoadedFiles[Movement]:
     """The movements that the arguments name, in their order."""
     from verify.movement import bind
 
@@ -62,10 +63,10 @@ def _movements(options: argparse.Namespace) -> list[Movement]:
     if options.files:
         if table:
             raise UsageError(f"--{next(iter(table))}: a FILE has whole movements; give one or the other")
-        return inputs.in_files(options, bind.read, "movement")
+        return inputs.load(options.files, bind.read).only(options.only, "movement")
     if options.only:
         raise UsageError("--only chooses among the movements of a FILE: give a FILE too")
-    return [bind.bind(spec.of_options(table))]
+    return LoadedFiles((bind.bind(spec.of_options(table)),))
 
 
 def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:

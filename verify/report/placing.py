@@ -7,20 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from layouts.atoms.document import Document, read
 from verify.core.verdict import Place, Scope, Verdict
 from verify.report import Case, Report
+from verify.report.loaded import Source
 
 OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table has no key for its only operand
-
-
-class Source(NamedTuple):
-    """The table of a file in which a subject is written; of a family's member that of the family."""
-
-    file: str
-    table: str
 
 
 def placed(report: Report, sources: Mapping[str, Source]) -> Report:

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from layouts import Layout, LayoutError, size
-from layouts.atoms import Atom
-from verify.atom.checker import drawn
+from layouts.atoms import AnyAtom, Atom
+from verify.atom import selection
+from verify.atom.checker import drawn, prepared
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.coordinates import AXES
 from verify.core.errors import Exit, UsageError
@@ -44,7 +45,8 @@ def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
     if not subjects:
         raise UsageError(f"{path}: it has no subject{' of this name' * bool(options.only)} to draw")
-    return [_of_subject(one, options) for one in subjects], Exit(document["exit"])
+    pool, _ = selection.pool(options.atoms)
+    return [_of_subject(one, pool, options) for one in subjects], Exit(document["exit"])
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -108,7 +110,7 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
     )
 
 
-def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
+def _of_subject(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom], options: Namespace) -> Picture:
     """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
     verdicts, status, name = (
         list(_verdicts(subject)),
@@ -117,7 +119,7 @@ def _of_subject(subject: Mapping[str, Any], options: Namespace) -> Picture:
     )
     if wrong := _product(subject):
         return of_product(name, wrong, status, window(options))
-    if (entry := _entry(subject, options)) is not None:
+    if (entry := _entry(subject, pool)) is not None:
         return replace(drawn(entry, verdicts, window(options)), status=status)
     if not subject["layouts"] and (layout := _layout(name, verdicts, window(options))):
         return replace(layout, status=status)
@@ -157,12 +159,8 @@ def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
                 yield maps.permutation(axis, points.values(layout, range(size(layout))), text, part, (4 + number, 0))
 
 
-def _entry(subject: Mapping[str, Any], options: Namespace) -> BoundAtom | None:
+def _entry(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom]) -> BoundAtom | None:
     """The atom of the registry or of a file with the subject's name and layouts."""
-    from verify.atom import selection
-    from verify.atom.checker import prepared
-
-    pool = selection.pool(options.atoms, options)
     if subject["name"] not in pool:
         return None
     found = prepared(pool[subject["name"]])

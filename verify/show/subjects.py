@@ -14,7 +14,6 @@ from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from verify import kinds
 from verify.cli import arguments, inputs
-from verify.cli.inputs import LoadedFiles
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 from verify.core.files import meant_for
 from verify.core.names import S
@@ -22,6 +21,7 @@ from verify.core.verdict import Check
 from verify.kind import Kind, Resources
 from verify.pictures.picture import WHOLE, Panel, Picture, Window
 from verify.report import Case
+from verify.report.loaded import LoadedFiles
 from verify.show.options import IN_FILES, REPORT, check, is_given, window
 
 

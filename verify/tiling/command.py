@@ -10,10 +10,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from layouts.atoms import Atom, registry
+from verify.atom import selection
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
 from verify.core.specs import keys, read
+from verify.report.loaded import LoadedFiles
 from verify.tiling import spec
 from verify.tiling.spec import TilingSpec
 
@@ -34,26 +37,45 @@ EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the tilings that the arguments name; returns the exit code."""
-    return ending.guarded(inputs.of_entries(_parser, _specs, _answer, STOPS), argv)
+    return ending.guarded(_main, argv)
 
 
-def _answer(specs: Sequence[TilingSpec], options: argparse.Namespace) -> int:
-    if options.explain:
-        if options.format != "text":
-            raise UsageError(f"--explain prints text: there is no {options.format} of it")
-        from verify.cli.batch import check_each
-        from verify.report import Failure
+def _main(argv: Sequence[str] | None) -> int:
+    options = arguments.parsed(_parser(), argv, STOPS)
+    _check(options)
+    own, atoms = selection.pool(options.atoms)
+    pool = ChainMap(dict(own), registry()) if options.files and options.atoms else own  # type: ignore[arg-type]
+    if options.files:
+        loaded = inputs.load(options.files, spec.read).only(options.only, "tiling").adding(atoms.failures)
+        loaded = replace(loaded, items=tuple(replace(one, atoms=tuple(options.atoms)) for one in loaded.items))
+    else:
+        loaded = LoadedFiles(tuple(_on_the_line(pool, options)), atoms.sources, atoms.failures)
+    if options.list:
+        return output.list_names(loaded, options)
+    return _explain(loaded, pool, options) if options.explain else _verify(loaded, pool, options)
 
-        explain = partial(_explained, pool=_pool(options), thread=options.thread or 0)
-        answers, missing = check_each(specs, explain, "tilings", options.quiet)
-        texts = [text for text in answers if isinstance(text, str)]
-        if texts:
-            output.write(output.fitted("\n".join(texts), options.output), options.output)
-        if missing:
-            raise KeyboardInterrupt
-        failures = [*(one for one in answers if isinstance(one, Failure)), *getattr(options, "malformed", ())]
-        return max((failure.code for failure in failures), default=Exit.OK)
-    report = output.allowing(_report(specs, options), options)
+
+def _explain(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> int:
+    """Print the derivation of a thread's partitions in each tiling."""
+    if options.format != "text":
+        raise UsageError(f"--explain prints text: there is no {options.format} of it")
+    from verify.cli.batch import check_each
+    from verify.report import Failure
+
+    explain = partial(_explained, pool=pool, thread=options.thread or 0)
+    answers, missing = check_each(loaded.items, explain, "tilings", options.quiet)
+    texts = [text for text in answers if isinstance(text, str)]
+    if texts:
+        output.write(output.fitted("\n".join(texts), options.output), options.output)
+    if missing:
+        raise KeyboardInterrupt
+    failures = [*(one for one in answers if isinstance(one, Failure)), *loaded.failures]
+    return max((failure.code for failure in failures), default=Exit.OK)
+
+
+def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> int:
+    """Print the report on all tilings; a spec that is rejected is a line of its own."""
+    report = output.allowing(_report(loaded.items, pool, options), options, loaded)
     if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
         from verify.tiling.as_text import render
@@ -61,7 +83,7 @@ def _answer(specs: Sequence[TilingSpec], options: argparse.Namespace) -> int:
         text = render(report, as_text.render(report, verbose=options.verbose))
         output.write(output.fitted(text, options.output), options.output)
         return report.exit()
-    return output.report(report, options)
+    return output.report(report, options, loaded)
 
 
 def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
@@ -111,8 +133,8 @@ def _natural(text: str) -> int:
     return int(text)
 
 
-def _specs(options: argparse.Namespace) -> list[TilingSpec]:
-    """The specs that the arguments give, in their order."""
+def _check(options: argparse.Namespace) -> None:
+    """Raise UsageError unless there is a FILE, or an atom with the options of a tiling, and each option is read."""
     alone = [word for word in WORDS if getattr(options, word) is not None]
     if options.thread is not None and not options.explain:
         raise UsageError("--thread needs --explain")
@@ -123,22 +145,16 @@ def _specs(options: argparse.Namespace) -> list[TilingSpec]:
         raise UsageError(f"--{word}: a FILE has whole tilings; give a FILE or --atom, not both")
     if options.only and not options.files:
         raise UsageError("--only chooses among the tilings of a FILE: give a FILE too")
-    if not options.files:
-        return _on_the_line(options)
-    atoms = tuple(options.atoms)
-    return [replace(one, atoms=atoms) for one in inputs.in_files(options, spec.read, "tiling")]
 
 
-def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
+def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> list[TilingSpec]:
     """A spec for each atom that is named, with the same options."""
-    from layouts.atoms import Atom
     from layouts.atoms.shelf import Shelf
 
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
     values = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
     smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
     shared = TilingSpec("", "", **values, smem=smem)
-    pool = _pool(options)
     if options.atom and isinstance(pool, Shelf) and all(name in pool for name in options.atom):
         names = select(options.atom, pool.beginning(*options.atom), "atom")  # no other family is read
     else:
@@ -147,26 +163,13 @@ def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
     return [replace(shared, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
 
 
-def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: the user's where given, else the shipped ones; a FILE may name either."""
-    from layouts.atoms import registry
-    from verify.atom.selection import pool as chosen_from
-
-    pool = chosen_from(options.atoms, options) if options.atoms else {}
-    if options.files:
-        return ChainMap(dict(pool), registry())  # type: ignore[arg-type]
-    return pool if options.atoms else registry()
-
-
-def _report(specs: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
-    """The report on all tilings; a spec that is rejected is a line of its own."""
+def _report(specs: Sequence[TilingSpec], pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> Report:
     from verify.cli.batch import verified
     from verify.evidence.gpu_runs import runs
     from verify.tiling.proof import Prover
     from verify.tiling.properties import case
 
     prover = Prover(budget=inputs.budget(options), runs=runs())
-    pool = _pool(options)
     return verified(
         specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )
