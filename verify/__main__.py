@@ -19,6 +19,7 @@ COMMANDS = {
     "atom": ("verify.atom.command", "verify atoms by the ISA tables, a proof and GPU recordings"),
     "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
     "campaign": ("verify.campaign.command", "check laws and implementations on every layout up to a bound"),
+    "check": ("verify.check.command", "verify anything: a kernel, a file, a header, a layout, an atom, a project"),
     "discover": ("gpu_checks.discover.command", "find the map of an instruction, or of a CUDA function of yours"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),

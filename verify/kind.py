@@ -76,11 +76,14 @@ class Kind(Generic[S]):
     name: str  # "tiling"
     one: str  # "a tiling", in messages
     plural: str  # "tilings"
-    command: str  # the module whose `main` verifies it: verify.tiling.command
+    command: str = ""  # the module whose `main` verifies it: verify.tiling.command; without one `lanecheck check` does
+    arguments: Callable[[Sequence[str]], Sequence[str]] = lambda what: what  # of that command, for what is checked
     spelled: Callable[[str], Recognition | None] = lambda text: (
         None
     )  # recognizes an argument that is not the name of a file
     suffixes: Collection[str] = ()  # of files that are its subjects and no TOML
+    folders: bool = False  # whether a folder is one
+    document: Callable[[Mapping[str, object]], bool] = lambda tables: False  # whether a whole TOML file is one
     signs: Signs | None = None  # the keys by which a table of a TOML file is one
     spec: tuple[type, ...] = ()  # whose fields are the keys of such a table, one for each form that it may have
     read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import Namespace
 from collections import ChainMap
@@ -11,15 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
-from verify.core.errors import UsageError
+from verify.core.errors import MalformedError, UsageError
 from verify.core.files import meant_for
 from verify.foreign.kind import FOREIGN
 from verify.index.kind import INDEX
 from verify.kernel.kind import KERNEL
-from verify.kind import LIKELY, Drawing, Kind, Recognition
+from verify.kind import LIKELY, SURE, Drawing, Kind, Recognition
 from verify.laws.kind import LAW
 from verify.layout.kind import LAYOUT
 from verify.movement.kind import MOVEMENT
@@ -46,7 +48,6 @@ INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compare
     name="instruction",
     one="an instruction",
     plural="instructions",
-    command="verify.show.command",
     spelled=_recognize_mnemonic,
     drawing=Drawing(_draw_instruction),
 )
@@ -108,6 +109,42 @@ def of_file(path: Path) -> Kind[Any]:
     return found or of_tables(read(path).tables)
 
 
+def recognize(what: str) -> Kind[Any]:
+    """Return the kind of what an argument names: a file, a folder, or what a text spells.
+
+    Raises UsageError if no kind recognizes it, or two equally surely, and MalformedError for a file that can't be read.
+
+    >>> recognize("SM80_16x8x16").name, recognize("examples/maps.toml").name
+    ('atom', 'index')
+    """
+    path, matches = Path(what), _spelled(what, all())
+    if path.is_dir():
+        matches += [(Recognition(SURE, "a folder"), kind) for kind in all() if kind.folders]
+    elif path.is_file() or path.suffix in (".toml", *(suffix for kind in all() for suffix in kind.suffixes)):
+        matches.append(_in_file(path))
+    found = _surest(what, matches)
+    if found is None:
+        raise UsageError(
+            f"{what:.200} isn't a file, and no kind recognizes it: give a file, a layout in quotes, or a name"
+        )
+    return found
+
+
+def _in_file(path: Path) -> tuple[Recognition, Kind[Any]]:
+    """Return the kind of a file with how it is recognized. Raises UsageError for one that no kind reads."""
+    if suffix := next((kind for kind in all() if path.suffix in kind.suffixes), None):
+        return Recognition(SURE, f"a file {path.suffix}"), suffix
+    if path.suffix != ".toml":
+        ways = "of CUDA give its expressions: `lanecheck index --row … --col …`, or its PTX: FILE.ptx --claim FILE"
+        raise UsageError(f"{path}: no kind is in such a file; {ways}")
+    try:
+        tables = read(path).tables
+    except AtomFileError as error:
+        raise MalformedError(error.errors) from error
+    whole = next((kind for kind in all() if kind.document(tables)), None)
+    return Recognition(SURE, "its keys"), whole or of_tables(tables)
+
+
 def with_shipped(own: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the subjects that others may name, which are atoms: a user's, then the shipped ones."""
     return ChainMap(dict(own), *(kind.shipped() for kind in all() if kind.shipped is not None))  # type: ignore[arg-type]
@@ -121,12 +158,20 @@ def spelled(text: str, kinds: Sequence[Kind[Any]]) -> Kind[Any] | None:
     >>> spelled("(4,8):(8,1)", all()).name
     'layout'
     """
-    matches: list[tuple[Recognition, Kind[Any]]] = [(match, kind) for kind in kinds if (match := kind.spelled(text))]
-    if not matches:
-        return None
-    most = max(match.strength for match, _ in matches)
+    return _surest(text, _spelled(text, kinds))
+
+
+def _spelled(text: str, kinds: Sequence[Kind[Any]]) -> list[tuple[Recognition, Kind[Any]]]:
+    return [(match, kind) for kind in kinds if (match := kind.spelled(text))]
+
+
+def _surest(text: str, matches: Sequence[tuple[Recognition, Kind[Any]]]) -> Kind[Any] | None:
+    """Return the kind with the strongest match. Raises UsageError if two are as strong."""
+    most = max((match.strength for match, _ in matches), default=0)
     best = [(match, kind) for match, kind in matches if match.strength == most]
     if len(best) > 1:
         ways = " or ".join(f"{kind.one} ({match.why})" for match, kind in best)
-        raise UsageError(f"{text:.200} may be {ways}: give --kind {' or --kind '.join(kind.name for _, kind in best)}")
-    return best[0][1]
+        options = " or ".join(f"--kind {kind.name}" for _, kind in best)
+        path = f", or ./{text} for the path" if Path(text).exists() and os.sep not in text else ""
+        raise UsageError(f"{text:.200} may be {ways}: give {options}{path}")
+    return best[0][1] if best else None

@@ -105,7 +105,6 @@ TOY: Kind[Rotation] = Kind(
     name="rotation",
     one="a rotation",
     plural="rotations",
-    command="tests.verify.toy",
     spelled=lambda text: Recognition(LIKELY, "it begins with rotate") if text.startswith("rotate ") else None,
     signs=Signs(frozenset({"places", "order"}), "rotations"),
     spec=(Rotation,),

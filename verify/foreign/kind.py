@@ -3,8 +3,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from verify.kind import Kind
+from verify.kind import SURE, Kind, Recognition
 
-FOREIGN: Kind[Any] = Kind(name="foreign", one="a project", plural="projects", command="verify.foreign.command")
+ADAPTERS = Path(__file__).with_name("adapters")
+
+
+def recognize_project(text: str) -> Recognition | None:
+    """Return a recognition of a project that has an adapter."""
+    if text.isidentifier() and (ADAPTERS / f"{text}.py").is_file():
+        return Recognition(SURE, "a project's name")
+    return None
+
+
+FOREIGN: Kind[Any] = Kind(
+    name="foreign",
+    one="a project",
+    plural="projects",
+    command="verify.foreign.command",
+    spelled=recognize_project,
+)

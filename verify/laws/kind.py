@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from verify.kind import Kind, PropertyTable
+from verify.kind import SURE, Kind, PropertyTable, Recognition
 
 
 def tables() -> Sequence[PropertyTable]:
@@ -17,4 +17,13 @@ def tables() -> Sequence[PropertyTable]:
     return PropertyTable("laws.md", SORT, LAWS), PropertyTable("laws.md", OPERATION, CODE)
 
 
-LAW: Kind[Any] = Kind(name="law", one="a law", plural="laws", command="verify.laws.command", tables=tables)
+def recognize_name(text: str) -> Recognition | None:
+    """Return a recognition of the name of a law, or of a published claim."""
+    from verify.laws.report import names
+
+    return Recognition(SURE, "a law's name") if text in names(True) else None
+
+
+LAW: Kind[Any] = Kind(
+    name="law", one="a law", plural="laws", command="verify.laws.command", spelled=recognize_name, tables=tables
+)

@@ -71,6 +71,7 @@ HEADER: Kind[HeaderEntry] = Kind(
     plural="headers",
     command="verify.scan.command",
     suffixes=SUFFIXES,
+    folders=True,
     read=read_header,
     functions=functions_of,
 )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecheck check WHAT…`: verify whatever an argument names, by the command of its kind."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from lanecheck.console.command import Help, Version, add_execution
+from lanecheck.console.exits import RULE
+from verify import kinds
+from verify.cli import arguments, ending, inputs, output
+from verify.cli.batch import verified
+from verify.core.errors import UsageError
+from verify.kind import Kind, Resources
+
+DESCRIPTION = """Verify WHAT: a compiled kernel (FILE.ptx, or FILE.py::function of Triton, with its claim), a TOML
+file of any kind, a CUTLASS header or folder, a layout in quotes, an atom (a name, a prefix, a glob), a law, or a
+project. Its kind is recognized by its content or its spelling. Options after WHAT are those of that kind's command."""
+EPILOG = f"""example:
+  lanecheck check "((4,8),(2,2)):((32,1),(16,8))" --onto 16x8
+  lanecheck check examples/tilings.toml
+
+{RULE}"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Verify what the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    what, rest, name = _split(list(sys.argv[1:] if argv is None else argv))
+    kind = kinds.of(name) if name else _agree(what)
+    if kind.command:
+        return int(import_module(kind.command).main([*kind.arguments(what), *rest]))
+    if kind.read is None or kind.verifier is None:
+        raise UsageError(f"{what[0]:.200} is {kind.one}, which nothing verifies: `lanecheck show` draws it")
+    return _verify(kind, what, rest)
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str], str]:
+    """Return what is to be verified, the options of its command, and the value of --kind."""
+    end = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    own, rest = words[:end], words[end:]
+    for at, word in enumerate(rest):
+        if word.partition("=")[0] == "--kind":
+            count = 1 if "=" in word else 2
+            own, rest = own + rest[at : at + count], rest[:at] + rest[at + count :]
+            break
+    options = parser().parse_args(own if end else own + rest)  # without WHAT they can only be those of every command
+    if not options.what:
+        raise UsageError("check what? Give a file, a folder, a layout in quotes, or a name")
+    return options.what, rest, options.kind or ""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments that are not of the kind's command."""
+    made = arguments.Parser(prog="lanecheck check", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
+    made.add_argument("what", nargs="*", metavar="WHAT", help="a file, a folder, a layout, a name")
+    made.add_argument("--kind", metavar="KIND", help="which kind it is, where two recognize it: tiling, header, …")
+    return made
+
+
+def _agree(what: Sequence[str]) -> Kind[Any]:
+    """Return the one kind of all arguments. Raises UsageError if they are of several."""
+    found = {one: kinds.recognize(one) for one in what}
+    first, *others = dict.fromkeys(found.values())
+    if others:
+        listed = ", ".join(f"{one} is {kind.one}" for one, kind in found.items())
+        raise UsageError(f"{listed:.400}: check one kind at a time")
+    return first
+
+
+def _verify(kind: Kind[Any], files: Sequence[str], words: Sequence[str]) -> int:
+    """Verify the files of a kind that has no command of its own."""
+    made = arguments.parser("lanecheck check", f"Verify {kind.plural}.", f"FILE of {kind.plural}")
+    arguments.add_statements(made, kind.plural)
+    add_execution(made)
+    options = made.parse_args([*files, *words])
+    if kind.read is None or kind.verifier is None:
+        raise TypeError(f"{kind.plural} are not verified")
+    loaded = inputs.load(options.files, kind.read, kind.table).only(options.only, kind.noun)
+    if options.list:
+        return output.list_names(loaded, options)
+    if kind.runs_code is not None and any(map(kind.runs_code, loaded.items)):
+        arguments.check_execution(options.allow_exec)
+    report = verified(loaded.items, kind.verifier(Resources()), kind.plural, quiet=options.quiet)
+    return output.report(report, options, loaded)
