@@ -137,3 +137,12 @@ def test_every_kind_has_a_command_and_words_of_its_own() -> None:
     assert {kind.command for kind in ours} - {""} <= {module for module, _ in COMMANDS.values()}
     for words in ("name", "one", "plural"):
         assert len({getattr(kind, words) for kind in ours}) == len(ours)
+
+
+def test_verdicts_are_joined_by_a_run_but_where_a_claim_comes_with_its_evidence() -> None:
+    """These four have no table that a run could go through; `needs`, the cache and `--require` are the run's."""
+    home = Path(kinds.__file__).parent
+    texts = {path.relative_to(home).as_posix(): path.read_text(encoding="utf-8") for path in home.rglob("*.py")}
+    joining = {name for name, text in texts.items() if "join(claim" in text or "join(Claim" in text}
+    inside = {"core/verdict.py", "evidence/run.py"}
+    assert joining - inside == {"foreign/checker.py", "kernel/verdict.py", "lock/properties.py", "scan/checker.py"}
