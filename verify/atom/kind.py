@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verify.atom.selection import chosen, table_of
 from verify.core.files import Signs
 from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Resources
 
@@ -34,11 +35,6 @@ def read_atoms(path: Path) -> Found[AnyAtom]:
     return atoms(path)
 
 
-def table_of(atom: AnyAtom) -> str:
-    """Return the table in which an atom stands: of a family's member that of the family."""
-    return atom.family.name if atom.family else atom.name
-
-
 def shipped_atoms() -> Mapping[str, AnyAtom]:
     """Return the registry."""
     from layouts.atoms import registry
@@ -48,8 +44,6 @@ def shipped_atoms() -> Mapping[str, AnyAtom]:
 
 def choose_atoms(names: Sequence[str], pool: Mapping[str, AnyAtom]) -> list[str]:
     """Return the names of a pool that names and patterns select."""
-    from verify.atom.selection import chosen
-
     return chosen(names, None, pool)
 
 

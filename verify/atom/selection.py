@@ -49,12 +49,17 @@ def pool(files: Sequence[str]) -> tuple[Mapping[str, AnyAtom], LoadedFiles[AnyAt
     Errors of a file are printed. Raises MalformedError if the files have nothing else.
     """
     from layouts.atoms import registry
-    from verify.atom.kind import ATOM
+    from verify.binding.completion import atoms
 
-    if not files or ATOM.read is None:
+    if not files:
         return registry(), LoadedFiles()
-    loaded = inputs.load(files, ATOM.read, ATOM.table, unique=True)
+    loaded = inputs.load(files, atoms, table_of, unique=True)
     return {atom.name: atom for atom in loaded.items}, loaded
+
+
+def table_of(atom: AnyAtom) -> str:
+    """Return the table in which an atom stands: of a family's member that of the family."""
+    return atom.family.name if atom.family else atom.name
 
 
 def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:

@@ -37,7 +37,7 @@ def load(
     items: list[S] = []
     errors: list[AtomFileError] = []
     sources: dict[str, Source] = {}
-    for file in dict.fromkeys(files):
+    for file in files if unique else dict.fromkeys(files):
         if not file:
             raise UsageError("'' is the name of no file")
         try:
