@@ -31,7 +31,7 @@ ABSENT = (None, "", [], {}, SENTENCE)
 # Strings of more than one word that are no prose: names of the user's, methods of a check.
 NAMES = {"name", "subject", "method", "status", "property", "known_defect", "layout", "map", "file"}
 # What differs from run to run, from machine to machine, or from version to version.
-VARYING = frozenset("version engine seconds time digest kernel_hash sha256 driver host date python".split())
+VARYING = frozenset("version engine seconds time digest kernel_hash sha256 driver host date python campaign".split())
 LONGEST = 12  # items of a list of numbers or words that is kept as it is
 
 
