@@ -69,6 +69,7 @@ def score(attempts: Sequence[Attempt]) -> str:
     """Return the table of docs/mutants.md: for each campaign its attempts, by truth and verdict, and its faults."""
     head = "| attack | right | of these VERIFIED | wrong | of these REFUTED | rejected or undecided | "
     text = [head + " | ".join(FAULTS) + " |", "|" + "---|" * (6 + len(FAULTS))]
+    rows: list[tuple[int, ...]] = []
     for name in dict.fromkeys(one.campaign for one in attempts):
         mine = [one for one in attempts if one.campaign == name]
         counts = Counter((one.truth, one.verdict) for one in mine)
@@ -76,5 +77,7 @@ def score(attempts: Sequence[Attempt]) -> str:
         shy = sum(one.verdict in ("REJECTED", "UNDECIDED") for one in mine)
         faults = Counter(one.fault for one in mine)
         cells = (right, counts[Truth.RIGHT, "VERIFIED"], wrong, counts[Truth.WRONG, "REFUTED"], shy)
-        text.append(f"| {name} | {' | '.join(map(str, (*cells, *(faults[fault] for fault in FAULTS))))} |")
-    return "\n".join(text)
+        rows.append((*cells, *(faults[fault] for fault in FAULTS)))
+        text.append(f"| {name} | {' | '.join(map(str, rows[-1]))} |")
+    whole = [sum(column) for column in zip(*rows, strict=True)]
+    return "\n".join([*text, f"| all | {' | '.join(map(str, whole))} |"])

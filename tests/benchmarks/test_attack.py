@@ -117,4 +117,9 @@ def test_a_log_is_gone_on_with_after_a_torn_line(tmp_path: Path) -> None:
 def test_the_score_counts_attempts_and_faults() -> None:
     one = Attempt("atoms", 0, "", Truth.WRONG, "VERIFIED", "false accept")
     other = Attempt("atoms", 1, "", Truth.RIGHT, "VERIFIED")
-    assert campaign.score([one, other]).splitlines()[-1] == "| atoms | 1 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"
+    third = Attempt("headers", 0, "", Truth.WRONG, "UNDECIDED")
+    assert campaign.score([one, other, third]).splitlines()[2:] == [
+        "| atoms | 1 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |",
+        "| headers | 0 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 0 |",
+        "| all | 1 | 1 | 2 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |",
+    ]

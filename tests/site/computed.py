@@ -167,14 +167,18 @@ def movement() -> list[Row]:
 
 def mutants() -> list[Row]:
     page = text("docs/mutants.md")
-    first, second = ([int(cell) for cell in row.split(" | ")] for row in re.findall(r"^\| all \| (.*) \|$", page, re.M))
+    listed = [[int(cell) for cell in row.split(" | ")] for row in re.findall(r"^\| all \| (.*) \|$", page, re.M)]
+    attack, first, second = listed
     all_of, at_once, since, same, slow, _ = first
     fresh, noticed, later, _ = second
     part, z = noticed / fresh, 1.96
     middle, spread = part + z * z / (2 * fresh), z * sqrt(part * (1 - part) / fresh + (z / (2 * fresh)) ** 2)
     low, high = ((middle + sign * spread) / (1 + z * z / fresh) for sign in (-1, 1))  # Wilson's interval
     assert isclose(at_once / all_of, 2 / 3, abs_tol=0.02) and since > 68
+    right, _, wrong, refuted, _, *faults = attack
+    assert refuted <= wrong and not any(faults)
     return [
+        ("{} right and {} wrong inputs", right, wrong),
         ("### Seed 0: {} mutants", all_of),
         ("; {} mutants take half an hour", all_of),
         ("It did not notice {}.", all_of - at_once),
