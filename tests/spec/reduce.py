@@ -31,7 +31,8 @@ ABSENT = (None, "", [], {}, SENTENCE)
 # Strings of more than one word that are no prose: names of the user's, methods of a check.
 NAMES = {"name", "subject", "method", "status", "property", "known_defect", "layout", "map", "file"}
 # What differs from run to run, from machine to machine, or from version to version.
-VARYING = frozenset("version engine seconds time digest kernel_hash sha256 driver host date python campaign".split())
+VARYING = frozenset("version engine seconds time digest kernel_hash sha256 driver host date python".split())
+DIGEST = re.compile(r"[0-9a-f]{64}")  # of all code, by which a campaign knows its results
 LONGEST = 12  # items of a list of numbers or words that is kept as it is
 
 
@@ -86,7 +87,8 @@ def _paths(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _pruned(value: Any, key: str) -> Any:
     if isinstance(value, dict):
-        parts = {name: _pruned(part, name) for name, part in value.items() if name not in VARYING}
+        kept = {name: part for name, part in value.items() if name not in VARYING and not DIGEST.fullmatch(str(part))}
+        parts = {name: _pruned(part, name) for name, part in kept.items()}
         return {name: part for name, part in parts.items() if part is not False and part not in ABSENT}
     if isinstance(value, list):
         parts = [_pruned(part, key) for part in value]
