@@ -224,3 +224,43 @@ def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
         "BODY", "add.f32 %f3, %f1, %f2; elect.sync %r20|%p3, -1; and.b32 %r2, %r1, 31; setp.eq.u32 %p2, %r2, 0; "
         "@%p2 mov.f32 %f3, %f2; @%p3 add.f32 %f3, %f1, %f2;")  # fmt: skip
     assert [one(wrong, ADDED, seed=seed).status for seed in range(4)] == ["REFUTED"] * 4
+
+
+WILD = {  # shared memory by %d9, and by its low half alone
+    "st.shared": ("st.shared.f32 [%d9], %f1;", "ld.shared.f32 %f4, [%r9];"),
+    "ld.shared": ("st.shared.f32 [%r9], %f1;", "ld.shared.f32 %f4, [%d9];"),
+    "cp.async": ("cp.async.ca.shared.global [%d9], [%d5], 4; cp.async.wait_all;", "ld.shared.f32 %f4, [%r9];"),
+    "stmatrix": (
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%d8], {%f1}; bar.warp.sync 0xffffffff;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%f4}, [%r8]; bar.warp.sync 0xffffffff;",
+    ),
+    "ldmatrix": (
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r8], {%f1}; bar.warp.sync 0xffffffff;",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%f4}, [%d8]; bar.warp.sync 0xffffffff;",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WILD)
+def test_an_address_of_global_memory_is_none_of_shared_memory(way: str) -> None:
+    """A shared address has 32 bits: what lies above them was not looked at."""
+    text = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[4096];\n.entry k(").replace(
+        "BODY",
+        "mov.u32 %r9, buf; shl.b32 %r8, %r1, 4; add.s32 %r8, %r9, %r8; shl.b32 %r10, %r1, 2; add.s32 %r9, %r9, %r10; "
+        "HIGH cvt.u64.u32 %d8, %r8; cvt.u64.u32 %d9, %r9; add.s64 %d8, %d8, %d10; add.s64 %d9, %d9, %d10; "
+        f"{' '.join(WILD[way])} add.f32 %f3, %f4, %f2;",
+    )
+    right = one(text.replace("HIGH", "mov.b64 %d10, 0;"), ADDED)
+    assert (right.status, right.findings) == ("VERIFIED", ())
+    wild = one(text.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"), ADDED)
+    assert wild.status != "VERIFIED" and "is not in shared memory" in said(wild)
+
+
+def test_an_address_of_global_memory_is_none_of_local_memory() -> None:
+    body = (
+        ".local .align 16 .b8 stack[16]; mov.u64 %d9, stack; HIGH add.s64 %d8, %d9, %d10; "
+        "st.local.f32 [%d9], %f1; ld.local.f32 %f4, [%d8]; add.f32 %f3, %f4, %f2;"
+    )
+    assert added(body.replace("HIGH", "mov.b64 %d10, 0;")).status == "VERIFIED"
+    wild = added(body.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"))
+    assert wild.status != "VERIFIED" and "is not in local memory" in said(wild)

@@ -222,11 +222,13 @@ def spread_of(machine: Machine, bits: Bits, threads: Ints) -> Bits:
     return np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
 
 
-def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
+def _spaces(machine: Machine, space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, Ints, Ints]]:
     """(space, addresses, threads, their rows) of accesses; generic addresses are split by their window."""
     rows = np.arange(len(threads))
     if space:
         name = "shared" if space.startswith("shared") else "local" if space == "param" else space
+        if name != "global":
+            machine.check_window(spread, SHARED_WINDOW if name == "shared" else LOCAL_WINDOW)
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
     window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
     for number in different(window):
@@ -238,7 +240,7 @@ def _spaces(space: str, spread: Bits, threads: Ints) -> list[tuple[str, Bits, In
 
 def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int, way: str = "") -> tuple[Ids, Octets]:
     """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
-    parts = _spaces(space, spread, threads)
+    parts = _spaces(machine, space, spread, threads)
     if len(parts) == 1:
         return _fetched(machine, *parts[0][:3], count, way)
     labels = np.zeros((len(threads), count), np.uint32)
@@ -331,7 +333,7 @@ def rows_of(part: NDArray[Any], threads: Ints) -> NDArray[Any]:
 
 def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: Ids, plain: Octets) -> None:
     """Write labels and bytes (threads, count) at an address of each thread."""
-    for name, addresses, who, rows in _spaces(space, spread, threads):
+    for name, addresses, who, rows in _spaces(machine, space, spread, threads):
         if name == "global":
             machine.memory.write(addresses, who, labels[rows], plain[rows])
         elif name == "shared":
@@ -359,7 +361,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        low = machine.at(destination(mask), threads)
+        low = machine.shared_at(destination(mask), threads)
         places = machine.shared.places(low, threads, count)
         labels, plain = np.zeros((len(threads), count), np.uint32), np.zeros((len(threads), count), np.uint8)
         sizes = np.full(len(threads), count)

@@ -29,7 +29,7 @@ from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, 
 from verify.kernel.state.barriers import RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Read, Run
-from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Octets
+from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
 
@@ -84,11 +84,7 @@ def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[In
     """The threads of a mask, and the shared address that each gives, which may be a generic one."""
     threads = machine.chosen(mask)
     machine.steps += len(threads)  # each is executed by itself
-    bits = machine.address(operand)(mask)
-    window = bits >> np.uint64(WINDOW)
-    if not np.isin(window if mask is None or len(window) == 1 else window[mask], (0, SHARED_WINDOW)).all():
-        raise Unclear(machine.findings.line, "the address is not in shared memory")
-    return threads, machine.at(bits, threads)
+    return threads, machine.shared_at(machine.address(operand)(mask), threads)
 
 
 def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:

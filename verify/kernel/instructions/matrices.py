@@ -238,7 +238,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if not len(warps):
             return
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
-        places = machine.shared.places(machine.at(address(mask), givers), givers, width)
+        places = machine.shared.places(machine.shared_at(address(mask), givers), givers, width)
         labels, plain = machine.shared.read(places, givers)
         label, octet = (
             np.ascontiguousarray(part).reshape(len(warps), -1).view(f"u{size * part.itemsize}").take(at, 1)
@@ -284,7 +284,7 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             made[:, map_.row, map_.col] = held
             rows_of.append(made.reshape(len(warps) * rows, -1))
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
-        places = machine.shared.places(machine.at(address(mask), givers), givers, rows_of[0].shape[1])
+        places = machine.shared.places(machine.shared_at(address(mask), givers), givers, rows_of[0].shape[1])
         machine.shared.write(places, givers, rows_of[0], rows_of[1])
 
     return execute

@@ -204,7 +204,7 @@ def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
     def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        for thread, place in zip(threads, machine.at(address(mask), threads), strict=True):
+        for thread, place in zip(threads, machine.shared_at(address(mask), threads), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
             clock[-1] = max(clock[-1], memory(machine).issued[thread])
             arrive_by_engine(machine, int(thread), int(place), clock)
