@@ -112,14 +112,19 @@ class NotedWords(Mapping[str, str]):
 
 def unread(found: Meaning, words: NotedWords, types: NotedWords) -> list[str]:
     """Return the modifiers of an opcode that nobody has read, without those that change nothing."""
-    row = found.row
-    kinds = {kind for role, kind, _ in row.operands if role in types.seen}
-    seen = words.seen | kinds | ({"type"} if kinds & {"type", "wide"} else set())
-    return [
-        found.words[name]
-        for name in row.modifiers
-        if name in found.words and not {name, found.words[name]} & row.no_effect.keys() and name not in seen
-    ]
+    return [found.words[name] for name, roles in _effective(found)
+            if name not in words.seen and types.seen.isdisjoint(roles)]  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _effective(found: Meaning) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the names of modifiers that change something, each with the roles of which it is the type."""
+    free, there = found.row.no_effect, found.words
+    return tuple(
+        (name, tuple(role for role, kind, _ in found.row.operands if kind == name or (name, kind) == ("type", "wide")))
+        for name in found.row.modifiers
+        if name in there and name not in free and there[name] not in free
+    )
 
 
 def rows(folder: Path = SHIPPED) -> tuple[Row, ...]:

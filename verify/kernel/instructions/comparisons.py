@@ -79,7 +79,7 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if left.data(mask) or right.data(mask):
             machine.findings.note(*([FLUSHED] if flushes else []))
             found = _data_compared(machine, given[0], given[1], kind, relation, found)
-        both = [found, negated(found)]
+        both = [found, negated(found)] if len(puts) > 1 else [found]
         if third is not None:
             reason = machine.values.reason(f"setp.{relation}.{combine} of two predicates that data decide")
             both = [combined(combine, each, third(), reason) for each in both]

@@ -21,7 +21,7 @@ from verify.kernel.data.values import MANTISSA, SIZE, Ids, Mask
 from verify.kernel.instructions.assumptions import assumed, note_overflow
 from verify.kernel.instructions.clamps import clamp_converted
 from verify.kernel.instructions.fields import element
-from verify.kernel.instructions.integers import cut, extended, register_width, without_meaning
+from verify.kernel.instructions.integers import cut, extended, register_width, typed, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
 from verify.kernel.ptx.source import Instruction
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -89,6 +89,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     target, width = element(to)
     kind, size = element(source)
     words = flags_of(meaning)
+    whole = kind in _WHOLE and target in _WHOLE
     compute = partial(convert_number, kind, target, words)
     narrows = _narrows(kind, target)
     room = register_width(machine, one.operands[0])
@@ -99,6 +100,10 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         given = [read() for read in reads]
         found = [settled(each, values) for each in given]
+        if whole and given[0].plain and "sat" not in words:  # as `convert_number` does, for all threads at once
+            bits = typed(given[0].bits, kind).view(np.uint64)
+            put(_extend(Word(cut(bits, 8 * SIZE[target])), target, room), mask)
+            return
         if not any(each.data(mask) for each in found):
             why = f"the NaN of {one.opcode} is unspecified"
             parts = [
@@ -107,7 +112,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             ]
             put(_extend(_join(parts, width // len(parts)), target, room), mask)
             return
-        moves = kind in _WHOLE and target in _WHOLE and not _is_value(machine, found[0], kind)
+        moves = whole and not _is_value(machine, found[0], kind)
         if moves and "sat" not in words:
             put(_move(machine, found[0], kind, target), mask)
             return

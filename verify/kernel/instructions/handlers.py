@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from isa_tables.semantics import Meaning, NotedWords, meaning, unread
+from isa_tables.semantics import Meaning, NotedWords, Row, meaning, unread
 from verify.kernel.data import floats
 from verify.kernel.instructions import (
     accesses,
@@ -34,7 +34,7 @@ from verify.kernel.instructions import (
     wgmma,
     wmma,
 )
-from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction, Kernel, Operand, Vector
+from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction, Kernel, Operand, Register, Vector
 from verify.kernel.state.findings import GUARD_LOST, Finding, Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 
@@ -130,7 +130,10 @@ class _Operands(tuple[Operand, ...]):
     seen: set[int]
 
     def __getitem__(self, at: Any) -> Any:
-        self.seen.update(range(len(self))[at] if isinstance(at, slice) else [range(len(self))[at]])
+        if isinstance(at, slice):
+            self.seen.update(range(len(self))[at])
+        else:
+            self.seen.add(at if at >= 0 else at + len(self))
         return super().__getitem__(at)
 
     def __iter__(self) -> Iterator[Operand]:
@@ -159,21 +162,23 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
 
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
     """
-    roles = [role for role, _, _ in found.row.operands]
+    roles = _roles(found.row)
     words, types, opcode = NotedWords(found.words), NotedWords(found.types), one.words
     operands = tuple(map(partial(_with_type, one), one.operands, (found.types.get(role, "") for role in roles)))
     one.operands, one.words = noted, spelled = _Operands(operands), _Words(opcode)
     noted.seen, spelled.seen = set(), set()
     try:
         members = machine.reader(one.operands[roles.index("mask")]) if "mask" in roles else None
-        run = BINDS[found.row.meaning](machine, one, replace(found, words=words, types=types))
+        run = BINDS[found.row.meaning](machine, one, Meaning(found.row, words, types))
     finally:
         one.operands, one.words = operands, opcode
-    if missing := [word for word in unread(found, words, types) if word not in spelled.seen]:
+    missing = unread(found, words, types)
+    if missing and (missing := [word for word in missing if word not in spelled.seen]):
         raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")
-    silent = [role for at, role in enumerate(roles[: len(operands)]) if at not in noted.seen]
-    if silent := [role for role in silent if role not in found.row.no_effect]:
-        raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
+    if len(noted.seen) < len(operands):
+        silent = [role for at, role in enumerate(roles[: len(operands)]) if at not in noted.seen]
+        if silent := [role for role in silent if role not in found.row.no_effect]:
+            raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
     return run, members
 
 
@@ -183,6 +188,8 @@ def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:
     A double in an instruction of f32 is rounded, an f32 in one of f64 is extended, and bits are those of the literal.
     """
     if isinstance(operand, Vector):
+        if all(isinstance(each, Register) for each in operand.items):
+            return operand
         inner = "" if kind[:1] == "b" else kind  # of bits, a part
         return replace(operand, items=tuple(_with_type(one, each, inner) for each in operand.items))
     if not isinstance(operand, Immediate) or not operand.kind or kind in (operand.kind, f"b{operand.kind[1:]}", ""):
@@ -191,6 +198,11 @@ def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:
         raise Unclear(one.line, f"{operand.text} is a float, as an operand of type {kind}")
     bits, _ = floats.pack(floats.unpack(operand.bits, operand.kind), kind, payload=True)
     return replace(operand, bits=bits, kind=kind)
+
+
+@cache
+def _roles(row: Row) -> tuple[str, ...]:
+    return tuple(role for role, _, _ in row.operands)
 
 
 def _check_operands(one: Instruction, found: Meaning) -> None:

@@ -124,8 +124,12 @@ def pack(elements: Bits, name: str) -> Bits:
 def by_distinct(compute: Scalar, columns: Sequence[Bits]) -> tuple[Bits, Mask, Mask, NDArray[Any], NDArray[np.intp]]:
     """Compute each distinct tuple of operands once: bits, where open, where exact; the tuples; their places."""
     stack = np.stack(np.broadcast_arrays(*columns))
-    if stack.shape[1] == 1:
-        distinct, place = stack, np.zeros(1, np.intp)
+    varying = (stack != stack[:, :1]).any(1)
+    if not varying.any():
+        distinct, place = stack[:, :1], np.zeros(stack.shape[1], np.intp)
+    elif varying.sum() == 1:  # numbers are sorted far faster than tuples
+        _, first, place = np.unique(stack[varying][0], return_index=True, return_inverse=True)
+        distinct = stack[:, first]
     else:
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
     found = [compute(*column) for column in distinct.T.tolist()]

@@ -321,7 +321,8 @@ class Machine:
             mask = None if everyone else active
             if one.guard is not None:
                 mask = self._guarded(one.guard, active, mask)
-                self.guards[pc] = self.guards.get(pc, 0) | self._values_of(one.guard, active)
+                if (seen := self.guards.get(pc, 0)) != 3:
+                    self.guards[pc] = seen | self._values_of(one.guard, active)
             if self.lanes[pc] > 1 and not (mask is None and self.members[pc] is None) and self._short(pc, active, mask):
                 return
             control = self.control[pc]

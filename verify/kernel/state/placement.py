@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.kernel.data.values import Mask
 from verify.kernel.ptx.source import Kernel
@@ -61,9 +62,18 @@ class Placement:
 
     def outside(self, addresses: Ints, count: int) -> Mask:
         """Find accesses of so many bytes that do not lie in one variable."""
-        first = self._of[np.clip(addresses, 0, self.size)]
-        last = self._of[np.clip(addresses + count - 1, 0, self.size)]
+        if not len(addresses):
+            return np.zeros(0, bool)
+        low, high = int(addresses.min()), int(addresses.max()) + count
+        if any(room.first <= low and high <= room.first + room.size for room in self.rooms):
+            return np.zeros(len(addresses), bool)  # most accesses of a kernel: all lie in the same variable
+        first = self._at(addresses)
+        last = self._at(addresses + count - 1)
         return np.asarray((first == 0) | (first != last))
+
+    def _at(self, addresses: Ints) -> NDArray[np.int32]:
+        """Return 1 + the room of each byte, 0 for none."""
+        return self._of[np.minimum(np.maximum(addresses, 0), self.size)]  # np.clip takes several times as long
 
     def near(self, address: int) -> str:
         """Return the variable that begins next before an address, in words."""
@@ -77,7 +87,7 @@ class Placement:
         """Return a variable whose alignment does not cover accesses of so many bytes, in words; empty if all do."""
         if not self._narrow or count & (count - 1):
             return ""
-        of = self._of[np.clip(addresses, 0, self.size)]
+        of = self._at(addresses)
         short = of[self._aligns[of] < min(count, LEAST)]
         if not len(short):
             return ""
