@@ -230,7 +230,7 @@ def _keys(subject: BoundAtom) -> Iterator[KeyChange]:
 def _copies(subject: BoundAtom, part: BoundOperand) -> Iterator[KeyChange]:
     """Yield the number of places of each element in the instruction."""
     count = subject.multiplicity(part)
-    if part.formulas and subject.atom.copies.get(part.name, count) != count:
+    if part.formulas and subject.atom.copies.get(part.name, 1) != count:
         copies = {**subject.atom.copies, part.name: count}
         yield KeyChange({"copies": copies}, {part.name: f"give copies = {{ {part.name} = {count} }}"})
 

@@ -95,6 +95,15 @@ def test_the_side_of_a_copy_that_was_right_is_left_alone(tmp_path: Path) -> None
     assert found and all("Src" in (part, text[3:6]) for part, text in found), found
 
 
+@pytest.mark.parametrize("source", ["((16,2),128):((128,0),1)", "(32,128):(128,1)"], ids=["right", "wrong too"])
+def test_a_multiplicity_that_the_file_leaves_out_is_given(source: str, tmp_path: Path) -> None:
+    name = "SM75_U32x2_LDSM_N"
+    entry = {key: value for key, value in entry_of(registry()[name]).items() if key != "copies"}
+    case = verified(name, {**entry, "Src": source}, tmp_path, AtomChecker(frozenset({Check.ISA})))
+    assert not isinstance(case, str) and case.status == "REFUTED"
+    assert "give copies = { Src = 2 }" in " ".join(text for _, text in printed(case))
+
+
 def test_no_layout_is_given_for_the_registers_if_memory_is_no_bijection(tmp_path: Path) -> None:
     found = repairs_of("SM75_U32x4_LDSM_N", tmp_path, Src="(32,128):(64,1)")
     assert all(part != "Dst" for part, _ in found), found
