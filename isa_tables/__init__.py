@@ -72,6 +72,7 @@ __all__ = [
     "Signature",
     "TableError",
     "UnknownInstruction",
+    "expand",
     "families",
     "instruction",
     "mnemonics",
@@ -82,7 +83,7 @@ __all__ = [
 _HOME = {
     "where": "isa_tables.formula",
     **dict.fromkeys(("Instruction", "Operand", "instruction"), "isa_tables.instructions"),
-    **dict.fromkeys(("Fragment", "Signature", "families", "mnemonics", "runs_on"), "isa_tables.signature"),
+    **dict.fromkeys(("Fragment", "Signature", "expand", "families", "mnemonics", "runs_on"), "isa_tables.signature"),
 }
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The signature of an instruction: registers, types, packing and targets of its operands, without formulas.
 
-Main declarations: `signature(mnemonic)` returns a `Signature` with a `Fragment` for each operand; `mnemonics(family)`
-and `families()` list the tables; `runs_on(signature, architecture)`; `find` returns the table's own entry;
-`spellings()` has the signatures of opcodes.
+Main declarations: `signature(mnemonic)` returns a `Signature` with a `Fragment` for each operand; `mnemonics(family)`,
+`expand(short)` and `families()` list the tables; `runs_on(signature, architecture)`; `find` returns the table's own
+entry; `spellings()` has the signatures of opcodes.
 
 >>> s = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 >>> s.shape, s.operands["A"].regs, s.operands["A"].reg_type, s.targets
@@ -13,7 +13,7 @@ and `families()` list the tables; `runs_on(signature, architecture)`; `find` ret
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,7 @@ __all__ = [
     "Signature",
     "TableError",
     "UnknownInstruction",
+    "expand",
     "families",
     "find",
     "mnemonics",
@@ -159,6 +160,27 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
                 if any(fnmatchcase(key.family, name) for name in wanted):
                     found.add(variants[0].mnemonic)
     return tuple(sorted(found))
+
+
+def expand(short: str, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
+    """Return every mnemonic that has the words of a short name in their order, those with f32 first.
+
+    The first word is the instruction's own, and a sparse instruction is meant only by a name that says so.
+
+    >>> expand("mma.m16n8k8.f32.f16")
+    ('mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32',)
+    >>> expand("ldmatrix.x3")
+    ()
+    """
+    found = [name for name in mnemonics("*", folder) if _has_in_order(name.split("."), short.split("."))]
+    sparse = {name for name in found if re.search(r"\.sp[.:]", name)}
+    meant = found if ".sp" in short else [name for name in found if name not in sparse]
+    return tuple(sorted(meant, key=lambda name: "f32" not in name.split(".")))
+
+
+def _has_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    rest = iter(words)
+    return words[0] == wanted[0] and all(word in rest for word in wanted)
 
 
 def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
+from verify.core import python_files
 from verify.core.errors import MalformedError, UsageError
 from verify.core.files import meant_for
 from verify.foreign.kind import FOREIGN
@@ -31,6 +32,7 @@ from verify.tiling.kind import TILING
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
 
+CUDA = (".cu", ".cuh", ".h", ".hpp")  # suffixes of source files
 MNEMONIC = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
 
 
@@ -44,10 +46,30 @@ def _draw_instruction(text: str, options: Namespace) -> Picture:
     return of_instruction(text, (options.rows, options.columns))
 
 
-INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compared with, so nothing verifies it
+def _atoms_of(what: Sequence[str]) -> Sequence[str]:
+    """Return the shipped atoms that issue the instructions of mnemonics, or of short names such as `ldmatrix.x4`."""
+    import isa_tables
+
+    every: dict[str, None] = {}
+    for text in what:
+        meant = {*isa_tables.expand(text)} or {text}
+        found = [name for name, atom in with_shipped({}).items() if meant & {*(atom.ptx or ())}]
+        if not found:
+            try:
+                isa_tables.instruction(text)
+            except isa_tables.IsaError as error:
+                raise UsageError(" ".join(str(error).split())) from error
+            raise UsageError(f"no atom issues {text}: `lanecheck show` draws the instruction")
+        every |= dict.fromkeys(found)
+    return list(every)
+
+
+INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compared with, so its atoms are verified
     name="instruction",
     one="an instruction",
     plural="instructions",
+    command=ATOM.command,
+    arguments=_atoms_of,
     spelled=_recognize_mnemonic,
     drawing=Drawing(_draw_instruction),
 )
@@ -117,7 +139,10 @@ def recognize(what: str) -> Kind[Any]:
     >>> recognize("SM80_16x8x16").name, recognize("examples/maps.toml").name
     ('atom', 'index')
     """
+    python_files.insist(what)
     path, matches = Path(what), _spelled(what, all())
+    if path.suffix in CUDA and not path.exists():
+        raise UsageError(f"{what}: there is no such file")
     if path.is_dir():
         matches += [(Recognition(SURE, "a folder"), kind) for kind in all() if kind.folders]
     elif path.is_file() or path.suffix in (".toml", *(suffix for kind in all() for suffix in kind.suffixes)):

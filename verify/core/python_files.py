@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may mean by a Python file or a function of one, and which names there are: the file is only parsed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from verify.core.errors import UsageError
+from verify.core.names import nearest
+
+PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Expr)
+"""The statements of a module whose names are plain to see: others may bind one that only running them shows."""
+
+ONE_COLON = re.compile(r"(.+\.py):(\w[\w.]*)")
+
+
+def insist(text: str) -> None:
+    """Raise UsageError where FILE.py, or a function of it, is misspelled or isn't there; another text passes."""
+    if found := ONE_COLON.fullmatch(text):
+        raise UsageError(f"{text}: a function of a file has two colons: {found[1]}::{found[2]}")
+    file, colons, name = text.partition("::")
+    if not file.endswith(".py"):
+        return
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    body = _statements(path)
+    functions = [one.name for one in body if isinstance(one, ast.FunctionDef)]
+    if not colons:
+        several = ", ".join(f"{file}::{one}" for one in (functions or ["NAME"])[:8])
+        raise UsageError(f"{file}: name a function of it: {several}")
+    bound = [name for one in body for name in _names(one)]
+    if all(isinstance(one, PLAIN) for one in body) and not {name.partition(".")[0], "*"} & {*bound}:
+        raise UsageError(f"{text}: {file} has no {name!r}{nearest(name, functions, 'function')}")
+
+
+def _statements(path: Path) -> Sequence[ast.stmt]:
+    """Return the statements of a file; one of a syntax error, which whoever runs the file reports, has `pass`."""
+    with suppress(SyntaxError, ValueError):
+        return ast.parse(path.read_text(encoding="utf-8")).body
+    return [ast.Pass()]
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement of a module binds; `*` for those of an import that names none."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return [statement.name]
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+    return [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
