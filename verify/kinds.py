@@ -139,7 +139,8 @@ def recognize(what: str) -> Kind[Any]:
     >>> recognize("SM80_16x8x16").name, recognize("examples/maps.toml").name
     ('atom', 'index')
     """
-    python_files.insist(what)
+    if fault := python_files.find_fault(what):
+        raise UsageError(fault)
     path, matches = Path(what), _spelled(what, all())
     if path.suffix in CUDA and not path.exists():
         raise UsageError(f"{what}: there is no such file")

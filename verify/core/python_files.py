@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from verify.core.errors import UsageError
 from verify.core.names import nearest
 
 PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Expr)
@@ -18,24 +17,25 @@ PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, a
 ONE_COLON = re.compile(r"(.+\.py):(\w[\w.]*)")
 
 
-def insist(text: str) -> None:
-    """Raise UsageError where FILE.py, or a function of it, is misspelled or isn't there; another text passes."""
+def find_fault(text: str) -> str:
+    """Say where FILE.py, or a function of it, is misspelled or isn't there; empty for another text."""
     if found := ONE_COLON.fullmatch(text):
-        raise UsageError(f"{text}: a function of a file has two colons: {found[1]}::{found[2]}")
+        return f"{text}: a function of a file has two colons: {found[1]}::{found[2]}"
     file, colons, name = text.partition("::")
     if not file.endswith(".py"):
-        return
+        return ""
     path = Path(file)
     if not path.is_file():
-        raise UsageError(f"{file}: there is no such file")
+        return f"{file}: there is no such file"
     body = _statements(path)
     functions = [one.name for one in body if isinstance(one, ast.FunctionDef)]
     if not colons:
         several = ", ".join(f"{file}::{one}" for one in (functions or ["NAME"])[:8])
-        raise UsageError(f"{file}: name a function of it: {several}")
+        return f"{file}: name a function of it: {several}"
     bound = [name for one in body for name in _names(one)]
     if all(isinstance(one, PLAIN) for one in body) and not {name.partition(".")[0], "*"} & {*bound}:
-        raise UsageError(f"{text}: {file} has no {name!r}{nearest(name, functions, 'function')}")
+        return f"{text}: {file} has no {name!r}{nearest(name, functions, 'function')}"
+    return ""
 
 
 def _statements(path: Path) -> Sequence[ast.stmt]:
