@@ -16,7 +16,7 @@ PROPERTIES = {
     "verify/index": {"hostile"},
     "verify/kernel": {
         "docs", "drawn_operand", "equal_values", "meanings", "messages", "plain_bits", "predicates", "schedules",
-        "signedness", "signs_and_clamps", "tilelang", "unread",
+        "signedness", "signs_and_clamps", "tilelang", "unread", "wide_strides",
     },
     "verify/maps": {"every_operation"},
     "verify/movement": {"planted_bugs", "repairs"},

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from verify.core.verdict import WrongProduct
 from verify.kernel.claims.claim import Claim
-from verify.kernel.claims.defaults import SQUARE, hidden
+from verify.kernel.claims.defaults import SQUARE, hidden, list_unreached
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import Values
 from verify.kernel.explain import explained
+from verify.kernel.formulas import compare_functions
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.parse import read
@@ -78,7 +79,7 @@ def check(
             guards[number] = guards.get(number, 0) | values_there
     constant = tuple(constant_guards(kernel.instructions, guards))
     square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
-    more = (*((SQUARE,) if square else ()), *constant)
+    more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
     return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
 
 
@@ -95,7 +96,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
     else:
         comparison = Comparison(run)
-        extra += comparison.findings
+        extra += [*comparison.findings, *compare_functions(run, comparison, seed, budget)]
         if comparison.wrong.any() and run.machine.kinds and _rearranged(run, comparison, seed, budget, samples):
             extra = [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")]
         elif comparison.wrong.any():

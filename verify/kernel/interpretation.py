@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.claims.launch import MAX_PLACES, Array, Launch
 from verify.kernel.data.values import LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
@@ -22,6 +23,7 @@ from verify.kernel.state.phases import judge_late
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
+FEW_NUMBERS, SPREAD = 3, 1000  # of the sample: from -3 to 3; of integers half of them from -1000 to 1000
 VALUES = 1 << 24  # that a batch may make, of 25 bytes each
 Samples: TypeAlias = NDArray[np.float64]
 
@@ -61,20 +63,26 @@ class Interpretation:
     def _region(self, number: int, array: Array, sample: Samples | None) -> Region:
         """An array with its elements as unknowns, or as zeros."""
         places, size = array.places, SIZE[array.kind]
-        owner = np.full(int(places.max()) + 1, -1, np.int64)
         there = places >= 0
+        kept: NDArray[np.int64] | None = None
+        if places.max() >= MAX_PLACES:  # the tables have the elements alone, in the order of their places
+            kept, places = np.unique(places, return_inverse=True)
+            if not there.all():
+                kept, places = kept[1:], places - 1
+        owner = np.full(int(places.max()) + 1, -1, np.int64)
         owner[places[there]] = np.flatnonzero(there)
         if sample is not None and sample.shape != array.shape:
             raise SpecError(f"samples.{array.name}", f"has the shape {sample.shape}, not {array.shape}")
+        least, most = array.limits or LIMITS.get(array.kind) or (-inf, inf)
         if sample is None:
-            least, most = array.limits or LIMITS.get(array.kind, (-3, 3))
-            low, high = max(least, min(-3, most)), min(most, max(3, least))
-            sample = self.values.points.integers(low, high, array.shape, endpoint=True).astype(np.float64)
+            sample = self._draw(array)
+        elif array.kind in LIMITS and ((sample < least) | (sample > most) | (sample != np.rint(sample))).any():
+            raise SpecError(f"samples.{array.name}", f"expected integers from {least} to {most}")
         sample = np.where(there.reshape(array.shape), sample, 0.0)
         limits = (0, 0) if array.zero else array.limits
         first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample, limits)
         self.values.residues[:, first : first + len(places)] *= there
-        region = Region(array, first, owner, places, size, number)
+        region = Region(array, first, owner, places, size, number, kept=kept)
         if array.out or array.scratch or array.content is not None:
             count = len(owner) * size
             labels, plain = np.zeros(count, np.uint32), np.zeros(count, np.uint8)
@@ -93,6 +101,16 @@ class Interpretation:
                 nobody.copy(), nobody.copy(), np.zeros(count, np.int32), np.zeros(count, np.int32),
             )  # fmt: skip
         return region
+
+    def _draw(self, array: Array) -> Samples:
+        """Draw small numbers, and for integers as many larger ones that lie within the array's range."""
+        least, most = array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS))
+        points, drawn = self.values.points, []
+        for spread in (FEW_NUMBERS, SPREAD) if array.kind in LIMITS else (FEW_NUMBERS,):
+            low = max(least, min(-spread, most - 2 * spread))
+            high = min(most, max(spread, least + 2 * spread))
+            drawn.append(points.integers(low, high, array.shape, endpoint=True).astype(np.float64))
+        return np.where(points.integers(0, 2, array.shape) == 0, drawn[0], drawn[1]) if len(drawn) > 1 else drawn[0]
 
     # ---- the run
 

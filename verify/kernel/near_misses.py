@@ -63,17 +63,31 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
 def written(node: Node) -> str:
     """Return a tree as a claim has it."""
     if isinstance(node, Number | Scalar):
-        return node.name if isinstance(node, Scalar) else f"{float(node.value):g}"
+        return node.name if isinstance(node, Scalar) else _shortest(float(node.value))
     if isinstance(node, Element):
         return f"{node.name}[{','.join(node.indices)}]"
     if isinstance(node, Sum):
-        return f"sum_{node.index} {written(node.body)}"
+        return f"sum_{node.index} {_parenthesize(node.body)}"
     parts = [written(part) for part in node.parts]
     if node.name == "*":
-        return "*".join(f"({text})" if _loose(part) else text for part, text in zip(node.parts, parts, strict=True))
+        return "*".join(map(_parenthesize, node.parts))
     if node.name in ("+", "-"):
-        return f" {node.name} ".join(parts)
+        return f"{parts[0]} {node.name} {parts[1] if node.name == '+' else _parenthesize(node.parts[1])}"
+    if node.name == "where":
+        parts[:2] = [f"{parts[0]} > {parts[1]}"]
     return f"{node.name}({', '.join(parts)})"
+
+
+def _shortest(number: float) -> str:
+    """Return the fewest digits that say which number of its type it is: f32 if it is one, else f64."""
+    with np.errstate(over="ignore"):
+        short = np.float32(number)
+    return str(short if float(short) == number else number).removesuffix(".0")
+
+
+def _parenthesize(node: Node) -> str:
+    """Return a tree in parentheses if an operation before or behind it would take a part of it."""
+    return f"({written(node)})" if _loose(node) else written(node)
 
 
 def _loose(node: Node) -> bool:

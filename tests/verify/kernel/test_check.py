@@ -100,7 +100,7 @@ def test_a_planted_bug_is_refuted(right: str, wrong: str) -> None:
 
 
 def test_the_first_cause_is_named_by_lane_and_register() -> None:
-    found = one(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"))
+    found = one(PRODUCT.replace("{%r14,%r15}", "{%r15,%r14}"), seed=1)  # in which C[0,0] differs on the sample
     kinds = {each.kind: each for each in found.findings}
     assert (
         "lane 0, B register 0 low half holds B[n=0,k=8]; the instruction wants B[n=0,k=0]"

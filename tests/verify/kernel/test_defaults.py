@@ -97,6 +97,7 @@ def test_what_a_claim_hides_is_said() -> None:
         "a stride of A is K: one taken for the other is not seen",
         "a stride of B is K: one taken for the other is not seen",
         "a stride of C is N: one taken for the other is not seen",
+        "every array ends before 2^32 elements: an offset that wraps at 32 bits is not seen",
     )
     two = launches(sizes=[{"M": 128, "N": 32, "K": 64}, {"M": 64, "N": 96, "K": 80}])
     assert [list(hidden(launch, alone=False)) for launch in two] == [

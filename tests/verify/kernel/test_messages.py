@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_check import ADD, ADDED, HEAD, added, one
+from tests.verify.kernel.test_check import ADD, ADDED, CLAIM, HEAD, PRODUCT, SHARED, TURNED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome
@@ -13,6 +13,15 @@ from verify.kernel.verdict import case
 
 BLEND = {"claim": "C[i] = alpha * A[i] + beta * C[i]", "scalars": {"alpha": 3, "beta": 0.25}}
 OLD = "ld.global.f32 %f4, [%d7]; mov.f32 %f5, 0f40400000; mov.f32 %f6, 0f3E800000; mul.f32 %f3, %f1, %f5;\n"
+# A (16x8) row-major, B (n, k): one element a register; lane = 4 * group + t.
+TF32 = (
+    PRODUCT[: PRODUCT.index("mad.lo.s32 %r4")]
+    + """mad.lo.s32 %r4, %r2, 8, %r3; mul.wide.u32 %d4, %r4, 4; add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4;
+ld.global.b32 %r10, [%d5]; ld.global.b32 %r11, [%d5+256]; ld.global.b32 %r12, [%d5+16]; ld.global.b32 %r13, [%d5+272];
+ld.global.b32 %r14, [%d6]; ld.global.b32 %r15, [%d6+16]; shl.b32 %r5, %r3, 1;
+"""
+    + PRODUCT[PRODUCT.index("mov.f32 %f5, 0f00000000") :].replace("k16.row.col.f32.f16.f16", "k8.row.col.f32.tf32.tf32")
+)
 BETA = "fma.rn.f32 %f3, %f4, %f6, %f3;"
 
 
@@ -98,11 +107,64 @@ def test_one_cause_at_several_lines_is_one_line() -> None:
     assert "the opcode blob" in str(verdict)
 
 
-def test_functions_that_may_differ_are_shown_by_numbers() -> None:
-    found = added("ex2.approx.f32 %f4, %f1; mov.f32 %f5, 0f3F800001; mul.f32 %f3, %f4, %f5;", "C[i] = ex2(A[i])")
-    assert found.status == "UNKNOWN"
-    (text,) = texts(found, "functions")
-    assert "on the sample the kernel gives" in text and "and the claim" in text
+def test_a_narrowing_to_tf32_names_the_type_that_allows_it() -> None:
+    claim = {**CLAIM, "sizes": {"M": 16, "N": 8, "K": 8}}
+    arrays = {name: {**CLAIM["arrays"][name], "type": "f32"} for name in "ABC"}  # type: ignore[index]
+    found = one(TF32, {**claim, "arrays": arrays})
+    assert [each.kind for each in found.findings] == ["narrowing"] * len(found.findings) != []
+    assert 'if the claim says type = "tf32" of A and B' in said(found)
+    allowed = {name: {**CLAIM["arrays"][name], "type": "f32" if name == "C" else "tf32"} for name in "ABC"}  # type: ignore[index]
+    assert one(TF32, {**claim, "arrays": allowed}).status == "VERIFIED"
+
+
+def test_races_of_one_cause_are_one_line() -> None:
+    """Two reads of what other threads wrote, with no barrier between: the second line is named behind the first."""
+    racing = SHARED.replace("bar.sync 0;", "").replace(
+        "st.global.f32 [%d7], %f2;", "ld.shared.f32 %f2, [%r5];\nst.global.f32 [%d7], %f2;"
+    )
+    found = one(racing, TURNED)
+    assert len([each for each in found.findings if each.kind == "race: read after write"]) == 2
+    verdict = next(each for each in case(found, "", False, "").verdicts if each.claim.prop.key == "order")
+    assert "line 18: race: read after write" in str(verdict) and "(also at line 19)" in str(verdict)
+    assert "line 19: race" not in str(verdict)
+
+
+EX2 = "ex2.approx.f32 %f4, %f1; mov.f32 %f5, 0f3F800001; "
+
+
+@pytest.mark.parametrize(
+    ("body", "claim", "got", "wanted"),
+    [
+        (f"{EX2}mul.f32 %f3, %f4, %f5;", "ex2(A[i])", "ex2(A[i=0])*1.0000001", "ex2(A[i=0])"),
+        (f"{EX2}mul.f32 %f3, %f1, %f5; ex2.approx.f32 %f3, %f3;", "ex2(a * A[i])", "ex2(A[i=0]*1.0000001)",
+         "ex2(1.0000002*A[i=0])"),
+        (f"{EX2}fma.rn.f32 %f3, %f4, %f2, %f5; sub.f32 %f3, %f3, %f1;", "ex2(A[i]) * B[i] - (A[i] - 1)",
+         "ex2(A[i=0])*B[i=0] + 1.0000001 - A[i=0]", "ex2(A[i=0])*B[i=0] - (A[i=0] - 1)"),
+        ("max.f32 %f4, %f1, %f2; ex2.approx.f32 %f3, %f4;", "where(A[i] > B[i], ex2(A[i]), ex2(B[i]))",
+         "ex2(max(A[i=0], B[i=0]))", "where(A[i=0] > B[i=0], ex2(A[i=0]), ex2(B[i=0]))"),
+    ],
+    ids=["a factor", "in a function", "sums", "a choice"],
+)  # fmt: skip
+def test_functions_that_may_differ_are_shown_with_their_constants(body: str, claim: str, got: str, wanted: str) -> None:
+    found = added(body, f"C[i] = {claim}", scalars={"a": 1.0000002})
+    assert found.status == "UNKNOWN", said(found)
+    assert texts(found, "functions") == [
+        "C[i=0] and 63 others are functions that were not shown to be equal or different: the kernel computes "
+        f"{got}, and the claim is {wanted}"
+    ]
+
+
+def test_a_long_function_is_cut() -> None:
+    """The sum of an mma: its first and its last product; a chain of sums: its last terms."""
+    each = "".join(f"ex2.approx.f32 %f{number}, %f{number}; " for number in range(1, 5))
+    powers = PRODUCT.replace("st.global.v2.f32 [%d8],", f"{each}st.global.v2.f32 [%d8],")
+    claim = {**CLAIM, "claim": "C[m,n] = ex2(1.0000001 * sum_k A[m,k]*B[n,k])"}
+    (text,) = texts(one(powers, claim), "functions")
+    assert "computes ex2(A[m=0,k=0]*B[n=0,k=0] + … + A[m=0,k=15]*B[n=0,k=15])" in text, text
+    assert text.endswith("the claim is ex2(1.0000001*(sum_k A[m=0,k]*B[n=0,k]))")
+    chain = "mov.f32 %f4, %f2; " + "fma.rn.f32 %f4, %f1, %f2, %f4; " * 100 + "ex2.approx.f32 %f3, %f4;"
+    (text,) = texts(added(chain, "C[i] = ex2(100.00001 * A[i] * B[i] + B[i])"), "functions")
+    assert "ex2(A[i=0]*B[i=0] + " in text and "…" in text and len(text) < 300, text
 
 
 def test_a_number_of_a_claim_is_what_a_kernel_holds() -> None:

@@ -17,10 +17,11 @@ import numpy as np
 from verify.core.errors import SpecError
 from verify.kernel.claims import defaults, expression, sparsity
 from verify.kernel.claims.expression import whole
-from verify.kernel.claims.launch import Array, Launch, known
+from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, known
 from verify.kernel.data.values import LIMITS, SIZE
 
 MAX_ELEMENTS = 1 << 24  # of an array
+MAX_BYTES = 1 << 39  # from the start of an array's memory to its end: more than any GPU has
 MAX_SPARSE = 1 << 20  # of a sparse one
 MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
@@ -48,7 +49,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
     target, value = expression.read(table["claim"])
-    double = any(one.name == target.name and one.kind == "f64" for one in arrays)
+    double = any(one.name == target.name and one.kind in ("f64", *LIMITS) for one in arrays)  # integers are exact
     if double:
         target, value = expression.read(table["claim"], double)
     launch = Launch(
@@ -221,12 +222,11 @@ def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array,
 def _check_places(array: Array, key: str) -> None:
     if array.offset < 0 or int(np.prod(array.shape, dtype=object)) > MAX_ELEMENTS:
         raise SpecError(key, f"at most {MAX_ELEMENTS} elements, from an offset of 0 up")
-    shape = array.shape if array.stored is None else array.stored.shape
-    last = array.offset + sum((extent - 1) * step for extent, step in zip(shape, array.strides, strict=True))
-    if min(array.strides) < 0 or last >= 4 * MAX_ELEMENTS:
-        raise SpecError(f"{key}.strides", f"strides from 0 up, within {4 * MAX_ELEMENTS} elements")
+    if min(array.strides) < 0 or array.end * SIZE[array.kind] > MAX_BYTES:
+        raise SpecError(f"{key}.strides", f"strides from 0 up, within {MAX_BYTES} bytes")
     places = array.places[array.places >= 0]
-    if int(np.bincount(places).max()) > 1:
+    few = array.end <= MAX_PLACES  # so that each can be counted
+    if int(np.bincount(places).max()) > 1 if few else len(np.unique(places)) < len(places):
         raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
 
 

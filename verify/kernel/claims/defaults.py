@@ -20,6 +20,7 @@ LARGEST_TILE = 1024
 STEP = 64  # the elements of a step, where no tile says it: a multiple of 16, 32 and 64
 STAGES = 4  # of a pipeline
 SQUARE = "as many CTAs in x as in y: one index taken for the other is not seen"
+WIDE = 1 << 32  # places of an array from which on an offset in elements, and so one in bytes, needs more than 32 bits
 PAD, APART = 16, 256  # elements between rows, bytes before an array: multiples that keep accesses aligned
 
 
@@ -128,6 +129,17 @@ def hidden(launch: Launch, alone: bool) -> Iterable[str]:
             f"a stride of {one.name} is {by_size[step][0]}" for step in one.strides if step > 1 and step in by_size
         ]
         yield from (f"{what}: one taken for the other is not seen" for what in alike + packed)
+
+
+def list_unreached(launches: Sequence[Launch]) -> Iterable[str]:
+    """Yield the blind spot of arrays that are so small in all launches that every offset fits 32 bits."""
+    ends: dict[str, int] = {}
+    for one in (array for launch in launches for array in launch.arrays if not array.scratch):
+        ends[one.name] = max(ends.get(one.name, 0), one.end)
+    small = [name for name, end in ends.items() if end <= WIDE]
+    if small:
+        named = "every array" if len(small) == len(ends) else " and ".join(small)
+        yield f"{named} ends before 2^32 elements: an offset that wraps at 32 bits is not seen"
 
 
 def _name(index: str, given: Mapping[str, int]) -> str:

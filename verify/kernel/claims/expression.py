@@ -73,10 +73,10 @@ class Apply:
 
 
 Node: TypeAlias = Number | Scalar | Element | Sum | Apply
-FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4}
+FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1}
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
-RELATIONS = (">", "<", ">=", "<=")  # of the first two arguments of where
-_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>]=|[][(),+*/=<>-])")
+RELATIONS = (">", "<", ">=", "<=", "==", "!=")  # of the first two arguments of where
+_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|[][(),+*/=<>-])")
 
 
 def held(number: Fraction | float | str, double: bool) -> Fraction:
@@ -213,9 +213,11 @@ class _Reader:
             self.fail(f"{name} has {FUNCTIONS.get(name, 1)} arguments, here are {len(parts)}")
         if relation in RELATIONS:
             left, right, chosen, other = parts
-            if relation in ("<", ">="):
+            if relation in ("==", "!="):  # a and b differ if |a - b| > 0
+                left, right = Apply("abs", (Apply("-", (left, right)),)), Number(Fraction(0))
+            elif relation in ("<", ">="):
                 left, right = right, left
-            parts = [left, right, *((chosen, other) if relation in (">", "<") else (other, chosen))]
+            parts = [left, right, *((chosen, other) if relation in (">", "<", "!=") else (other, chosen))]
         return Apply(name, tuple(parts))
 
 

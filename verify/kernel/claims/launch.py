@@ -17,6 +17,7 @@ from verify.core.names import nearest
 from verify.kernel.claims.expression import Element, Node, whole
 
 PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
+MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
@@ -38,6 +39,13 @@ class Array:
     limits: tuple[int, int] | None = (
         None  # of integers: the least and the greatest that it holds before the kernel runs
     )
+
+    @property
+    def end(self) -> int:
+        """Return the first place of its memory behind its last element, in elements."""
+        shape = self.shape if self.stored is None else self.stored.shape
+        last = sum((int(extent) - 1) * step for extent, step in zip(shape, self.strides, strict=True))
+        return self.offset + last + 1
 
     @property
     def places(self) -> NDArray[np.int64]:

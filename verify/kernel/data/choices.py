@@ -9,7 +9,7 @@ relu(z) = z + relu(-z).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def _quiet(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
     return apply
 
 
-FUNCTIONS: Mapping[str, Callable[[Samples], Samples]] = {
+FUNCTIONS: dict[str, Callable[[Samples], Samples]] = {
     "ex2": _quiet(np.exp2),
     "lg2": _quiet(np.log2),
     "sqrt": _quiet(np.sqrt),
@@ -38,6 +38,19 @@ FUNCTIONS: Mapping[str, Callable[[Samples], Samples]] = {
     "cos": _quiet(np.cos),
     "tanh": _quiet(np.tanh),
 }
+
+
+def _snap(function: Callable[[Samples], Samples]) -> Callable[[Samples], Samples]:
+    """Return a rounding that takes what a double makes of an integer's quotient for that integer."""
+
+    def apply(sample: Samples) -> Samples:
+        nearest = np.rint(sample)
+        return np.where(np.abs(sample - nearest) <= 2.0**-48 * (1 + np.abs(nearest)), nearest, function(sample))
+
+    return apply
+
+
+ROUNDED: dict[str, Callable[[Samples], Samples]] = {"floor": _snap(np.floor), "trunc": _snap(np.trunc)}
 
 
 class Choices:
@@ -51,8 +64,9 @@ class Choices:
     def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
         """The values of a function of arrays of arguments."""
         self.applied += samples[0].size
-        if name in FUNCTIONS:
-            return self._hashed(name, residues), FUNCTIONS[name](samples[0])
+        if name in FUNCTIONS or name in ROUNDED:
+            made = self._hashed(name, residues) if name in FUNCTIONS else self._round(name, residues[0])
+            return made, (FUNCTIONS | ROUNDED)[name](samples[0])
         if name == "relu":
             return self._relu(residues[0]), np.maximum(samples[0], 0.0)
         if name == "abs":
@@ -84,6 +98,15 @@ class Choices:
                     state ^= state >> np.uint64(31)
             made[number] = state
         return made % self.primes
+
+    def _round(self, name: str, argument: Residues) -> Residues:
+        """Floor, and trunc by the one of z and -z that has the smaller residue: trunc(-z) = -trunc(z)."""
+        if name == "floor":
+            return self._hashed(name, [argument])
+        opposite = self._minus(np.zeros_like(argument), argument)
+        turned = opposite[0] < argument[0]
+        made = self._hashed(name, [np.where(turned, opposite, argument)])
+        return np.where(turned, self._minus(np.zeros_like(made), made), made)
 
     def _relu(self, argument: Residues) -> Residues:
         """Relu by the one of z and -z that has the smaller residue: relu(z) = z + relu(-z)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf, isfinite, nextafter, trunc
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,9 +106,18 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     elif name in ("max", "min"):
         apply = max if name == "max" else min
         low, high = apply(lows), apply(highs)
+    elif name in ("floor", "trunc"):  # the bounds may be rounded themselves
+        low, high = (
+            _round(name, nextafter(end, side) if end else end) for end, side in ((lows[0], -inf), (highs[0], inf))
+        )
     elif name == "where":  # where(a > b, x, y)
         low, high = min(lows[2:]), max(highs[2:])
     return Growth(degree=1, low=low, high=high)
+
+
+def _round(name: str, number: float) -> float:
+    """Return a bound rounded to an integer."""
+    return float(floor(number) if name == "floor" else trunc(number)) if isfinite(number) else number
 
 
 def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:

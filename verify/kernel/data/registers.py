@@ -9,10 +9,12 @@ another type is a conversion where the bits say so: bf16 is the upper half of f3
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from verify.kernel.data.quotients import floor_quotient, scale
 from verify.kernel.data.values import BITS, CODE, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
 
 _SHIFTS = np.arange(16, dtype=np.uint64) * np.uint64(8)
@@ -229,13 +231,19 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     if not right.all():
         shape = found.shape
         odd = ~right
-        found[odd] = _converted(values, kind, parts[odd], ids[odd], whole[odd])
+        stray = np.zeros((max(threads, len(one.bits)), width), bool)  # plain bytes that are not zero
+        stray[:, :ROOM] = octets(one.bits, min(width, ROOM)) > 0
+        stray = np.broadcast_to(stray, labels.shape) & (labels == 0)
+        found[odd] = _converted(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
         assert found.shape == shape
     return found.astype(np.uint32)
 
 
-def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> Ids:
-    """Values of a type that lie there as another: conversions by the bits, or a reason why there is no meaning."""
+def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, stray: Mask) -> Ids:
+    """Values of a type that lie there as another: conversions by the bits, or a reason why there is no meaning.
+
+    `stray` has the plain bytes that are not zero, which no conversion has.
+    """
     found = np.zeros(len(ids), np.uint32)
     for code in np.unique(values.kind[ids[whole]]):
         here = whole & (values.kind[ids] == code)
@@ -243,6 +251,7 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     rest = ~whole
     if not rest.any():
         return found
+    clean = ~stray.any(1)
     size = SIZE[kind]
     top = parts[:, size // 2 :] if size > 1 else parts
     upper = top[:, 0] >> np.uint32(3)
@@ -252,7 +261,7 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
     names = values.kind[upper]
     for narrow, wide in (("bf16", "f32"), ("e5m2", "f16")):
         if kind == wide:  # the upper half of a wider type, with zeros below
-            here = rest & low_plain & (top == run).all(1) & (names == CODE[narrow])
+            here = rest & clean & low_plain & (top == run).all(1) & (names == CODE[narrow])
             found[here] = values.copy(upper[here], kind, narrows=False)
             rest = rest & ~here
         if kind == narrow:  # a wider value's upper half: it is cut off, which rounds
@@ -261,7 +270,8 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask) -> 
             found[here] = values.copy(ids[here], kind, narrows=True)
             rest = rest & ~here
     if kind in LIMITS:
-        rest = _zero_extended(values, kind, parts, rest, found)
+        rest &= ~_zero_extended(values, kind, parts, rest & clean, found)
+        rest &= ~_move_bytes(values, kind, parts, rest & clean, found)
     low = (parts & np.uint32(7) == _BYTE[: parts.shape[1]]) & (parts >> np.uint32(3) < FIRST) & (parts > 0)
     reserved = rest & low.any(1)  # one byte without a meaning makes the whole without one
     found[reserved] = (np.where(low, parts, 0).max(1) >> np.uint32(3))[reserved]
@@ -284,19 +294,37 @@ def _retype(values: Values, kind: str, name: str, ids: Ids) -> Ids | int:
     return values.reason(f"the bits of a value of type {name} are used as {kind}")
 
 
-def _zero_extended(values: Values, kind: str, parts: Ids, rest: Mask, found: Ids) -> Mask:
-    """Find integers that are smaller ones with zeros above; what is left of `rest`."""
-    size, first = SIZE[kind], parts[:, 0] >> np.uint32(3)
+def _zero_extended(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) -> Mask:
+    """Find integers that are smaller ones with zeros above."""
+    size, first, done = SIZE[kind], parts[:, 0] >> np.uint32(3), np.zeros(len(parts), bool)
     for name in ("u8", "u16", "u32"):
         if SIZE[name] < size:
             run = np.where(_BYTE[:size] < SIZE[name], (first << np.uint32(3))[:, None] + _BYTE[:size], 0)
             integers = [CODE[each] for each in LIMITS if SIZE[each] >= SIZE[name]]
-            here = rest & (parts == run).all(1) & np.isin(values.kind[first], integers)
+            here = among & ~done & (parts == run).all(1) & np.isin(values.kind[first], integers)
             if here.any():
                 narrow = values.copy(first[here], name, narrows=False)
                 found[here] = values.copy(values.whole(narrow, name), kind, narrows=False)
-            rest = rest & ~here
-    return rest
+            done |= here
+    return done
+
+
+def _move_bytes(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) -> Mask:
+    """Find integers of this size that were shifted by whole bytes, with zeros behind them."""
+    size, done, unsigned = SIZE[kind], np.zeros(len(parts), bool), f"u{8 * SIZE[kind]}"
+    for count in range(1, size):
+        for down, at, first in ((True, slice(size - count), 0), (False, slice(count, size), count)):
+            ids = parts[:, first] >> np.uint32(3)
+            run = np.zeros(parts.shape, np.uint32)
+            run[:, at] = (ids << np.uint32(3))[:, None] + _BYTE[: size - count] + np.uint32(count if down else 0)
+            there = np.isin(values.kind[ids], [CODE[each] for each in LIMITS if SIZE[each] == size])
+            here = among & ~done & (parts == run).all(1) & there
+            if here.any():
+                one = ids[here]
+                factor = Fraction(1, 1 << 8 * count) if down else Fraction(1 << 8 * count)
+                found[here] = (floor_quotient if down else scale)(values, one, factor, unsigned)
+            done |= here
+    return done
 
 
 def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:

@@ -36,7 +36,6 @@ from verify.kernel.data.histories import (
     History,
     Numbers,
     applied,
-    joined,
     joined_growth,
     merged,
 )
@@ -81,6 +80,7 @@ class Values:
         self.constants: dict[tuple[int, int], int] = {}
         self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
         self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
+        self.quotients: dict[int, tuple[int, Fraction]] = {}  # integers that are others times a factor, rounded down
         self.batch: ExactBatch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
@@ -127,6 +127,11 @@ class Values:
         self.constants = {key: int(number[one]) for key, one in self.constants.items()}
         self.rounded = {int(number[one]): bits for one, bits in self.rounded.items() if kept[one]}
         self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
+        self.quotients = {
+            int(number[one]): (int(number[of]), by)
+            for one, (of, by) in self.quotients.items()
+            if kept[one] and kept[of]
+        }
         self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[int, int] | None = None) -> int:
@@ -218,11 +223,7 @@ class Values:
             one = one._replace(rounded=BEFORE if one.rounded else LATELY if narrows else 0)
             return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
 
-        def compute(parts: Parts) -> tuple[Exact, Numbers]:
-            flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combined([self.history.take(flat)], again)
-
-        return self._queue(("copy", kind, event, narrows), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
+        return self.with_histories(("copy", event, narrows), ids, again, kind)
 
     def whole(self, ids: Ids, kind: str) -> Ids:
         """The same values, used as the numbers that their bits are in an integer type.
@@ -231,34 +232,48 @@ class Values:
         """
         if (ids < self.inputs).all() and (self.kind[ids] == CODE[kind]).all():  # elements of arrays are of their type
             return ids
-        bound, line = self._bound(kind), self.line
+        return self.within(ids, *LIMITS[kind], _used_as(kind), kind)
 
-        def compute(parts: Parts) -> tuple[Exact, Numbers]:
-            flat = np.concatenate(parts[0])
-            return self.exact(flat), self.histories.combined([self.history.take(flat)], bound)
+    def within(self, ids: Ids, low: int, high: int, used: str, kind: str) -> Ids:
+        """Return the same values; one that may lie outside of the limits has no meaning, as what it is used."""
+        return self.with_histories(("within", used, self.line), ids, self._bound(low, high, used), kind)
 
-        return self._queue(("whole", kind, line), compute, [ids.ravel()], ids.size, kind).reshape(ids.shape)
-
-    def _bound(self, kind: str) -> Callable[[Sequence[History]], History]:
-        """Return a rule that gives a history a cause at this line if its number may lie outside of an integer type."""
-        (low, high), line = LIMITS[kind], self.line
+    def _bound(self, low: int, high: int, used: str) -> Callable[[Sequence[History]], History]:
+        """Return a rule that gives a history a cause at this line if its number may lie outside of the limits."""
+        line = self.line
 
         def bound(parts: Sequence[History]) -> History:
             one = parts[0]
             if one.cause or (low <= one.low and one.high <= high):
                 return one
-            there = (
-                f"it lies from {one.low:.0f} to {one.high:.0f}" if isfinite(one.high - one.low) else "it has no bound"
-            )
-            text = f"an integer is used as a number of type {kind}, from {low} to {high}, and {there}: `range` of the "
-            return one._replace(cause=self.reason(f"{text}claim's arrays bounds what they hold", line))
+            bounded = isfinite(one.high - one.low)
+            there = f"it lies from {one.low:.0f} to {one.high:.0f}" if bounded else "it has no bound"
+            reason = f"{used}, and {there}: `range` of the claim's arrays bounds what they hold"
+            return one._replace(cause=self.reason(reason, line))
 
         return bound
 
+    def with_histories(self, key: Any, ids: Ids, rule: Callable[[Sequence[History]], History], kind: str) -> Ids:
+        """Return the same values with other histories, by a rule for each."""
+
+        def compute(parts: Parts) -> tuple[Exact, Numbers]:
+            flat = np.concatenate(parts[0])
+            return self.exact(flat), self.histories.combined([self.history.take(flat)], rule)
+
+        made = self._queue((*key, kind), compute, [ids.ravel()], ids.size, kind)
+        if self.quotients and kind in LIMITS:
+            pairs = zip(ids.ravel().tolist(), made.tolist(), strict=True)
+            self.quotients.update((new, self.quotients[old]) for old, new in [*pairs] if old in self.quotients)
+        return made.reshape(ids.shape)
+
+    def among(self, ids: Ids) -> list[History]:
+        """Return the different histories of some values."""
+        self.flush()
+        return self.histories.among(self.history[ids])
+
     def bounds(self, ids: Ids) -> tuple[float, float]:
         """Return the least and the greatest number that any of these values may be, of those that have a meaning."""
-        self.flush()
-        there = [one for one in self.histories.among(self.history[ids]) if not one.cause]
+        there = [one for one in self.among(ids) if not one.cause]
         return min((one.low for one in there), default=inf), max((one.high for one in there), default=-inf)
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
@@ -274,7 +289,7 @@ class Values:
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
         key = a.shape[1:], b.shape[1:], kind, event, bool(narrows), clamps and self.line
-        bound = self._bound(kind) if clamps else None
+        bound = self._bound(*LIMITS[kind], _used_as(kind)) if clamps else None
         compute = partial(self._multiplied, event=event, rounds=bool(narrows), bound=bound)
         return self._queue(key, compute, [a, b, c], c.size, kind).reshape(c.shape)
 
@@ -322,42 +337,6 @@ class Values:
     def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
         """One of the marks of each value, by its name in a history."""
         return self.histories.table()[:, History._fields.index(name)].astype(np.int64)[self.history[ids]]
-
-    def same(self, old: Ids, new: Ids) -> Mask:
-        """Find labels that are the same byte of one value, or of two that are equal in exact arithmetic.
-
-        Those have one type and a meaning, and went through no narrower format but as the last step of both.
-        """
-        found: Mask = np.asarray(old == new)
-        one, other = old >> np.uint32(3), new >> np.uint32(3)
-        apart = ~found & (one >= FIRST) & (other >= FIRST) & ((old ^ new) & np.uint32(7) == 0)
-        if apart.any():
-            self.flush()
-            a, b = one[apart], other[apart]
-            alike = (self.kind[a] == self.kind[b]) & (self.residues[:, a] == self.residues[:, b]).all(0)
-            for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
-                marks = self.marks(name, a)
-                alike &= (marks == self.marks(name, b)) & (marks <= most)
-            found[apart] = alike
-        return found
-
-    def joined(self, old: Ids, new: Ids, where: Mask) -> Ids:
-        """The labels `new`; somewhere, where `old` are of equal values, those of values with the histories of both."""
-        apart = where & (old != new)
-        if not apart.any():
-            return new
-        self.flush()
-        pairs, place = np.unique(new[apart] >> np.uint32(3), return_inverse=True)
-        numbers = np.unique(self.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
-        first = self.new(len(pairs), 0)
-        span = slice(first, self.top)
-        for name in ("kind", "sample"):
-            getattr(self, name)[span] = getattr(self, name)[pairs]
-        self.residues[:, span] = self.residues[:, pairs]
-        self.history[span] = self.histories.number(joined([self.histories[int(one)] for one in numbers]))
-        found = new.copy()
-        found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
-        return found
 
     def _multiplied(
         self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
@@ -442,3 +421,8 @@ class Values:
         height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
         one = degree / LEAST + height / 30 / PRIMES_THERE
         return float((ids.size + self.choices.applied) * one ** len(self.primes))
+
+
+def _used_as(kind: str) -> str:
+    """Return as what an integer is used where its bits become a number."""
+    return "an integer is used as a number of type {}, from {} to {}".format(kind, *LIMITS[kind])

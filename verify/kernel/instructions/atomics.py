@@ -67,7 +67,7 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
             for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
                 if wrong.any():
-                    where = region.array.where(int(place[wrong][0]) // region.size)
+                    where = region.where(int(place[wrong][0]))
                     text = f"an atomic addition to {where}, which another thread {which}; nothing orders the two"
                     kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
                     machine.findings.add(kind_, Severity.RACE, text)

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
+from verify.kernel.data.quotients import floor_quotient, integers_of, scale
 from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
-from verify.kernel.data.values import Bits, Ids, Mask, Values
+from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.integers import Signed, cut, extended, without_meaning
 from verify.kernel.instructions.signs import sign_changed
 from verify.kernel.ptx.source import WIDTHS, Instruction
@@ -71,7 +73,7 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
 
 
 def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """Shifts; of data by whole bytes, the same for all threads."""
+    """Shifts; of data by the same amount in all threads: of integers as numbers, of other data by whole bytes."""
     left, kind = one.words[0] == "shl", meaning.types["d"]
     width = WIDTHS[kind]
     put, read, amount = (
@@ -103,8 +105,10 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def _shift(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
     size = width // 8
     amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
-    if len(amounts) > 1 or amounts[0] % 8 or kind[0] == "s":
-        return without_meaning(machine, [source], size, "a shift that cuts data within a byte, or by thread")
+    if len(amounts) > 1:
+        return without_meaning(machine, [source], size, "a shift of data by another amount in each thread")
+    if amounts[0] % 8 or (kind[0] == "s" and not left):
+        return _shift_integers(machine, source, int(amounts[0]), left, f"{'s' if kind[0] == 's' else 'u'}{width}", mask)
     count = min(int(amounts[0]) // 8, size)
     labels = np.zeros((len(source.wide(size)), size), np.uint32)
     bits = cut(source.bits, width)
@@ -115,6 +119,21 @@ def _shift(machine: Machine, source: Word, by: Bits, left: bool, width: int, kin
         labels[:, : size - count] = source.wide(size)[:, count:]
         bits = bits >> amounts[0] if count < 8 else bits * np.uint64(0)
     return word(bits, labels)
+
+
+def _shift_integers(machine: Machine, source: Word, amount: int, left: bool, kind: str, mask: Mask | None) -> Word:
+    """Integers times a power of two; rounded down to the right, where they must be numbers of their type."""
+    values, size = machine.values, SIZE[kind]
+    if left and amount >= 8 * size:
+        return Word(np.zeros(1, np.uint64))
+    held = source.wide(size) if mask is None or len(source.wide(size)) == 1 else source.wide(size)[mask]
+    if not integers_of(values, held):
+        return without_meaning(machine, [source], size, "a shift that cuts data within a byte")
+    ids = source.elements(values, kind, size)[:, 0]
+    if left:
+        return Word.of(scale(values, ids, Fraction(1 << amount), kind)[:, None], kind)
+    made = floor_quotient(values, ids, Fraction(1, 1 << min(amount, 8 * size)), kind)
+    return Word.of(made[:, None], kind)
 
 
 # the modes of prmt: which byte comes to a place, by the two bits of the selector

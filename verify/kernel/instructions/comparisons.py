@@ -11,6 +11,7 @@ import numpy as np
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.floats import FORMATS
+from verify.kernel.data.quotients import integers_of
 from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, settled, word
 from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, typed, without_meaning
@@ -165,6 +166,10 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
     data = decided(left) | decided(right)
+    reason = np.uint32(machine.values.reason("a comparison of data decides it") << 3)
+    labels = np.where(data, reason, np.uint32(0))[:, None]
+    if relation in ("eq", "ne") and (apart := _apart(machine, left, right, kind)) is not None:
+        return Word(np.where(data, np.uint64(0), plain.bits), labels, Condition(apart, np.array([relation == "eq"])))
     if relation in ("eq", "ne", "num", "nan") or kind not in SIZE:  # bits have no order
         made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
         return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
@@ -174,16 +179,31 @@ def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relatio
         machine.findings.note(NOT_NAN)
     ids: Ids = difference(machine, left, right, kind)
     opposite = relation in ("ge", "le")
-    reason = np.uint32(machine.values.reason("a comparison of data decides it") << 3)
-    labels = np.where(data, reason, np.uint32(0))[:, None]
     return Word(np.where(data, np.uint64(0), plain.bits), labels, Condition(ids, np.array([opposite])))
+
+
+def _apart(machine: Machine, left: Word, right: Word, kind: str) -> Ids | None:
+    """Return |left - right| of integers whose bits are equal only if the numbers are; None for other data."""
+    values, width = machine.values, WIDTHS[kind]
+    if kind in FORMATS or not all(integers_of(values, each.wide(width // 8)) for each in (left, right)):
+        return None
+    kind = f"s{width}"
+    apart = _subtract(machine, left, right, kind, numbers=False)
+    used = f"the bits of two integers are compared: the numbers may differ by less than {1 << width}"
+    apart = values.within(apart, 1 - (1 << width), (1 << width) - 1, used, kind)
+    return values.apply("abs", [apart], kind, CHOSEN)
 
 
 def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
     """The ids of left - right, compared as numbers of a type."""
+    return _subtract(machine, left, right, kind, numbers=kind in LIMITS)
+
+
+def _subtract(machine: Machine, left: Word, right: Word, kind: str, *, numbers: bool) -> Ids:
+    """Return the ids of left - right, of numbers of a type or of bits."""
     values = machine.values
     a, b = (each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right))
-    if kind in LIMITS:
+    if numbers:
         a, b = (values.whole(each, kind) for each in (a, b))
     count = max(len(a), len(b))
     return values.field(_DIFFERENCE, ("a", "b"), [np.broadcast_to(each, count) for each in (a, b)], kind)
@@ -194,7 +214,7 @@ def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str) -
     size, values, here = WIDTHS[kind] // 8, machine.values, condition_of(which)
     held = [each.labels[each.labels[:, 0] > 0, 0] >> np.uint32(3) for each in (a, b) if each.labels is not None]
     ids = [int(each[0]) for each in held if len(each)]
-    name = next((list(SIZE)[int(values.kind[one])] for one in ids if one >= FIRST), "f32" if size == 4 else "f16")
+    name = next((list(SIZE)[int(values.kind[one])] for one in ids if one >= FIRST), _plain_kind(a, b, kind))
     if SIZE[name] != size:
         return without_meaning(machine, [which], size, "a choice by data between parts of values")
     x, y = (each.elements(values, name, size)[:, 0] for each in (a, b))
@@ -202,6 +222,16 @@ def chosen_by_data(machine: Machine, a: Word, b: Word, which: Word, kind: str) -
     chosen, other = np.where(here.opposite, y, x), np.where(here.opposite, x, y)
     parts = np.broadcast_arrays(here.ids, zero, chosen, other)
     return Word.of(values.apply("where", parts, name, CHOSEN)[:, None], name)
+
+
+def _plain_kind(a: Word, b: Word, kind: str) -> str:
+    """Return the type of two plain values between which data choose: integers if they would be no normal floats."""
+    size = WIDTHS[kind] // 8
+    if kind in SIZE:
+        return kind
+    least = max(int(each.bits.max()) for each in (a, b))
+    small = 0 < least < 1 << (FORMATS["f32"].fraction if size == 4 else 8)
+    return f"s{WIDTHS[kind]}" if small or size not in (2, 4) else "f32" if size == 4 else "f16"
 
 
 BINDS: dict[str, Bind] = {"select": select, "compare": compare, "set": compare_set, "sign_select": sign_select}

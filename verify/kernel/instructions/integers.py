@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integer instructions: arithmetic by the formulas of the opcode tables, counts and fields of bits.
 
-On data, sums and products of integers are arithmetic on values. Any other integer operation on data gives a value
-without a meaning, with the reason.
+On data, sums and products of integers are arithmetic on values, and shifts to the right and divisions by a number are
+quotients. Any other integer operation on data gives a value without a meaning, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isa_tables.formula import Choice, Operation, Tree, evaluate
+from isa_tables.formula import Constant, Name, Operation, Tree, evaluate
 from isa_tables.semantics import Meaning
+from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, remainder
 from verify.kernel.data.registers import Word, settled, word
-from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask
+from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask, Values
 from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -47,11 +49,12 @@ def register_width(machine: Machine, operand: Operand) -> int:
     return WIDTHS[machine.kernel.registers[operand.index]] if isinstance(operand, Register) else 0
 
 
-def _ring(tree: Tree) -> bool:
-    """Whether a formula is made of sums and products alone."""
+def _ring(tree: Tree, more: Collection[str] = ()) -> bool:
+    """Whether a formula is made of sums and products alone, and of `more` by a constant."""
     if isinstance(tree, Operation):
-        return tree.op in _RING and _ring(tree.left) and _ring(tree.right)
-    return not isinstance(tree, Choice)
+        known = tree.op in _RING or (tree.op in more and isinstance(tree.right, Constant))
+        return known and _ring(tree.left, more) and _ring(tree.right, more)
+    return isinstance(tree, Name | Constant)
 
 
 def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -65,6 +68,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     reads = [machine.reader(operand) for operand in one.operands[1:]]
     low, high = _limits(one, types[0])
     tree, ring, head = formula.tree, _ring(formula.tree), meaning.head
+    on_data = tree if _ring(tree, (">>",)) else None
     same = ring and low is None and all(WIDTHS[kind] >= width for kind in types[1:])  # upper bits do not matter
 
     def execute(mask: Mask | None) -> None:
@@ -74,7 +78,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 made = extremum_of_data(machine, head, found, types[0])
                 put(_clamp(machine, made, types[0]) if low == 0 else made, mask)
             elif low is None:
-                put(_on_data(machine, found, types, roles, tree if ring else None), mask)
+                put(_on_data(machine, found, types, roles, on_data), mask)
             else:  # a clamp is the identity if the operands and the result are shown to lie within the type
                 bounded = [_as_number(machine, each, kind) for each, kind in zip(found, types[1:], strict=True)]
                 made = _on_data(machine, bounded, types, roles, tree if ring else None)
@@ -119,12 +123,42 @@ def _on_data(
     """Sums and products of integers that are data, modulo 2^n; otherwise a value without a meaning."""
     values, width = machine.values, WIDTHS[types[0]]
     kind = f"s{width}"  # bits are a number modulo 2^n: the sign is a matter of who uses them as a number
-    if tree is not None and all(name in LIMITS and WIDTHS[name] <= width for name in types):
+    if tree is None or not all(name in LIMITS and WIDTHS[name] <= width for name in types):
+        return without_meaning(machine, found, width // 8, "an integer operation on data")
+    if _ring(tree):
         ids = [_whole(machine, each, name, width) for each, name in zip(found, types[1:], strict=True)]
-        count = max(map(len, ids))
-        made = values.field(tree, roles[1:], [np.broadcast_to(each, count) for each in ids], kind)
-        return Word.of(made[:, None], kind)
-    return without_meaning(machine, found, width // 8, "an integer operation on data")
+    else:
+        ids = [values.whole(each.elements(values, name, SIZE[name])[:, 0], name)
+               for each, name in zip(found, types[1:], strict=True)]  # fmt: skip
+    count = max(map(len, ids))
+    named = {role: np.broadcast_to(each, count) for role, each in zip(roles[1:], ids, strict=True)}
+    return Word.of(_compute(values, tree, named, kind, f"{types[1][0]}64")[:, None], kind)
+
+
+def _compute(values: Values, tree: Tree, named: Mapping[str, Ids], kind: str, wide: str, shift: int = 0) -> Ids:
+    """Compute sums, products and shifts to the right, times 2^-shift, on integers; `wide` is the type of a product."""
+    if isinstance(tree, Operation) and tree.op == ">>" and isinstance(tree.right, Constant):
+        return _compute(values, tree.left, named, kind, wide, shift + tree.right.value)
+    if not _ring(tree):
+        assert isinstance(tree, Operation)
+        parts = [_compute(values, part, named, kind, wide) for part in (tree.left, tree.right)]
+        made = values.field(Operation(tree.op, Name("a"), Name("b")), ("a", "b"), parts, kind)
+    else:
+        factor = _factor(values, tree, named)
+        if shift and factor is not None:
+            return floor_quotient(values, named[factor[0]], factor[1] / (1 << shift), kind, wide)
+        made = values.field(tree, tuple(named), list(named.values()), kind)
+    return floor_quotient(values, made, Fraction(1, 1 << shift), kind, wide) if shift else made
+
+
+def _factor(values: Values, tree: Tree, named: Mapping[str, Ids]) -> tuple[str, Fraction] | None:
+    """Return (role, number) of a product of an operand and a number that is the same in all threads."""
+    if isinstance(tree, Operation) and tree.op == "*" and isinstance(tree.left, Name) and isinstance(tree.right, Name):
+        for data, other in ((tree.left.name, tree.right.name), (tree.right.name, tree.left.name)):
+            ids = np.unique(named[other])
+            if len(ids) == 1 and not any(one.degree for one in values.among(ids)):
+                return data, Fraction(float(values.sample[ids[0]]))
+    return None
 
 
 def _whole(machine: Machine, operand: Word, kind: str, width: int) -> Ids:
@@ -191,6 +225,28 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
         return execute
 
     return bind
+
+
+def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """Divisions and remainders; of data, by a plain number that is the same in all threads."""
+    on_bits = plain(_divided, "a division of integers by data", lambda a, b: b == 0)(machine, one, meaning)
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    kind, values, remains = meaning.words["type"], machine.values, meaning.words["head"] == "rem"
+
+    def execute(mask: Mask | None) -> None:
+        left, right = (settled(read(), values) for read in reads)
+        divisors = np.unique(right.bits if mask is None or len(right.bits) == 1 else right.bits[mask])
+        divisor = int(typed(divisors[:1], kind)[0]) if len(divisors) else 0
+        if not left.data(mask) or right.data(mask) or len(divisors) != 1 or not divisor:
+            on_bits(mask)
+            return
+        ids = left.elements(values, kind, SIZE[kind])[:, 0]
+        made = divide_toward_zero(values, ids, Fraction(1, divisor), kind)
+        if remains:
+            made = remainder(values, ids, made, divisor, kind)
+        put(Word.of(made[:, None], kind), mask)
+
+    return execute
 
 
 def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
@@ -327,7 +383,7 @@ def _funnelled(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
 
 BINDS: dict[str, Bind] = {
     "integer": integer,
-    "divide": plain(_divided, "a division of whole numbers that are data", lambda a, b: b == 0),
+    "divide": divide,
     "high": plain(_high, "the upper half of a product of data"),
     "product24": plain(_product24, "a product of 24 bits of data"),
     "mask": plain(_mask, "a mask or an extension by data"),

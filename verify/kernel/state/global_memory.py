@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
@@ -51,11 +52,25 @@ class Region:
 
     array: Array  # of the claim
     first: int  # the id of its first element
-    elements: NDArray[np.int64]  # of each place its element, -1 for padding
+    elements: NDArray[np.int64]  # of each place of the tables its element, -1 for padding
     places: NDArray[np.int64]  # and back
     size: int  # bytes of an element
     number: int  # of the array in the claim
     stored: Stored | None = None  # its bytes, if the kernel may write it
+    kept: Ints | None = None  # of an array too large for tables of its places: those with elements, ascending
+
+    def find_kept(self, octets: Ints) -> Ints:
+        """Return the bytes of the tables that bytes of the array's memory are; negative ones where it has none."""
+        if self.kept is None:
+            return octets
+        place = octets // self.size
+        row = np.minimum(np.searchsorted(self.kept, place), len(self.kept) - 1)
+        return np.where(self.kept[row] == place, row * self.size + octets % self.size, -1)
+
+    def where(self, octet: int) -> str:
+        """Return the element of a byte of the tables, in words."""
+        place = octet // self.size
+        return self.array.where(place if self.kept is None else int(self.kept[place]))
 
 
 class Global:
@@ -98,34 +113,38 @@ class Global:
         whole = thread + self.base
         return f"CTA {whole // self.threads}, thread {whole % self.threads}"
 
-    def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> Ints:
-        """The element of each byte (threads, count), -1 outside; an access outside is reported."""
-        place = (offset[:, None] + np.arange(count)) // region.size
-        inside = (place >= 0) & (place < len(region.elements))
-        found = region.elements.take(place, mode="clip")
+    def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> tuple[Ints, Ints]:
+        """The element of each byte (threads, count), -1 outside, and its place in the tables.
+
+        An access outside is reported.
+        """
+        octets = offset[:, None] + np.arange(count)
+        place = region.find_kept(octets)
+        number = place // region.size
+        inside = (number >= 0) & (number < len(region.elements))
+        found = region.elements.take(number, mode="clip")
         if not inside.all():
             found = np.where(inside, found, -1)
         if (found < 0).any():
             row, column = (int(one[0]) for one in np.nonzero(found < 0))
             many = int((found < 0).any(1).sum())
-            where = region.array.where(int(place[row, column]))
+            where = region.array.where(int(octets[row, column]) // region.size)
             text = f"{self.who(int(threads[row]))} {verb} {where}; {many} threads of this instruction do so"
             self.findings.add("global memory out of bounds", Severity.MEMORY, text)
-        return found
+        return found, place
 
     def read(self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0) -> tuple[Ids, Octets]:
         """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine."""
         labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
         plain = np.zeros((len(threads), count), np.uint8)
         for region, here, offset in self._find(addresses, threads, count, "reads", align):
-            element = self._elements(region, offset, count, threads[here], "reads")
+            element, place = self._elements(region, offset, count, threads[here], "reads")
             inside = element >= 0
             if region.stored is None:
-                byte = (offset[:, None] + np.arange(count)) % region.size
-                label = ((element + region.first) << 3) + byte
+                label = ((element + region.first) << 3) + place % region.size
                 labels[here] = np.where(inside, label, OUTSIDE << 3)
                 continue
-            place = np.where(inside, offset[:, None] + np.arange(count), 0)
+            place = np.where(inside, place, 0)
             if way == "engine":
                 self._check_fenced(region, region.stored, place, threads[here])
             elif way == "nc":
@@ -154,7 +173,7 @@ class Global:
         written = stored.writer[place] >= 0
         if written.any():
             row, column = (int(one[0]) for one in np.nonzero(written))
-            text = f"{self.who(int(threads[row]))} reads {region.array.where(int(place[row, column]) // region.size)} "
+            text = f"{self.who(int(threads[row]))} reads {region.where(int(place[row, column]))} "
             text += "by ld.global.nc, and the grid wrote it before: what comes may be older"
             self.findings.add("a stale read", Severity.MEMORY, text, NC)
         stored.constant[place] = self.findings.line
@@ -175,7 +194,7 @@ class Global:
             late &= fences < stored.written[place]
         if late.any():
             row, column = (int(one[0]) for one in np.nonzero(late))
-            text = f"{region.array.where(int(place[row, column]) // region.size)}, which thread "
+            text = f"{region.where(int(place[row, column]))}, which thread "
             text += (
                 f"{int(writer[row, column]) % self.threads} wrote, is read by a bulk copy with no fence.proxy.async of "
             )
@@ -186,9 +205,7 @@ class Global:
         flying = stored.flying[place]
         if flying.any():
             row, column = (int(one[0]) for one in np.nonzero(flying))
-            text = (
-                f"{self.who(int(threads[row]))} {verb} {region.array.where(int(place[row, column]) // region.size)}, "
-            )
+            text = f"{self.who(int(threads[row]))} {verb} {region.where(int(place[row, column]))}, "
             text += f"to which the bulk copy of line {flying[row, column]} may still write: no wait_group since, and "
             self.findings.add("bulk copy on its way", Severity.RACE, f"{text}`.read` waits for its source alone", BULK)
 
@@ -197,7 +214,7 @@ class Global:
         other = self._others(stored, place, threads)
         if other.any():
             row, column = (int(one[0]) for one in np.nonzero(other))
-            where = region.array.where(int(place[row, column]) // region.size)
+            where = region.where(int(place[row, column]))
             by = int(stored.writer[place[row, column]])
             text = f"{self.who(int(threads[row]))} reads {where}, which thread {by % self.threads} of CTA "
             text += f"{by // self.threads} wrote; nothing orders the two"
@@ -220,9 +237,7 @@ class Global:
         self._check_flying(region, stored, place, threads, "writes")
         if (lines := stored.constant[place]).any():
             row, column = (int(one[0]) for one in np.nonzero(lines))
-            text = (
-                f"{self.who(int(threads[row]))} writes {region.array.where(int(place[row, column]) // region.size)}, "
-            )
+            text = f"{self.who(int(threads[row]))} writes {region.where(int(place[row, column]))}, "
             text += f"which the ld.global.nc of line {lines[row, column]} read: that is for what no thread writes"
             self.findings.add("a write after ld.global.nc", Severity.LETTER, text, NC)
         reader = stored.reader[place]
@@ -237,7 +252,7 @@ class Global:
         wrong = other & (~same | late)
         if wrong.any():
             row, column = (int(one[0]) for one in np.nonzero(wrong))
-            where = region.array.where(int(place[row, column]) // region.size)
+            where = region.where(int(place[row, column]))
             text = (
                 f"{self.who(int(threads[row]))} writes {where}, which another thread has read; nothing orders the two"
             )
@@ -250,13 +265,13 @@ class Global:
         count, done = labels.shape[1], []
         for region, here, offset in self._find(addresses, threads, count, "writes"):
             who = threads[here]
-            inside = (self._elements(region, offset, count, who, "writes") >= 0).all(1)
+            element, place = self._elements(region, offset, count, who, "writes")
+            inside = (element >= 0).all(1)
             if region.stored is None or region.array.content is not None:
                 text = f"{self.who(int(who[0]))} writes {region.array.name}, which is no output"
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue
-            stored, who = region.stored, who[inside]
-            place = (offset[:, None] + np.arange(count))[inside]
+            stored, who, place = region.stored, who[inside], place[inside]
             mine = np.broadcast_to((who + self.base)[:, None], place.shape)
             label, octet = labels[here][inside], plain[here][inside]
             self.check_overwritten(region, stored, place, who)
@@ -265,10 +280,10 @@ class Global:
             double = stored.writer[place] != mine
             if other.any() or double.any():
                 same = self._same(stored, place, label, octet)
-                label = self.values.joined(stored.labels[place], label, same & other)
+                label = join_labels(self.values, stored.labels[place], label, same & other)
                 stored.labels[place], stored.plain[place] = label, octet
                 again = self._same(stored, place, label, octet)
-                label = self.values.joined(stored.labels[place], label, again & double)
+                label = join_labels(self.values, stored.labels[place], label, again & double)
                 same = np.where(other, same, again)
                 self._check_write(region, stored, place, who, other | double, same)
             stored.labels[place], stored.plain[place] = label, octet
@@ -279,11 +294,11 @@ class Global:
 
     def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the bytes that hold equal values already, or the same bits."""
-        return np.asarray(self.values.same(stored.labels[place], labels) & (stored.plain[place] == plain))
+        return np.asarray(find_equal(self.values, stored.labels[place], labels) & (stored.plain[place] == plain))
 
     def _check_write(self, region: Region, stored: Stored, place: Ints, threads: Ints, other: Mask, same: Mask) -> None:
         row, column = (int(one[0]) for one in np.nonzero(other & ~same if (other & ~same).any() else other))
-        where = region.array.where(int(place[row, column]) // region.size)
+        where = region.where(int(place[row, column]))
         text = f"{self.who(int(threads[row]))} writes {where}, which another thread writes too; nothing orders the two"
         if (other & ~same).any():
             self.findings.add("race: two writes in global memory", Severity.RACE, text)
@@ -294,11 +309,12 @@ class Global:
         """By output array, for atomic operations on whole elements: which accesses go there, and their places."""
         for region, here, offset in self._find(addresses, threads, 1, "adds to"):
             who = threads[here]
-            inside = (self._elements(region, offset, region.size, who, "adds to") >= 0).all(1)
+            element, place = self._elements(region, offset, region.size, who, "adds to")
+            inside = (element >= 0).all(1)
             if region.stored is None:
                 text = f"{self.who(int(who[0]))} adds to {region.array.name}, which is no output"
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue
             chosen = here.copy()
             chosen[here] = inside
-            yield region, region.stored, chosen, offset[inside]
+            yield region, region.stored, chosen, place[inside, 0]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import UNWRITTEN, Ids, Mask, Values
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.order import NOBODY, Ints, Order
@@ -189,7 +190,7 @@ class Shared:
         equal = self.claim_write(cells, who, lambda: self._same(places, labels, plain).repeat(each))
         if equal is not None:
             where = np.asarray(equal.reshape(len(places), each).any(1)) & self._same(places, labels, plain)
-            labels = self.values.joined(self.labels[places], labels, where[:, None])
+            labels = join_labels(self.values, self.labels[places], labels, where[:, None])
         self.labels[places] = labels
         self.plain[places] = plain
         self.generic[cells] = True
@@ -197,11 +198,11 @@ class Shared:
         if double is not None:
             same = self._same(places, labels, plain)
             self._twice(cells, who, double, double & same.repeat(each), "writes")
-            self.labels[places] = self.values.joined(self.labels[places], labels, same[:, None])
+            self.labels[places] = join_labels(self.values, self.labels[places], labels, same[:, None])
 
     def _same(self, places: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the accesses whose bytes hold equal values already, or the same bits."""
-        return np.asarray((self.values.same(self.labels[places], labels) & (self.plain[places] == plain)).all(1))
+        return np.asarray((find_equal(self.values, self.labels[places], labels) & (self.plain[places] == plain)).all(1))
 
     def _twice(self, cells: Ints, who: Ints, where: Mask, equal: Mask | None, did: str) -> None:
         """Report writes that nothing orders: all of equal values, or those that are not."""

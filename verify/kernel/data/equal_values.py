@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labels of bytes that hold equal values under different numbers, as threads write that compute the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.kernel.data.histories import LATELY, joined
+from verify.kernel.data.values import FIRST, Ids, Mask, Values
+
+
+def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
+    """Find labels that are the same byte of one value, or of two that are equal in exact arithmetic.
+
+    Those have one type and a meaning, and went through no narrower format but as the last step of both.
+    """
+    found: Mask = np.asarray(old == new)
+    one, other = old >> np.uint32(3), new >> np.uint32(3)
+    apart = ~found & (one >= FIRST) & (other >= FIRST) & ((old ^ new) & np.uint32(7) == 0)
+    if apart.any():
+        values.flush()
+        a, b = one[apart], other[apart]
+        alike = (values.kind[a] == values.kind[b]) & (values.residues[:, a] == values.residues[:, b]).all(0)
+        for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
+            marks = values.marks(name, a)
+            alike &= (marks == values.marks(name, b)) & (marks <= most)
+        found[apart] = alike
+    return found
+
+
+def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
+    """Return the labels `new`; somewhere, where `old` are of equal values, those of values with the histories of both."""
+    apart = where & (old != new)
+    if not apart.any():
+        return new
+    values.flush()
+    pairs, place = np.unique(new[apart] >> np.uint32(3), return_inverse=True)
+    numbers = np.unique(values.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
+    first = values.new(len(pairs), 0)
+    span = slice(first, values.top)
+    for name in ("kind", "sample"):
+        getattr(values, name)[span] = getattr(values, name)[pairs]
+    values.residues[:, span] = values.residues[:, pairs]
+    values.history[span] = values.histories.number(joined([values.histories[int(one)] for one in numbers]))
+    found = new.copy()
+    found[apart] = (first + place.reshape(-1)).astype(np.uint32) << np.uint32(3) | new[apart] & np.uint32(7)
+    return found

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integers that are data, times a number that is no integer, rounded to an integer: shifts, divisions, upper halves.
+
+`floor` and `trunc` of a polynomial are functions of it (`choices`). Two ways to write one quotient meet: a quotient of
+a quotient is one quotient, and a multiplication by a "magic number" with a shift is the division that it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, isfinite
+
+import numpy as np
+
+from isa_tables.parsing import parse
+from verify.kernel.data.histories import History
+from verify.kernel.data.values import CHOSEN, CODE, FIRST, LIMITS, Ids, Values
+
+_PRODUCT = parse("a * b", {"a": False, "b": False}).tree
+_REST = parse("a - b", {"a": False, "b": False}).tree
+
+
+def scale(values: Values, ids: Ids, factor: Fraction, kind: str) -> Ids:
+    """Return the ids of values times a number."""
+    return values.field(_PRODUCT, ("a", "b"), [ids, np.full(1, values.number(factor, kind), np.uint32)], kind)
+
+
+def floor_quotient(values: Values, ids: Ids, factor: Fraction, kind: str, of_kind: str = "") -> Ids:
+    """Return the ids of integers, as numbers of the same type or another, times a factor, rounded down."""
+    numbers = values.whole(ids, of_kind or kind)
+    values.flush()
+    found = np.empty(len(ids), np.uint32)
+    groups: dict[Fraction, list[tuple[int, int]]] = {}
+    divisors: dict[tuple[int, Fraction], Fraction] = {}
+    for place, (one, number) in enumerate(zip(ids.tolist(), numbers.tolist(), strict=True)):
+        of, before = number, Fraction(1)
+        if factor.numerator == 1 and not values.histories[int(values.history[number])].cause:
+            of, before = values.quotients.get(one, (of, before))  # floor(floor(x) / n) is floor(x / n)
+        key = int(values.history[of]), before * factor
+        if key not in divisors:
+            divisors[key] = _divisor(values.histories[key[0]], key[1])
+        groups.setdefault(divisors[key], []).append((place, of))
+    for each, members in groups.items():
+        places, sources = (np.array(part) for part in zip(*members, strict=True))
+        made = values.apply("floor", [scale(values, sources.astype(np.uint32), each, kind)], kind, CHOSEN)
+        values.quotients.update(zip(made.tolist(), ((one, each) for one in sources.tolist()), strict=True))
+        found[places] = made
+    return _settle(values, found, kind)
+
+
+def divide_toward_zero(values: Values, ids: Ids, factor: Fraction, kind: str) -> Ids:
+    """Return the ids of integers, as numbers of a type, times a factor, rounded toward zero.
+
+    That is down for those that are not negative.
+    """
+    if factor > 0 and all(one.low >= 0 for one in values.among(ids)):
+        return floor_quotient(values, ids, factor, kind)
+    numbers = values.whole(ids, kind)
+    return _settle(values, values.apply("trunc", [scale(values, numbers, factor, kind)], kind, CHOSEN), kind)
+
+
+def remainder(values: Values, ids: Ids, quotients: Ids, divisor: int, kind: str) -> Ids:
+    """Return the ids of x - d * (x / d), by those of x and of x / d rounded toward zero."""
+    found = values.field(_REST, ("a", "b"), [ids, scale(values, quotients, Fraction(divisor), kind)], kind)
+    top = abs(divisor) - 1
+    least = 0 if all(one.low >= 0 for one in values.among(ids)) else -top
+
+    def bound(parts: Sequence[History]) -> History:
+        return parts[0]._replace(low=max(parts[0].low, least), high=min(parts[0].high, top))
+
+    return values.with_histories(("remainder", least, top), found, bound, kind)
+
+
+def _divisor(history: History, factor: Fraction) -> Fraction:
+    """Return 1 / d if that is the same as the factor, rounded down, for all integers that a value may be."""
+    if not 0 < factor < 1 or history.low < 0 or not isfinite(history.high):
+        return factor
+    divisor = ceil(1 / factor)
+    return Fraction(1, divisor) if Fraction(history.high) * (factor * divisor - 1) < 1 else factor
+
+
+def _settle(values: Values, ids: Ids, kind: str) -> Ids:
+    """Return ids with the number itself for a value that can only be one."""
+    found = ids.copy()
+    for number in np.unique(values.history[ids]):
+        one = values.histories[int(number)]
+        if one.low == one.high and not one.cause:
+            found[values.history[ids] == number] = values.number(Fraction(one.low), kind)
+    return found
+
+
+def integers_of(values: Values, labels: Ids) -> bool:
+    """Whether the data of a register are integers, whatever of their bytes it holds."""
+    ids = labels[labels > 0] >> np.uint32(3)
+    return bool(((ids < FIRST) | np.isin(values.kind[ids], [CODE[kind] for kind in LIMITS])).all())

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The function that a kernel computes for one element, written as a claim would write it, beside the claim's.
+
+Two functions that were not shown to be equal or different are shown with their constants. The CTA that wrote the
+element is run again on values that note of what each was made; long sums and deep terms are cut with "…".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from isa_tables.formula import Constant, Name, Operation, Tree
+from verify.kernel.claims.expression import Apply, Element, Node, Number, Scalar, Sum
+from verify.kernel.comparison import Comparison
+from verify.kernel.data.histories import History
+from verify.kernel.data.values import FIRST, Ids, Values
+from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.near_misses import written
+from verify.kernel.state.findings import Finding, Severity, Unclear
+
+DEPTH, TERMS, NODES = 8, 3, 60  # that are written: of one formula in another, of one sum, and of all
+CUT = Scalar("…")
+
+
+class NotingValues(Values):
+    """Values that note of what each was made."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.starts: list[int] = []  # the first ids of operations, ascending
+        self.ends: list[int] = []
+        self.made: list[Callable[[int, _FormulaWriter, int], Node]] = []  # how the value of a place in one is written
+
+    def _note(self, ids: Ids, write: Callable[[int, _FormulaWriter, int], Node]) -> None:
+        first = int(ids.flat[0]) if ids.size else 0
+        if ids.size and first >= FIRST and (not self.starts or first > self.starts[-1]):
+            self.starts.append(first)
+            self.ends.append(first + ids.size)
+            self.made.append(write)
+
+    def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
+        """Return the ids of a formula's results, and note the formula."""
+        found = super().field(tree, roles, operands, kind, narrows)
+        spread = dict(zip(roles, (np.broadcast_to(each.ravel(), found.size) for each in operands), strict=True))
+        self._note(
+            found, lambda at, writer, depth: writer.tree(tree, {k: int(v[at]) for k, v in spread.items()}, depth)
+        )
+        return found
+
+    def with_histories(self, key: Any, ids: Ids, rule: Callable[[Sequence[History]], History], kind: str) -> Ids:
+        """Return the ids of the same values with other histories, and note which they are."""
+        found, old = super().with_histories(key, ids, rule, kind), ids.ravel()
+        self._note(found, lambda at, writer, depth: writer.value(int(old[at]), depth))
+        return found
+
+    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
+        """Return the ids of a * b + c, and note the rows, the columns and the addends."""
+        found = super().product(a, b, c, kind, narrows)
+
+        def write(at: int, writer: _FormulaWriter, depth: int) -> Node:
+            stack, row, column = np.unravel_index(at, found.shape)
+            pairs = zip(a[stack, row].tolist(), b[stack, :, column].tolist(), strict=True)
+            return writer.sum([*pairs], int(c[stack, row, column]), depth)
+
+        self._note(found, write)
+        return found
+
+    def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
+        """Return the ids of a function's values, and note its arguments."""
+        found = super().apply(name, ids, kind, opaque)
+        flat = [np.broadcast_to(each, found.shape).ravel() for each in ids]
+
+        def write(at: int, writer: _FormulaWriter, depth: int) -> Node:
+            return Apply(name, tuple(writer.value(int(each[at]), depth - 1) for each in flat))
+
+        self._note(found, write)
+        return found
+
+
+class _FormulaWriter:
+    """The writer of one value's formula; what goes beyond its room is cut."""
+
+    def __init__(self, run: Interpretation, values: NotingValues) -> None:
+        self.run, self.values, self.room = run, values, NODES
+
+    def value(self, one: int, depth: int) -> Node:
+        """Return the formula of a value by its id."""
+        self.room -= 1
+        if one < FIRST:
+            return CUT
+        history = self.values.histories[int(self.values.history[one])]
+        if not history.degree:
+            return Number(Fraction(float(self.values.sample[one])))
+        for region in self.run.regions:
+            if 0 <= one - region.first < len(region.places):
+                name, _, indices = region.array.element(one - region.first).removesuffix("]").partition("[")
+                return Element(name, tuple(indices.split(",")))
+        place = bisect_right(self.values.starts, one) - 1
+        if place < 0 or one >= self.values.ends[place] or depth <= 0 or self.room <= 0:
+            return CUT
+        return self.values.made[place](one - self.values.starts[place], self, depth)
+
+    def tree(self, tree: Tree, named: Mapping[str, int], depth: int) -> Node:
+        """Return a formula of the opcode tables with the formulas of its operands."""
+        if isinstance(tree, Name):
+            return self.value(named[tree.name], depth - 1)
+        if isinstance(tree, Constant):
+            return Number(Fraction(tree.value))
+        if not isinstance(tree, Operation) or tree.op not in "+-*":
+            return CUT
+        return combine(tree.op, *(self.tree(part, named, depth) for part in (tree.left, tree.right)))
+
+    def sum(self, pairs: list[tuple[int, int]], addend: int, depth: int) -> Node:
+        """Return a sum of products and an addend; of many products the first and the last."""
+        shown = [*pairs[:1], *pairs[-1:]] if len(pairs) > TERMS else pairs
+        terms: list[Node] = [combine("*", *(self.value(each, depth - 1) for each in pair)) for pair in shown]
+        if len(shown) < len(pairs):
+            terms.insert(1, CUT)
+        found = self.value(addend, depth - 1)
+        for term in terms:
+            found = combine("+", found, term)
+        return found
+
+
+def combine(sign: str, left: Node, right: Node) -> Node:
+    """Return a sum, a difference or a product without a zero or one that changes nothing.
+
+    >>> written(combine("+", Number(Fraction(0)), combine("*", Element("A", ("k",)), Number(Fraction(1)))))
+    'A[k]'
+    """
+    zero, one = Number(Fraction(0)), Number(Fraction(1))
+    if sign == "*" and zero in (left, right):
+        return zero
+    if right == (one if sign == "*" else zero):
+        return left
+    if left == one and sign == "*":
+        return right
+    if left == zero and sign == "+":
+        return right
+    if left == CUT == right and sign != "-":
+        return CUT
+    return Apply(sign, (left, right))
+
+
+def place_claim(node: Node, at: Mapping[str, int], numbers: Mapping[str, Fraction]) -> Node:
+    """Return a claim's tree for one element, its scalars as numbers."""
+    if isinstance(node, Scalar):
+        return Number(numbers[node.name])
+    if isinstance(node, Element):
+        return Element(node.name, tuple(f"{one}={at[one]}" if one in at else one for one in node.indices))
+    if isinstance(node, Sum):
+        return Sum(node.index, place_claim(node.body, at, numbers))
+    if isinstance(node, Apply):
+        return Apply(node.name, tuple(place_claim(part, at, numbers) for part in node.parts))
+    return node
+
+
+def compare_functions(run: Interpretation, found: Comparison, seed: int, budget: int) -> list[Finding]:
+    """Return the finding of elements that were not shown to be equal or different, with both functions."""
+    open_ = np.flatnonzero(found.vague)
+    if not len(open_) or found.wrong.any():
+        return []
+    first = int(open_[0])
+    at: Any = np.unravel_index(first, found.array.shape)
+    places = dict(zip(run.launch.target.indices, map(int, at), strict=True))
+    wanted = written(place_claim(run.launch.value, places, run.launch.scalars))
+    text = f"{found.array.element(first)} and {len(open_) - 1} others are functions that were not shown to be equal or "
+    text += (
+        f"different: the kernel computes {_write_computed(run, found, first, seed, budget)}, and the claim is {wanted}"
+    )
+    return [Finding("functions", Severity.UNKNOWN, 0, text)]
+
+
+def _write_computed(run: Interpretation, found: Comparison, first: int, seed: int, budget: int) -> str:
+    """Return what the kernel computes for an element, by another run of the CTA that wrote it."""
+    assert found.region.stored is not None
+    place = int(found.region.places[first]) * found.region.size
+    cta = int(found.region.stored.writer[place]) // run.machine.threads
+    values = NotingValues(seed)
+    again = Interpretation(run.kernel, run.launch, values, budget, {})
+    try:
+        again.run(cta)
+    except (Unclear, Missing):
+        return str(CUT.name)
+    stored = again.regions[found.region.number].stored
+    assert stored is not None
+    return written(_FormulaWriter(again, values).value(int(stored.labels[place]) >> 3, DEPTH))
