@@ -57,6 +57,15 @@ def test_a_wrong_twin_is_refuted(old: str, new: str, words: str) -> None:
     assert any(words in one.text for one in found.findings), found.findings
 
 
+@pytest.mark.parametrize(("lanes", "status"), [(0, "VERIFIED"), (1, "UNKNOWN")])
+def test_a_mask_of_lanes_that_leaves_out_none_changes_nothing(lanes: int, status: str) -> None:
+    """CUTLASS gives tcgen05.mma four registers of zeros."""
+    with_mask = f"{{ .reg .b32 z; mov.b32 z, {lanes}; \\1, {{z, z, z, z}}, p; }}"
+    found = run(r"(tcgen05.mma\S+ \[%r4\], %rd\d+, %rd\d+, %r191), p;", with_mask, many=4)
+    assert found.status == status, found.findings
+    assert all("leaves out lanes" in each.text for each in found.findings)
+
+
 def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
     found = run(r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4], %rd7")
     assert found.status == "REFUTED" and found.findings[0].text.startswith("tcgen05.mma of CTA 0")
@@ -87,6 +96,26 @@ OVER: MORE: mbarrier.try_wait.parity.shared::cta.b64 q, [%r194], 0; @!q bra MORE
 tcgen05.fence::before_thread_sync;"""
 
 
+PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd9, %rd10, %r191, p;"
+FREED = r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)"
+
+
+@pytest.mark.parametrize(("freed", "status"), [("bar.sync 0;", "VERIFIED"), ("", "REFUTED")], ids=["ordered", "not"])
+def test_a_late_waiter_is_a_warning_though_a_deallocation_comes_after_a_load_that_nobody_waited_for(
+    freed: str, status: str
+) -> None:
+    """Warps 1 to 3 may see the second phase alone, which writes nothing; as in CuTe's second tutorial for Blackwell."""
+    text, count = re.subn(FREED, freed, re.sub(LAST, NEXT.replace(PRODUCT.replace("p;", "q;"), ""), TEXT))
+    text, waits = re.subn(r"tcgen05.wait::ld[^;]*;", "", text)
+    assert (count, waits > 0) == (1, True)
+    (found,) = check(text, claim_of(CLAIM), seed=3)
+    kinds = {one.kind: str(one.severity) for one in found.findings}
+    assert found.status == status, found.findings
+    assert kinds["no tcgen05.wait::ld"] == "letter"
+    assert kinds["a waiter a phase late"] == ("letter" if freed else "race")
+    assert kinds.get("after a tcgen05.ld") == (None if freed else "race")
+
+
 def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_is_refuted() -> None:
     """Warps 1 to 3 wait for a product and load it; nothing orders that before the product after it."""
     found = run(LAST, NEXT)
@@ -95,10 +124,6 @@ def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_
     assert "after a tcgen05.ld" in kinds
     right = run(LAST, f"bar.sync 0; {NEXT}")
     assert (right.status, right.findings) == ("VERIFIED", ())
-
-
-PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd9, %rd10, %r191, p;"
-FREED = r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)"
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def _settle(values: Values, ids: Ids, kind: str) -> Ids:
 
 
 def integers_of(values: Values, labels: Ids) -> bool:
-    """Whether the data of a register are integers, whatever of their bytes it holds."""
-    ids = labels[labels > 0] >> np.uint32(3)
-    return bool(((ids < FIRST) | np.isin(values.kind[ids], [CODE[kind] for kind in LIMITS])).all())
+    """Whether the data of a register are integers, or partly without a meaning, whatever of their bytes it holds."""
+    ids = np.unique(labels[labels > 0] >> np.uint32(3))
+    integers = np.isin(values.kind[ids], [CODE[kind] for kind in LIMITS])
+    return bool(((ids < FIRST) | integers).all() and (integers.any() or not len(ids)))

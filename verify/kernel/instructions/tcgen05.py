@@ -214,17 +214,23 @@ def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.mma: D = A * B + D in Tensor Memory, B and perhaps A from shared memory, by single threads."""
-    kind, left = meaning.words["kind"].partition("::")[2], one.operands[1]
-    if len(one.operands) != 5 or isinstance(one.operands[4], (Vector, Immediate)):
-        raise Unclear(one.line, f"no meaning for {one.opcode} that leaves out lanes or scales D")
+    kind, operands = meaning.words["kind"].partition("::")[2], list(one.operands)
+    masks = operands.pop(4) if len(operands) > 4 and isinstance(operands[4], Vector) else None  # of lanes to leave out
+    if len(operands) != 5 or isinstance(operands[4], Immediate):
+        raise Unclear(one.line, f"no meaning for {one.opcode} that scales D")
+    left = operands[1]
     space = "tmem" if isinstance(left, Address) else "smem"
-    to, right, idesc, adds = (machine.address(one.operands[0]), *map(machine.reader, one.operands[2:]))
+    to, right, idesc, adds = (machine.address(operands[0]), *map(machine.reader, operands[2:]))
+    left_out = [machine.reader(each) for each in masks.items] if masks is not None else []
     first = machine.address(left) if isinstance(left, Address) else None
     a_of = machine.reader(left) if first is None else None
     mnemonic = ".".join(word for word in one.words if not word.startswith("collector"))
 
     def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
+        for each in left_out:
+            if machine.at(machine.numbers(each, mask, "a mask of lanes"), threads).any():
+                raise Unclear(one.line, f"no meaning for {one.opcode} that leaves out lanes")
         words = machine.numbers(a_of, mask, "a matrix descriptor") if a_of is not None else first(mask)  # type: ignore[misc]
         given = [words, machine.numbers(right, mask, "a matrix descriptor"), to(mask),
                  machine.numbers(idesc, mask, "an instruction descriptor"),

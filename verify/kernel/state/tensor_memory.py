@@ -34,6 +34,7 @@ class TensorMemory:
         self.product = np.zeros(shape, np.int32)  # the number of the last tcgen05.mma that uses a part of a column
         self.line = np.zeros(shape, np.int32)  # and its line
         self.by = {what: np.full(shape, -1, np.int32) for what in ("ld", "st")}  # the last warp's first thread
+        self.begun = {what: np.zeros(shape, np.int32) for what in ("ld", "st")}  # when it was issued
         self.when = {
             what: np.zeros(shape, np.int32) for what in ("ld", "st")
         }  # when it was waited for: ALWAYS, not yet
@@ -133,6 +134,7 @@ class TensorMemory:
         self._after_products(ctas, parts, columns, thread, f"tcgen05.{what}")
         self._after(("st",) if what == "ld" else ("st", "ld"), ctas, parts, columns, thread, f"tcgen05.{what}")
         self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns] = thread, ALWAYS
+        self.begun[what][ctas, parts, columns] = self.order.now
         self.open.setdefault((what, thread), []).append((ctas, parts, columns))
 
     def waits(self, what: str, thread: int) -> None:
@@ -158,9 +160,12 @@ class TensorMemory:
             by, when = self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns]
             pending = (by >= 0) & (when == ALWAYS)
             if pending.any():
+                ends = does == "tcgen05.dealloc"  # nothing of the CTA comes after it
                 text = f"{self.shared.who(thread)}: {does} where a tcgen05.{what} was not waited for"
-                self.findings.add(f"no tcgen05.wait::{what}", Severity.LETTER, text, ORDER)
-                continue
+                self.findings.add(f"no tcgen05.wait::{what}", Severity.LETTER, text, ALLOCATION if ends else ORDER)
+                if not ends:
+                    continue
+                when = np.where(pending, self.begun[what][ctas, parts, columns], when)
             known = self.order.known[thread, self.order.local[np.maximum(by, 0)]]
             if ((by >= 0) & (by != thread) & (when > known)).any():
                 text = (
