@@ -215,13 +215,16 @@ def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.mma: D = A * B + D in Tensor Memory, B and perhaps A from shared memory, by single threads."""
     kind, operands = meaning.words["kind"].partition("::")[2], list(one.operands)
-    masks = operands.pop(4) if len(operands) > 4 and isinstance(operands[4], Vector) else None  # of lanes to leave out
+    fifth = operands[4] if len(operands) > 4 else None
+    masks = fifth.items if isinstance(fifth, Vector) else ()  # of lanes to leave out
+    if masks:
+        del operands[4]
     if len(operands) != 5 or isinstance(operands[4], Immediate):
         raise Unclear(one.line, f"no meaning for {one.opcode} that scales D")
     left = operands[1]
     space = "tmem" if isinstance(left, Address) else "smem"
     to, right, idesc, adds = (machine.address(operands[0]), *map(machine.reader, operands[2:]))
-    left_out = [machine.reader(each) for each in masks.items] if masks is not None else []
+    left_out = [machine.reader(each) for each in masks]
     first = machine.address(left) if isinstance(left, Address) else None
     a_of = machine.reader(left) if first is None else None
     mnemonic = ".".join(word for word in one.words if not word.startswith("collector"))
