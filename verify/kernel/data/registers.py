@@ -231,9 +231,10 @@ def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
     if not right.all():
         shape = found.shape
         odd = ~right
-        stray = np.zeros((max(threads, len(one.bits)), width), bool)  # plain bytes that are not zero
-        stray[:, :ROOM] = octets(one.bits, min(width, ROOM)) > 0
-        stray = np.broadcast_to(stray, labels.shape) & (labels == 0)
+        there = octets(one.bits, min(width, ROOM)) > 0  # bytes that are not zero
+        stray = np.zeros(labels.shape, bool)
+        stray[:, :ROOM] = there if len(there) <= threads else there.any(0)
+        stray &= labels == 0
         found[odd] = _converted(values, kind, parts[odd], ids[odd], whole[odd], stray.reshape(parts.shape)[odd])
         assert found.shape == shape
     return found.astype(np.uint32)
