@@ -58,9 +58,9 @@ class NotingValues(Values):
         self._note(found, lambda at, writer, depth: writer.value(int(old[at]), depth))
         return found
 
-    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "") -> Ids:
+    def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
         """Return the ids of a * b + c, and note the rows, the columns and the addends."""
-        found = super().product(a, b, c, kind, narrows)
+        found = super().product(a, b, c, kind, narrows, clamps)
 
         def write(at: int, writer: _FormulaWriter, depth: int) -> Node:
             stack, row, column = np.unravel_index(at, found.shape)

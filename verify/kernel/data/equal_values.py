@@ -29,7 +29,7 @@ def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
 
 
 def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
-    """Return the labels `new`; somewhere, where `old` are of equal values, those of values with the histories of both."""
+    """Return the labels `new`; somewhere, if `old` are of equal values, those of values with the histories of both."""
     apart = where & (old != new)
     if not apart.any():
         return new
