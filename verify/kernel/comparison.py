@@ -16,7 +16,7 @@ from verify.kernel.data.choices import Choices
 from verify.kernel.data.floats import FORMATS, largest
 from verify.kernel.data.histories import History
 from verify.kernel.data.registers import joined, word
-from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, Ids, Mask
+from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity, not_beyond
 
@@ -86,7 +86,11 @@ class Comparison:
         opaque = values.marks("opaque", ids)
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
-        shown = np.abs(sample - wanted) > tolerance
+        gap = np.abs(sample - wanted)
+        if self.array.kind in LIMITS:  # bits modulo 2^n
+            modulus = 2.0 ** (8 * SIZE[self.array.kind])
+            gap = np.minimum(gap % modulus, modulus - gap % modulus)
+        shown = gap > tolerance
         certain = differs & clear & ((opaque == EXACT) & ~self._may_not_choose() | shown)
         self.wrong: Mask = certain | (~self.written & differs)
         if self.wrong.any():
