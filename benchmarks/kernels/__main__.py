@@ -11,10 +11,12 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchmarks.kernels import campaign, fates, others, silicon, times
+from benchmarks.kernels import campaign, fates, meanings, others, silicon, times
+from benchmarks.kernels.campaign import Sample
 from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
 from benchmarks.paired import PAIRS
 from gpu_checks import Unavailable, device_info
@@ -38,8 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", type=float, default=60.0, metavar="RATIO", help="times: the largest ratio")
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help=f"times: of each kernel ({PAIRS})")
     parser.add_argument("--thorough", nargs="*", default=THOROUGH, metavar="KERNEL", help="mutate: with more edits")
-    parser.add_argument("--many", type=int, default=200, metavar="N", help="mutate: random edits of a thorough kernel")
+    said = "mutate: random edits of a thorough kernel, and as many of meanings"
+    parser.add_argument("--many", type=int, default=200, metavar="N", help=said)
     parser.add_argument("--random", type=int, default=30, metavar="N", help="mutate: random edits of each other kernel")
+    parser.add_argument("--meanings", type=int, default=30, metavar="N", help="mutate: as many of modifiers and signs")
+    said = f"mutate: planted edits of each class ({campaign.MOST})"
+    parser.add_argument("--most", type=int, default=campaign.MOST, metavar="N", help=said)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="mutate: of the random edits")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N", help="mutate: at once")
     parser.add_argument("--seconds", type=float, metavar="S", help="mutate, survivors: begin nothing after this time")
@@ -87,7 +93,11 @@ def _mutate(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     for path, status in unlike.items():
         print(f"{path.stem} is {status} as it is: its edits are left out", flush=True)
     paths = {path.stem: path for path in chosen if path not in unlike}
-    plan = campaign.planned(list(paths.values()), options.thorough, (options.many, options.random), options.seed)
+    if options.meanings and shutil.which("ptxas") is None:
+        raise ValueError("edits of meanings need ptxas, which says which there are: --meanings 0 leaves them out")
+    few = Sample(options.most, options.random, options.meanings, options.seed)
+    many = replace(few, random=options.many, meanings=options.many)
+    plan = campaign.planned(list(paths.values()), options.thorough, many, few)
     done = fates.kept(options.output)
     tasks = [(paths[key[0]], key[2]) for key in plan if key not in done]
     _appended(campaign.campaign(campaign.fate, tasks, options.processes, options.seconds), len(tasks), options)
@@ -133,20 +143,26 @@ def _appended(found: Iterator[fates.Fate], total: int, options: argparse.Namespa
 def _left(found: Sequence[fates.Fate], planned: int) -> int:
     """Print the summary; 0 where every planned edit is done and at most 1 % are left without a reason."""
     print("\n".join(fates.summary(found)))
-    left = [one for one in found if one.open or one.status == "crashed"]
+    counted = [one for one in found if one.counted]
+    left = [one for one in counted if one.open or one.status == "crashed"]
     for one in left:
         print(f"left: {one.kernel} {one.edit} {one.finding or one.gpu}".rstrip())
-    print(f"{len(found)} of {planned} edits done; {len(left)} accepted without a reason")
-    return int(len(left) > len(found) // 100 or len(found) < planned)
+    said = f", {len(found) - len(counted)} of them rejected by ptxas" if len(counted) < len(found) else ""
+    print(f"{len(found)} of {planned} edits done{said}; {len(left)} accepted without a reason")
+    return int(len(left) > len(counted) // 100 or len(found) < planned)
 
 
 def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
-    """Print the tables, or write them to the page."""
-    lines = list(fates.page(fates.kept(options.output).values()))
-    if options.page:
-        fates.written(options.page, lines)
-    else:
-        print("\n".join(lines))
+    """Print the tables, or write them to the page: those of a part of which there are no edits stay."""
+    every = fates.kept(options.output).values()
+    of_meanings = [one for one in every if one.edit.sort in meanings.SORTS]
+    of_structure = [one for one in every if one.edit.sort not in meanings.SORTS]
+    for part, found in zip(fates.PARTS, (of_structure, of_meanings), strict=True):
+        lines = list(fates.page(found)) if found else []
+        if found and options.page:
+            fates.written(options.page, part, lines)
+        elif found:
+            print("\n".join(lines))
     return 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,22 +17,35 @@ from typing import TypeVar
 
 from benchmarks.kernels.edits import Edit, drawn, planted
 from benchmarks.kernels.fates import Fate, Key, digest
+from benchmarks.kernels.meanings import draw_meanings
 from benchmarks.kernels.reasons import ACCEPTED, assembled, checked, reason_of, right
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome
 
 X = TypeVar("X")
 CORPUS = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
-MOST = 12  # planted edits of each class that a kernel gets, spread over its lines
+MOST = 12  # planted edits of each class that a kernel gets
 
 
-def edits_of(text: str, random: int, seed: int) -> list[Edit]:
-    """The planted edits of a kernel, at most MOST of each class, and random ones."""
+@dataclass(frozen=True)
+class Sample:
+    """How many edits a kernel gets."""
+
+    most: int  # planted ones of each class, spread over its lines
+    random: int
+    meanings: int
+    seed: int
+
+
+def edits_of(text: str, sample: Sample) -> list[Edit]:
+    """Return the planted edits of a kernel, random ones, and those of meanings."""
     by_class: dict[str, list[Edit]] = {}
-    for edit in planted(text):
+    for edit in planted(text) if sample.most else ():
         by_class.setdefault(edit.sort, []).append(edit)
-    spread = [one for found in by_class.values() for one in found[:: -(-len(found) // MOST)]]
-    return list(dict.fromkeys([*spread, *drawn(text, random, seed)]))
+    spread = [one for found in by_class.values() for one in found[:: -(-len(found) // sample.most)]]
+    found = [*spread, *drawn(text, sample.random, sample.seed)]
+    found += draw_meanings(text, sample.meanings, sample.seed) if sample.meanings else []
+    return list(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=4)
@@ -70,13 +83,13 @@ def recoded(path: Path, one: Fate) -> Fate:
     return replace(one, reason=assembled(text, one.edit.on(text)) or one.reason)
 
 
-def planned(kernels: Sequence[Path], thorough: Collection[str], random: tuple[int, int], seed: int) -> list[Key]:
-    """Every edit of some kernels; `random` are how many a thorough one gets, and each of the others."""
+def planned(kernels: Sequence[Path], thorough: Collection[str], many: Sample, few: Sample) -> list[Key]:
+    """Return every edit of some kernels: thorough ones have `many`, each of the others `few`."""
     tasks = []
     for path in kernels:
         text, claim = texts(path)
-        count = random[0] if path.stem in thorough else random[1]
-        tasks += [(path.stem, digest(text, claim), edit) for edit in edits_of(text, count, seed)]
+        sample = many if path.stem in thorough else few
+        tasks += [(path.stem, digest(text, claim), edit) for edit in edits_of(text, sample)]
     return tasks
 
 

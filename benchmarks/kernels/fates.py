@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchmarks.kernels.edits import Edit
-from benchmarks.kernels.reasons import ACCEPTED, NOT_ASSEMBLED, SAME_CODE
+from benchmarks.kernels.reasons import ACCEPTED, NO_EFFECT, NOT_ASSEMBLED, SAME_CODE, SAME_PLACE
 
 Key: TypeAlias = tuple[str, str, Edit]
 SAME_OUTPUT = "same output"
 DIFFERS = "differs"
-MARKS = ("<!-- score -->", "<!-- /score -->")
+PARTS = ("score", "meanings")  # of the page: edits of structure, and those of meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,14 @@ class Fate:
         return self.status == ACCEPTED
 
     @property
+    def counted(self) -> bool:
+        """Whether ptxas takes the edited text, as far as it was asked: what it rejects is no kernel."""
+        return NOT_ASSEMBLED not in (self.reason, self.gpu)
+
+    @property
     def open(self) -> bool:
         """Whether it was accepted and nothing shows that it may be, or a GPU shows that it may not."""
-        silent = not self.reason and not self.gpu.startswith((SAME_OUTPUT, NOT_ASSEMBLED))
+        silent = not self.reason and not self.gpu.startswith(SAME_OUTPUT)
         return self.accepted and (silent or self.gpu.startswith(DIFFERS))
 
     @property
@@ -58,7 +63,7 @@ class Fate:
             return "open"
         if not self.accepted:
             return self.status
-        return self.reason or (SAME_OUTPUT if self.gpu.startswith(SAME_OUTPUT) else NOT_ASSEMBLED)
+        return self.reason or SAME_OUTPUT
 
 
 COLUMNS: Mapping[str, str] = {
@@ -66,12 +71,13 @@ COLUMNS: Mapping[str, str] = {
     "UNKNOWN": "unknown",
     "rejected": "no PTX",
     "crashed": "crashed",
-    NOT_ASSEMBLED: "not assembled",
     SAME_CODE: "same SASS",
     "never ran": "never ran",
     "never read": "never read",
+    NO_EFFECT: "no effect",
     "same numbers": "same numbers",
     "result without effect": "any result",
+    SAME_PLACE: "same place",
     "a warning": "warning only",
     SAME_OUTPUT: "same output",
     "open": "rest",
@@ -108,7 +114,7 @@ def kept(path: Path) -> dict[Key, Fate]:
 def summary(fates: Iterable[Fate], by: str = "class") -> list[str]:
     """A line for each class, or for each kernel: how many were refuted, not understood, accepted, and left."""
     counts: dict[str, Counter[str]] = {}
-    for one in fates:
+    for one in (each for each in fates if each.counted):
         counts.setdefault(one.edit.sort if by == "class" else one.kernel, Counter())[one.column] += 1
     lines = []
     for name, found in sorted(counts.items()):
@@ -119,7 +125,7 @@ def summary(fates: Iterable[Fate], by: str = "class") -> list[str]:
 
 def page(fates: Iterable[Fate]) -> Iterator[str]:
     """The tables of the page, by kernel and by class, and every edit that is left."""
-    every = sorted(fates, key=lambda one: (one.kernel, one.edit.line))
+    every = sorted((one for one in fates if one.counted), key=lambda one: (one.kernel, one.edit.line))
     used = [column for column in COLUMNS if column == "open" or any(one.column == column for one in every)]
     for title, name_of in (("kernel", lambda one: one.kernel), ("class", lambda one: one.edit.sort)):
         yield from ("", f"| {title} | edits | " + " | ".join(COLUMNS[column] for column in used) + " |")
@@ -140,10 +146,10 @@ def _row(name: str, fates: list[Fate], used: list[str]) -> str:
     return f"| {name} | {len(fates)} | " + " | ".join(str(counts[column]) for column in used) + " |"
 
 
-def written(path: Path, lines: Iterable[str]) -> None:
-    """Put lines between the marks of a page; ValueError where it has none."""
-    text = path.read_text(encoding="utf-8")
-    if not all(mark in text for mark in MARKS):
-        raise ValueError(f"{path} has no lines {MARKS[0]} and {MARKS[1]}")
-    before, _, rest = text.partition(MARKS[0])
-    path.write_text(f"{before}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}")
+def written(path: Path, part: str, lines: Iterable[str]) -> None:
+    """Put lines between the marks of a part of a page; raise ValueError if it has none."""
+    text, marks = path.read_text(encoding="utf-8"), (f"<!-- {part} -->", f"<!-- /{part} -->")
+    if not all(mark in text for mark in marks):
+        raise ValueError(f"{path} has no lines {marks[0]} and {marks[1]}")
+    before, _, rest = text.partition(marks[0])
+    path.write_text(f"{before}{marks[0]}\n" + "\n".join(lines) + f"\n\n{marks[1]}{rest.partition(marks[1])[2]}")

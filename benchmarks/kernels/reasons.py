@@ -2,7 +2,8 @@
 """Why an edited kernel that the check accepts may be accepted, each found by a machine.
 
 No thread executes the edited line at these sizes, nothing reads its result, ptxas makes the same machine code of both
-texts or rejects the edited one, it writes the same numbers, or any other result of the line is accepted too.
+texts or rejects the edited one, the row of its opcode says that the change has no effect, it writes the same numbers,
+any other result of the line is accepted too, or a variable lies where it lay.
 """
 
 from __future__ import annotations
@@ -12,63 +13,118 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.kernels.edits import Edit, body
+from benchmarks.kernels.meanings import excuse
 from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
+from verify.kernel.ptx.parse import read
+from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
+from verify.kernel.state.memory import Shared
+from verify.kernel.state.placement import Placement
 
 ACCEPTED = "VERIFIED"
 SAME_CODE = "same machine code"
 NOT_ASSEMBLED = "not assembled"
+NO_EFFECT = "no effect"
+SAME_PLACE = "same place"
 
 
 def reason_of(text: str, claim: str, edit: Edit) -> str:
-    """Why an accepted edit may be accepted, empty where nothing shows it."""
-    idle = [(one.never_ran, live(text, frozenset(one.never_ran))) for one in right(text, claim)]
-    if all(edit.line in lines for lines, _ in idle):
-        return "never ran"
-    if all(edit.line not in used for _, used in idle) and destinations(edit.new) <= destinations(edit.old):
-        return "never read"
-    if code := assembled(text, edit.on(text)):
-        return code
+    """Return why an accepted edit may be accepted; "" if nothing shows it."""
+    found = _idle(text, claim, edit) or assembled(text, edit.on(text)) or (NO_EFFECT if excuse(edit) else "")
+    if found:
+        return found
     numbers = written(text, claim, edit.line) if edit.new else ""
     if numbers and numbers == written(edit.on(text), claim, edit.line):
         return "same numbers"
+    if edit.sort == "alignments":
+        return SAME_PLACE if _places(text, claim) == _places(edit.on(text), claim) else ""
     return "result without effect" if _any_result(text, claim, edit) else ""
 
 
-def written(text: str, claim: str, line: int) -> str:
-    """A digest of all that the interpretation writes to registers at one line, in order; empty where it writes none."""
-    found, wrote = sha256(), False
-    put = Machine.put
+def _idle(text: str, claim: str, edit: Edit) -> str:
+    """Return whether no thread executes the line, or nothing reads its result; "" otherwise."""
+    idle = [(one.never_ran, live(text, frozenset(one.never_ran))) for one in right(text, claim)]
+    if all(edit.line in lines for lines, _ in idle):
+        return "never ran"
+    known = any(number == edit.line for number, _ in body(text))  # `live` has no other lines
+    if known and all(edit.line not in used for _, used in idle) and destinations(edit.new) <= destinations(edit.old):
+        return "never read"
+    return ""
 
-    def noted(machine: Machine, index: int, word: Word, mask: Mask | None) -> None:
+
+def written(text: str, claim: str, line: int) -> str:
+    """Return a digest of what the interpretation writes at one line, in order; empty if it writes nothing.
+
+    What the next instruction of the line overwrites is left out, and -0 is 0.
+    """
+    found, wrote = sha256(), False
+    held: tuple[int, int, list[bytes]] | None = None  # the step and the register of the last write
+    put, to_global, to_shared = Machine.put, Global.write, Shared.write
+
+    def keep(parts: Sequence[np.ndarray]) -> None:
         nonlocal wrote
+        wrote = True
+        found.update(b"".join(part.tobytes() for part in parts))
+
+    def note_register(machine: Machine, index: int, word: Word, mask: Mask | None) -> None:
+        nonlocal held
         if machine.findings.line == line:
-            wrote = True
             rows = np.arange(machine.count) if mask is None else np.flatnonzero(mask)
-            found.update(np.broadcast_to(word.bits, machine.count)[rows].tobytes())
+            known = machine.kernel.registers
+            zero = _NEGATIVE_ZEROS.get(known[index]) if index < len(known) else None  # the carry is behind all others
+            bits = word.bits if zero is None else np.where(word.bits == zero, np.uint64(0), word.bits)
+            parts = [np.broadcast_to(bits, machine.count)[rows]]
             if word.labels is not None:
-                labels = np.broadcast_to(word.labels, (machine.count, word.labels.shape[1]))
-                found.update(labels[rows].tobytes())
+                parts.append(np.broadcast_to(word.labels, (machine.count, word.labels.shape[1]))[rows])
+            if held is not None and held[:2] != (machine.steps - 1, index):
+                found.update(b"".join(held[2]))
+            held = machine.steps, index, [part.tobytes() for part in parts]
         put(machine, index, word, mask)
 
-    with patch.object(Machine, "put", noted):
+    def note_global(memory: Global, *parts: Any, **ways: Any) -> Any:
+        if memory.findings.line == line:
+            keep(parts[:4])
+        return to_global(memory, *parts, **ways)
+
+    def note_shared(memory: Shared, *parts: Any) -> None:
+        if memory.findings.line == line:
+            keep(parts)
+        to_shared(memory, *parts)
+
+    with (
+        patch.object(Machine, "put", note_register),
+        patch.object(Global, "write", note_global),
+        patch.object(Shared, "write", note_shared),
+    ):
         check(text, claim_of(tomllib.loads(claim)), seed=1)
-    return found.hexdigest() if wrote else ""
+    if held is not None:
+        found.update(b"".join(held[2]))
+    return found.hexdigest() if wrote or held is not None else ""
 
 
+_NEGATIVE_ZEROS = {"f32": np.uint64(1 << 31), "f64": np.uint64(1 << 63)}
 _ANYTHING = {"%r": "mov.b32 {}, 0x40E12345;", "%f": "mov.f32 {}, 0f40E12345;", "%rs": "mov.b16 {}, 0x4321;",
              "%rd": "mov.b64 {}, 0x40E1234567890ABC;", "%fd": "mov.f64 {}, 0d40E1234567890ABC;"}  # fmt: skip
+
+
+def _places(text: str, claim: str) -> list[dict[str, int]]:
+    """Return where the variables of shared memory lie in each launch."""
+    given = claim_of(tomllib.loads(claim))
+    kernel = read(text, given.kernel)
+    return [Placement(kernel, launch.smem, launch.smem_align).symbols for launch in given.launches]
 
 
 def _any_result(text: str, claim: str, edit: Edit) -> bool:
@@ -108,7 +164,9 @@ def destinations(line: str) -> frozenset[str]:
 @lru_cache(maxsize=4)
 def live(text: str, idle: frozenset[int]) -> frozenset[int]:
     """The lines that ran and whose results are stored, compared for a branch, or read by such a line."""
-    lines = [(number, line) for number, line in body(text) if number not in idle]
+    single = {number for number, _ in body(text)}  # all others have several instructions, or a part of one
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1)
+             if number not in idle and ";" in line and not line.lstrip().startswith(("//", "."))]  # fmt: skip
     wanted: set[str] = set()
     found: set[int] = set()
     while True:
@@ -116,7 +174,7 @@ def live(text: str, idle: frozenset[int]) -> frozenset[int]:
         for number, line in reversed(lines):
             named = frozenset(re.findall(r"%[a-z]+\d+", line))
             written = destinations(line)
-            effect = len(written) != 1 or re.match(r"\s*@", line) is not None
+            effect = number not in single or len(written) != 1 or re.match(r"\s*@", line) is not None
             if effect or written & wanted:
                 found.add(number)
                 wanted |= named

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.kernels import fates, others, silicon
+from benchmarks.kernels import fates, meanings, others, reasons, silicon
 from benchmarks.kernels.__main__ import THOROUGH, main
-from benchmarks.kernels.campaign import CORPUS, planned
+from benchmarks.kernels.campaign import CORPUS, MOST, Sample, planned
 from benchmarks.kernels.edits import SORTS, Edit, body, drawn, planted
 from benchmarks.kernels.fates import Fate, summary
-from benchmarks.kernels.reasons import destinations, live, written
+from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_PLACE, destinations, live, reason_of, written
 from gpu_checks.model import DeviceInfo
 from gpu_checks.record import Bench
 from tests.verify.kernel.test_command import CLAIM as PTX_CLAIM
@@ -59,6 +59,11 @@ def test_a_line_is_live_if_a_store_or_a_branch_depends_on_it() -> None:
     assert live(TEXT, frozenset({10})) == {3, 5, 7, 8, 9, 11}
 
 
+def test_a_line_of_several_instructions_makes_live_what_it_reads() -> None:
+    text = TEXT.replace(" bar.sync 0;", " {.reg .pred p; setp.ne.b32 p, %r5, 0; @p bar.sync 0;}")
+    assert 4 in live(text, frozenset())
+
+
 @pytest.mark.parametrize(
     ("line", "registers"),
     [
@@ -78,6 +83,14 @@ def test_the_summary_counts_what_has_no_reason() -> None:
     assert summary([*found, Fate("k", "", edit, "REFUTED", "x")]) == [
         "waits                3 edits: 1 rest, 1 never ran, 1 refuted"
     ]
+
+
+def test_what_ptxas_rejects_is_not_counted() -> None:
+    edit = Edit(1, "widths", "a", "b")
+    taken, rejected = Fate("k", "", edit, "REFUTED"), Fate("k", "", edit, "VERIFIED", "", NOT_ASSEMBLED)
+    assert taken.counted and not rejected.counted and not replace(taken, gpu=NOT_ASSEMBLED).counted
+    assert summary([taken, rejected]) == ["widths               1 edits: 1 refuted"]
+    assert "| k | 1 | 1 | 0 |" in fates.page([taken, rejected])
 
 
 def test_a_gpu_gives_a_reason_or_takes_one_away() -> None:
@@ -106,8 +119,9 @@ def test_edits_are_not_written_to_stdout(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_what_is_in_the_file_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["mutate", "simt_tn", "--thorough", "simt_tn", "--many", "3", "-o", str(tmp_path / "edits.jsonl")]
-    plan = planned([CORPUS / "simt_tn.ptx"], ["simt_tn"], (3, 0), 1)
+    words = ["mutate", "simt_tn", "--thorough", "--random", "3", "--meanings", "0"]
+    words += ["-o", str(tmp_path / "edits.jsonl")]
+    plan = planned([CORPUS / "simt_tn.ptx"], [], Sample(0, 0, 0, 0), Sample(MOST, 3, 0, 1))
     for kernel, name, edit in plan:
         fates.append(tmp_path / "edits.jsonl", Fate(kernel, name, edit, "REFUTED", "x"))
     monkeypatch.setattr("benchmarks.kernels.campaign.unverified", lambda paths: [])
@@ -131,7 +145,7 @@ def test_the_page_has_a_row_for_each_kernel_and_lists_what_is_left(tmp_path: Pat
     assert lines[-2:] == ["", "- `b.ptx:7` waits: `wait 1;` > `(nothing)`"]
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- score -->\nold\n<!-- /score -->\nafter\n")
-    fates.written(page, ["new"])
+    fates.written(page, "score", ["new"])
     assert page.read_text() == "before\n<!-- score -->\nnew\n\n<!-- /score -->\nafter\n"
 
 
@@ -196,6 +210,39 @@ def test_a_line_that_writes_no_register_has_no_same_numbers() -> None:
     assert written(text, PTX_CLAIM, lines["bar.sync"]) == "" != written(text, PTX_CLAIM, lines["mov.u32"])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "equal"),
+    [
+        ("st.global.f32 [%d5], %f2;", "st.global.b32 [%d5], %f2;", True),
+        ("st.global.f32 [%d5], %f2;", "st.global.f32 [%d5], %f1;", False),
+        ("mov.f32 %f1, 0f00000000;", "neg.f32 %f1, 0f00000000; mov.f32 %f1, %f1;", True),  # -0 is 0
+        ("mov.f32 %f1, 0f3F800000;", "neg.f32 %f1, 0f3F800000; mov.f32 %f1, %f1;", False),
+    ],
+)
+def test_numbers_are_the_same_in_memory_and_at_the_end_of_a_line(old: str, new: str, equal: bool) -> None:
+    text = PTX if old in PTX else PTX.replace("ld.global", f"{old}\nld.global")
+    line = text.splitlines().index(old) + 1
+    before, after = (written(each, PTX_CLAIM, line) for each in (text, text.replace(old, new)))
+    assert before and (before == after) == equal
+
+
+@pytest.mark.parametrize(
+    ("variable", "reason"),
+    [
+        (".shared .align ALIGN .b8 buf[64];", ""),
+        (".extern .shared .align ALIGN .b8 buf[];", SAME_PLACE),  # which begins where the CTA's memory does
+    ],
+)
+def test_an_alignment_is_excused_if_the_variable_stays_where_it_was(
+    variable: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reasons, "assembled", lambda text, edited: "")
+    old, new = (variable.replace("ALIGN", size) for size in ("64", "4"))
+    text, claim = PTX.replace(".entry", f"{old}\n.entry"), f"smem = 64\n{PTX_CLAIM}"
+    edit = Edit(text.splitlines().index(old) + 1, "alignments", old, new)
+    assert reason_of(text, claim, edit) == reason
+
+
 def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:
     import tomllib
 
@@ -204,24 +251,33 @@ def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:
     assert len(claims) >= 6 and all(claim.launches for claim in claims)
 
 
-def tables(page: str) -> Iterator[list[list[str]]]:
-    """The cells of each table of numbers between the marks of the page."""
-    made = page.partition("<!-- score -->")[2].partition("<!-- /score -->")[0]
+def tables(page: str, part: str) -> Iterator[list[list[str]]]:
+    """The cells of each table of numbers between the marks of a part of the page."""
+    made = page.partition(f"<!-- {part} -->")[2].partition(f"<!-- /{part} -->")[0]
     for found in re.finditer(r"(?:^\|.*\n)+", made, re.MULTILINE):
         yield [[cell.strip() for cell in line.strip("|\n").split("|")] for line in found[0].splitlines()]
 
 
-def test_the_tables_of_the_score_agree_and_one_edit_in_a_hundred_is_left_at_most() -> None:
+@pytest.mark.parametrize(
+    ("part", "sorts", "kernels", "edits"),
+    [("score", {"random", *SORTS}, 60, 30), ("meanings", {*meanings.SORTS}, 15, 8)],
+)
+def test_the_tables_of_the_score_agree_and_one_edit_in_a_hundred_is_left_at_most(
+    part: str, sorts: set[str], kernels: int, edits: int
+) -> None:
     """Each table's last row is the sum of the others, both have the same one, and what is left is listed."""
     page = (Path(fates.__file__).parents[2] / "docs" / "kernel-score.md").read_text(encoding="utf-8")
-    by_kernel, by_class = tables(page)
+    by_kernel, by_class = tables(page, part)
     for head, _, *rows, last in (by_kernel, by_class):
         assert last[1:] == [str(sum(int(row[at]) for row in rows)) for at in range(1, len(head))]
         assert all(int(row[1]) == sum(map(int, row[2:])) for row in rows)
     assert by_kernel[0][1:] == by_class[0][1:] and by_kernel[-1] == by_class[-1]
-    assert {row[0] for row in by_class[2:-1]} == {"random", *SORTS}
-    edits, left = int(by_kernel[-1][1]), int(by_kernel[-1][-1])
-    assert by_kernel[0][-1] == "rest" and len(re.findall(r"^- `\w+\.ptx:\d+`", page, re.MULTILINE)) == left
-    assert left <= edits // 100
+    assert {row[0] for row in by_class[2:-1]} == sorts
+    made, left = int(by_kernel[-1][1]), int(by_kernel[-1][-1])
+    listed = page.partition(f"<!-- {part} -->")[2].partition(f"<!-- /{part} -->")[0]
+    assert by_kernel[0][-1] == "rest" and len(re.findall(r"^- `\w+\.ptx:\d+`", listed, re.MULTILINE)) == left
+    assert left <= made // 100
     counts = {row[0]: int(row[1]) for row in by_kernel[2:-1]}
-    assert len(counts) >= 60 and min(counts.values()) >= 30 and all(counts[name] >= 200 for name in THOROUGH)
+    assert len(counts) >= kernels and min(counts.values()) >= edits
+    if part == "score":
+        assert all(counts[name] >= 200 for name in THOROUGH)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.kernels.campaign import edits_of, fate
+from benchmarks.kernels.campaign import MOST, Sample, edits_of, fate
 from benchmarks.kernels.edits import Edit, body, planted
 from tests.kernels import compile as corpus
 from verify.kernel.check import check
@@ -115,7 +115,7 @@ def test_no_wrong_twin_is_verified(path: Path) -> None:
     One of each class, or all where the variable EVERY_TWIN is set. A number may also change
     without effect: a mask of bits that are 0, or a trip more whose loads are masked.
     """
-    edits = edits_of(path.read_text(), 0, 1)
+    edits = edits_of(path.read_text(), Sample(MOST, 0, 0, 1))
     if not os.environ.get("EVERY_TWIN"):
         edits = [next(edit for edit in edits if edit.sort == sort) for sort in {edit.sort for edit in edits}]
     fates = [fate(path, edit) for edit in edits]
