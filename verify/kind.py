@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from verify.core.names import S, select
-from verify.core.verdict import Check, Place, Property
+from verify.core.verdict import Check, Place, Property, Verdict
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -62,6 +62,14 @@ class Functions(NamedTuple):
     place: Place | None = None  # of a definition in a header; else that of its table
 
 
+class Reported(NamedTuple):
+    """What a report in JSON says of a subject."""
+
+    name: str
+    layouts: Mapping[str, str]  # operand -> layout
+    verdicts: Sequence[Verdict]
+
+
 class Drawing(NamedTuple):
     """How `show` draws a subject that an argument spells out: a layout, an instruction."""
 
@@ -100,6 +108,7 @@ class Kind(Generic[S]):
     tables: Callable[[], Sequence[PropertyTable]] = tuple  # its properties, as the docs list them
     pictures: Mapping[str, Callable[[S, Resources, Any, Window], Picture | Case]] = field(default_factory=dict)
     """Pictures other than that of its case, by the option of `show` that asks for one."""
+    redraw: Callable[[Reported, Resources, Window], Picture | None] | None = None  # of a report on one of the kind
     drawing: Drawing | None = None  # of a subject that is spelled out
 
     @property

@@ -84,6 +84,14 @@ def test_show_draws_it_from_a_file_and_from_its_spelling(
     assert show.main([str(file), "--format", form]) == 1
 
 
+def test_show_draws_it_from_a_report(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = str(file.with_suffix(".json"))
+    assert check.main([str(file), "--format", "json", "-o", report]) == 1
+    assert show.main([report, "--only", "mine"]) == 1  # the report's code
+    out = capsys.readouterr().out
+    assert "mine" in out and "place" in out and "is not drawn" not in out
+
+
 def test_show_rejects_what_it_does_not_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert show.main([str(file), "--onto", "4x4"]) == 2
     assert "--onto is not read for a FILE of rotations, only for a layout" in capsys.readouterr().err

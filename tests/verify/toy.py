@@ -20,7 +20,7 @@ from verify.core.files import Signs, opened, values
 from verify.core.specs import Between, Several, keys, required
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, finding
 from verify.evidence.run import Run
-from verify.kind import LIKELY, Drawing, Functions, Kind, PropertyTable, Recognition, Resources
+from verify.kind import LIKELY, Drawing, Functions, Kind, PropertyTable, Recognition, Reported, Resources
 from verify.maps.fragment_map import Axis, FragmentMap
 from verify.pictures import maps
 from verify.pictures.picture import Picture, Window
@@ -79,7 +79,8 @@ def verifier(resources: Resources) -> Callable[[Rotation], Case]:
 
     def case(rotation: Rotation) -> Case:
         verdicts = tuple(run.verdicts((ROTATES,), rotation))
-        return Case(rotation.name, verdicts, picture=partial(draw, rotation))
+        order = " ".join(map(str, rotation.order))
+        return Case(rotation.name, verdicts, layouts=(("order", order),), picture=partial(draw, rotation))
 
     return case
 
@@ -90,6 +91,11 @@ def draw(rotation: Rotation, window: Window) -> Picture:
 
 def draw_reversed(rotation: Rotation, _: Resources, __: Any, window: Window) -> Picture:
     return draw(replace(rotation, name="back", order=rotation.order[::-1]), window)
+
+
+def redraw(reported: Reported, _: Resources, window: Window) -> Picture | None:
+    order = reported.layouts.get("order")
+    return None if order is None else draw(replace(of_text(order), name=reported.name), window)
 
 
 def of_text(text: str) -> Rotation:
@@ -114,5 +120,6 @@ TOY: Kind[Rotation] = Kind(
     functions=lambda rotation, _: Functions({"places": str(rotation.places)}, {"to": rotation.map}),
     tables=lambda: (PropertyTable("rotation.md", "rotation", (ROTATES,)),),
     pictures={"thread": draw_reversed},
+    redraw=redraw,
     drawing=Drawing(lambda text, options: draw(of_text(text), (options.rows, options.columns))),
 )

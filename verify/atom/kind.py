@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from verify.atom.selection import chosen, table_of
 from verify.core.files import Signs
-from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Resources
+from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Reported, Resources
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from layouts.atoms.tables import Found
     from verify.binding.atom import BoundAtom
-    from verify.pictures.picture import Panel, Window
+    from verify.pictures.picture import Panel, Picture, Window
     from verify.report import Case
 
 NAME = re.compile(r"[\w:*?<>,\[\] .-]+")
@@ -103,6 +103,18 @@ def _tables(subject: BoundAtom, window: Window) -> Iterator[Panel]:
         yield maps.table(one.name, found, heading, window=window, place=(number, 0))
 
 
+def redraw(reported: Reported, resources: Resources, window: Window) -> Picture | None:
+    """Draw the atom of a report: the entry with its name and its layouts; None if there is none."""
+    from verify.atom.checker import drawn, prepared
+
+    entry = (shipped_atoms() if resources.atoms is None else resources.atoms).get(reported.name)
+    if entry is None:
+        return None
+    subject = prepared(entry)
+    alike = {part.name: part.text for part in subject.parts} == reported.layouts
+    return drawn(subject, reported.verdicts, window) if alike else None
+
+
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of MMA atoms, and those of copy atoms."""
     from verify.atom.properties import COPY, MMA, PROPERTIES
@@ -125,4 +137,5 @@ ATOM: Kind[AnyAtom] = Kind(
     functions=functions_of,
     tables=tables,
     pictures={"table": draw_table},
+    redraw=redraw,
 )

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 
 from layouts import ComposedLayout, Layout, LayoutError
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
+from verify.kind import Reported
 from verify.layout import command
 from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin, Point
 from verify.pictures import layouts, maps, points
 from verify.pictures.picture import Picture, Window
 from verify.pictures.picture import shown as ranges
 from verify.report import Case
+
+# The claims on a layout alone
+TILE = re.compile(r"stays inside (\d{1,8}x\d{1,8})")
+OTHER = re.compile(r"is the same function as (.+)")
 
 
 def of_options(text: str, options: Namespace) -> Picture | Case:
@@ -41,6 +47,20 @@ def _of_values(text: str, layout: Layout | ComposedLayout, options: Namespace, w
     pairs = command.as_pairs(layout)
     found = _points(pairs, *ranges(command.domain_of(pairs), window))
     return Picture(text, (maps.table("", found, text, window=window),), shades="thread")
+
+
+def of_report(reported: Reported, window: Window) -> Picture | None:
+    """Draw a layout on the tile, or beside the other layout, that the claims of a report name; None without such."""
+    for one in reported.verdicts:
+        if tile := TILE.fullmatch(one.claim.text):
+            subject, _ = command.bound(reported.name, command.tile_of(tile[1]))
+            return command.drawn(subject, reported.verdicts, window)
+        if other := OTHER.fullmatch(one.claim.text):
+            try:
+                return command.compared(reported.name, other[1], one.counterexample, window)
+            except ValueError as error:
+                raise UsageError(f"{reported.name} and {other[1]} are not drawn: {error}") from error
+    return None
 
 
 def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> FragmentMap:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
-from verify.kind import LIKELY, Drawing, Kind, Recognition, Resources
+from verify.kind import LIKELY, Drawing, Kind, Recognition, Reported, Resources
 
 if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
+    from verify.pictures.picture import Picture, Window
     from verify.report import Case
 
 SPELLING = re.compile(r"\s*(?:[\d(\[_]|Sw?<|cute::Layout|cute::make_|make_|Layout|ComposedLayout|Shape|[!#\"])")
@@ -95,6 +95,13 @@ def draw(text: str, options: Namespace) -> Picture | Case:
     return of_options(text, options)
 
 
+def redraw(reported: Reported, resources: Resources, window: Window) -> Picture | None:
+    """Draw the layout of a report; None for another subject, which has layouts."""
+    from verify.layout.drawing import of_report
+
+    return None if reported.layouts else of_report(reported, window)
+
+
 LAYOUT: Kind[LayoutQuestion] = Kind(
     name="layout",
     one="a layout",
@@ -103,5 +110,6 @@ LAYOUT: Kind[LayoutQuestion] = Kind(
     spelled=recognize_spelling,
     from_keys=bind_keys,
     verifier=verifier,
+    redraw=redraw,
     drawing=Drawing(draw, ("onto", "ptx", "table", "banks")),
 )

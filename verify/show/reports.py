@@ -18,35 +18,34 @@ from pathlib import Path
 from typing import Any
 
 from layouts import Layout, LayoutError, size
-from layouts.atoms import AnyAtom, Atom
-from verify.atom import selection
-from verify.atom.checker import drawn, prepared
+from layouts.atoms import Atom
+from verify import kinds
 from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.coordinates import AXES
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
+from verify.kind import Reported, Resources
 from verify.pictures import maps, points
 from verify.pictures.atoms import of_atom
 from verify.pictures.picture import MOST, Panel, Picture, Window
 from verify.pictures.products import of_product
 from verify.report.as_json import SCHEMA
+from verify.report.loaded import LoadedFiles
 from verify.show.options import window
 
 # of an atom and of a tiling: the claim from which an operand's tile and number of owners are read
-TILE = re.compile(r"stays inside (\d{1,8}x\d{1,8})")  # the claim of a layout alone
-OTHER = re.compile(r"is the same function as (.+)")
 RELABELLED = re.compile(r"([mnk])' = (\S{1,400}) of \1\b")
 OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one|\d{1,6}) owners?\b")
 
 
-def of_report(path: Path, options: Namespace) -> tuple[list[Picture], Exit]:
+def of_report(path: Path, own: LoadedFiles[Any], options: Namespace) -> tuple[list[Picture], Exit]:
     """The pictures of the subjects of a report, and its exit code. Raises UsageError for any other file."""
     document = _read(path)
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
     if not subjects:
         raise UsageError(f"{path}: it has no subject{' of this name' * bool(options.only)} to draw")
-    pool, _ = selection.pool(options.atoms)
-    return [_of_subject(one, pool, options) for one in subjects], Exit(document["exit"])
+    resources = Resources(atoms={one.name: one for one in own.items} or None)
+    return [_of_subject(one, resources, options) for one in subjects], Exit(document["exit"])
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -110,7 +109,7 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
     )
 
 
-def _of_subject(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom], options: Namespace) -> Picture:
+def _of_subject(subject: Mapping[str, Any], resources: Resources, options: Namespace) -> Picture:
     """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
     verdicts, status, name = (
         list(_verdicts(subject)),
@@ -119,10 +118,10 @@ def _of_subject(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom], options
     )
     if wrong := _product(subject):
         return of_product(name, wrong, status, window(options))
-    if (entry := _entry(subject, pool)) is not None:
-        return replace(drawn(entry, verdicts, window(options)), status=status)
-    if not subject["layouts"] and (layout := _layout(name, verdicts, window(options))):
-        return replace(layout, status=status)
+    reported = Reported(name, dict(subject["layouts"]), verdicts)
+    for redraw in (kind.redraw for kind in kinds.all() if kind.redraw is not None):
+        if picture := redraw(reported, resources, window(options)):
+            return replace(picture, status=status)
     alone, left = _alone(subject, verdicts)
     if not alone.parts:
         command = f"`{subject['drawn_by']}`" if "drawn_by" in subject else "the command that it is of, with its file,"
@@ -133,22 +132,6 @@ def _of_subject(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom], options
     return replace(found, panels=panels, notes=(*found.notes[:-1], missing, *left))
 
 
-def _layout(text: str, verdicts: Sequence[Verdict], part: Window) -> Picture | None:
-    """The picture of a layout on the tile, or beside the other layout, of its claims; None for another subject."""
-    from verify.layout import command
-
-    for one in verdicts:
-        if tile := TILE.fullmatch(one.claim.text):
-            subject, _ = command.bound(text, command.tile_of(tile[1]))
-            return command.drawn(subject, verdicts, part)
-        if other := OTHER.fullmatch(one.claim.text):
-            try:
-                return command.compared(text, other[1], one.counterexample, part)
-            except ValueError as error:
-                raise UsageError(f"{text} and {other[1]} are not drawn: {error}") from error
-    return None
-
-
 def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
     """The relabelling that the counterexamples state, as the permutation of each axis."""
     stated = [line for one in verdicts if one.counterexample is not None for line in one.counterexample.damage]
@@ -157,14 +140,6 @@ def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
         with suppress(LayoutError):
             if size(layout := Layout.parse(text)) <= MOST:
                 yield maps.permutation(axis, points.values(layout, range(size(layout))), text, part, (4 + number, 0))
-
-
-def _entry(subject: Mapping[str, Any], pool: Mapping[str, AnyAtom]) -> BoundAtom | None:
-    """The atom of the registry or of a file with the subject's name and layouts."""
-    if subject["name"] not in pool:
-        return None
-    found = prepared(pool[subject["name"]])
-    return found if {part.name: part.text for part in found.parts} == dict(subject["layouts"]) else None
 
 
 def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> tuple[BoundAtom, list[str]]:

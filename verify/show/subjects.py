@@ -81,7 +81,7 @@ def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> S
     if kind is None:
         from verify.show.reports import of_report
 
-        pictures, code = of_report(Path(what), options)
+        pictures, code = of_report(Path(what), _atoms(options.atoms), options)
         return Shown(tuple(pictures), code)
     if sort.startswith(IN_FILES):
         return _of_file(what, kind, options)
