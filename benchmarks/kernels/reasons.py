@@ -152,11 +152,14 @@ def checked(edit: Edit, text: str, claim: str) -> list[Outcome]:
     return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
 
 
+_EFFECT = re.compile(r"(st|red|atom|bar|barrier|bra|cp|mbarrier|wgmma|mma|stmatrix|tcgen05|fence|ret|@)\b")
+
+
 def destinations(line: str) -> frozenset[str]:
     """The registers that an instruction writes; all that it names where it does more than that."""
     words = re.sub(r"^\s*@!?%\w+\s+", "", line).strip()
     registers = re.findall(r"%[a-z]+\d+", words)
-    if re.match(r"(st|red|atom|bar|barrier|bra|cp|mbarrier|wgmma|mma|stmatrix|fence|ret|@)\b", words) or "{" in words:
+    if _EFFECT.match(words) or "{" in words:
         return frozenset(registers)
     return frozenset(registers[:1])
 
@@ -174,7 +177,7 @@ def live(text: str, idle: frozenset[int]) -> frozenset[int]:
         for number, line in reversed(lines):
             named = frozenset(re.findall(r"%[a-z]+\d+", line))
             written = destinations(line)
-            effect = number not in single or len(written) != 1 or re.match(r"\s*@", line) is not None
+            effect = number not in single or len(written) != 1 or _EFFECT.match(line.lstrip()) is not None
             if effect or written & wanted:
                 found.add(number)
                 wanted |= named

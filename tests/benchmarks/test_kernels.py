@@ -59,6 +59,11 @@ def test_a_line_is_live_if_a_store_or_a_branch_depends_on_it() -> None:
     assert live(TEXT, frozenset({10})) == {3, 5, 7, 8, 9, 11}
 
 
+@pytest.mark.parametrize("effect", ["st.shared.b32 [%r5], 7;", "mbarrier.init.shared.b64 [%r5], 1;"])
+def test_what_writes_memory_by_one_register_is_live(effect: str) -> None:
+    assert live(TEXT.replace("bar.sync 0;", effect), frozenset()) >= {4, 9}
+
+
 def test_a_line_of_several_instructions_makes_live_what_it_reads() -> None:
     text = TEXT.replace(" bar.sync 0;", " {.reg .pred p; setp.ne.b32 p, %r5, 0; @p bar.sync 0;}")
     assert 4 in live(text, frozenset())
