@@ -20,8 +20,16 @@ OVERFLOW = "lies beyond 65504, the largest f16, though the bounds allow"
 @pytest.mark.parametrize(
     ("body", "value", "said", "kinds"),
     [
-        ("mov.f32 y,0f00000000; fma.rn.f32 z,x,y,x;", "A[i]", ZERO, ("f32", "f32")),
-        ("mov.f32 y,0f80000000; mul.f32 z,y,x; add.f32 z,x,z;", "A[i]", ZERO, ("f32", "f32")),
+        ("ld.global.f32 y,[pc]; fma.rn.f32 z,y,0f00000000,x;", "A[i]", ZERO, ("f32", "f32")),
+        ("ld.global.f32 y,[pc]; mul.f32 z,0f80000000,y; add.f32 z,x,z;", "A[i] + 0 * C[i]", ZERO, ("f32", "f32")),
+        (
+            "ld.global.b16 h,[pc]; cvt.f32.f16 y,h; fma.rn.f32 z,0f00000000,y,x; cvt.rn.f16.f32 h,z;",
+            "A[i]",
+            ZERO,
+            ("f32", "f16"),
+        ),
+        ("ld.global.f32 y,[pc]; fma.rn.f32 z,y,0f3F800000,x;", "A[i] + C[i]", "", ("f32", "f32")),
+        ("fma.rn.f32 z,x,0f00000000,x;", "A[i]", "", ("f32", "f32")),  # the padding of a tile
         ("mov.f32 y,0f00000000; fma.rn.f32 z,y,y,x;", "A[i]", "", ("f32", "f32")),
         ("mov.f32 y,0f40000000; mul.f32 z,y,x;", "2 * A[i]", "", ("f32", "f32")),
         ("add.f32 z,x,0f4B400000; sub.f32 z,z,0f4B400000;", "A[i]", MAGIC, ("f32", "f32")),

@@ -34,7 +34,7 @@ def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, 
     """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
     factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
     for one, other in zip(factors, factors[::-1], strict=True):
-        if other.data(mask) and _numbers(one, kind, width, mask, 0.0, 0.0).size:
+        if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
             machine.findings.note(NO_INFINITY)
     ulp = MANTISSA[kind] - 1  # from here on a number of this type is an integer, and so is a sum with it
     for each in terms:
@@ -50,6 +50,21 @@ def _numbers(word: Word, kind: str, width: int, mask: Mask | None, least: float,
     bits = word.bits if mask is None or len(word.bits) == 1 else word.bits[mask]
     sizes = np.abs(as_floats(elementwise(bits, kind, width).ravel(), kind))
     return sizes[(sizes >= least) & (sizes <= most) & np.isfinite(sizes)]
+
+
+def _is_of_output(machine: Machine, word: Word, kind: str, width: int, mask: Mask | None) -> bool:
+    """Return whether a register holds an element that an output had before the grid wrote it, of whatever type by now.
+
+    Inputs are numbers; the zeros of a tile's padding are multiplied with them too, and nobody reads the products.
+    """
+    if not word.data(mask):
+        return False
+    values, ids = machine.values, word.elements(machine.values, kind, width)
+    values.flush()
+    held = values.residues[0, ids if mask is None or len(ids) == 1 else ids[mask]]
+    outputs = [one for one in machine.memory.arrays if one.array.out and not one.array.zero]
+    spans = (slice(one.first, one.first + len(one.places)) for one in outputs)
+    return any(bool(np.isin(held, values.residues[0, span]).any()) for span in spans)
 
 
 def note_overflow(machine: Machine, ids: Ids, target: str, mask: Mask | None) -> None:
