@@ -51,7 +51,7 @@ def normal_form(node: object, scope: NameScope = NameScope()) -> str:
     if isinstance(node, ast.Name):
         return f"Name({scope.resolve(node.id)})"
     if isinstance(node, Comprehension):
-        return _comprehension(node, scope)
+        return _write_comprehension(node, scope)
     body = _body_scope(node, scope)
     parts = {
         name: normal_form(part, body if name == "body" else scope)
@@ -84,10 +84,10 @@ def _is_class(node: ast.expr) -> bool:
     return name[:1].isupper()
 
 
-def _comprehension(node: Comprehension, scope: NameScope) -> str:
+def _write_comprehension(node: Comprehension, scope: NameScope) -> str:
     """Write a comprehension: Python evaluates its first iterable outside, all else in a scope of its own."""
-    targets = chain.from_iterable(_bound(loop.target) for loop in node.generators)
-    inner = NameScope(_numbered(targets, scope), scope)
+    targets = chain.from_iterable(_find_bound(loop.target) for loop in node.generators)
+    inner = NameScope(_number_names(targets, scope), scope)
     loops = [
         f"({normal_form(loop.target, inner)}, {normal_form(loop.iter, inner if n else scope)}, "
         f"{normal_form(loop.ifs, inner)}, {loop.is_async})"
@@ -101,18 +101,18 @@ def _body_scope(node: ast.AST, scope: NameScope) -> NameScope:
     """Return the scope of the body of a node, which is the scope around it unless the node is a function or a class."""
     if isinstance(node, ast.ClassDef):
         # They are attributes: none is renamed.
-        return NameScope({name: name for name, _ in _bound(*node.body)}, scope, is_class=True)
+        return NameScope({name: name for name, _ in _find_bound(*node.body)}, scope, is_class=True)
     if isinstance(node, Function | ast.Lambda):
         arguments = (part.arg for part in ast.iter_child_nodes(node.args) if isinstance(part, ast.arg))
         body = node.body if isinstance(node.body, list) else [node.body]
-        shared = {name for part in _own(*body) if isinstance(part, ast.Nonlocal) for name in part.names}
-        names = ((name, kept) for name, kept in _bound(*body) if name not in shared)
-        return NameScope(_numbered(chain(((name, True) for name in arguments), names), scope), scope)
+        shared = {name for part in _walk_own(*body) if isinstance(part, ast.Nonlocal) for name in part.names}
+        names = ((name, kept) for name, kept in _find_bound(*body) if name not in shared)
+        return NameScope(_number_names(chain(((name, True) for name in arguments), names), scope), scope)
     return scope
 
 
-def _numbered(names: Iterable[tuple[str, bool]], outer: NameScope) -> dict[str, str]:
-    """Number the names of a new scope, but for those to be kept."""
+def _number_names(names: Iterable[tuple[str, bool]], outer: NameScope) -> dict[str, str]:
+    """Return what is written for each name of a new scope: a number, unless the name has to be kept."""
     listed = list(names)
     kept = {name for name, keep in listed if keep}
     depth, around = 0, outer
@@ -123,9 +123,9 @@ def _numbered(names: Iterable[tuple[str, bool]], outer: NameScope) -> dict[str, 
     return {name: name if name in kept else f"%{depth}.{next(numbers)}" for name in every}
 
 
-def _bound(*nodes: ast.AST) -> Iterator[tuple[str, bool]]:
+def _find_bound(*nodes: ast.AST) -> Iterator[tuple[str, bool]]:
     """Yield the names that these nodes bind in their scope, in order, and whether a name has to be kept."""
-    for node in _own(*nodes):
+    for node in _walk_own(*nodes):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name, False
@@ -141,19 +141,26 @@ def _bound(*nodes: ast.AST) -> Iterator[tuple[str, bool]]:
                 yield from ((name, True) for name in names)
 
 
-def _own(*nodes: ast.AST) -> Iterator[ast.AST]:
+def _walk_own(*nodes: ast.AST) -> Iterator[ast.AST]:
     """Yield nodes and their parts in order, without the parts that belong to a scope inside."""
     for node in nodes:
         yield node
         if isinstance(node, Comprehension):
-            yield from _own(node.generators[0].iter)
-            # `:=` in a comprehension binds in the scope around it.
-            inside = (part for part in ast.walk(node) if isinstance(part, ast.NamedExpr))
-            yield from (part.target for part in inside)
+            yield from _walk_own(node.generators[0].iter)
+            yield from _assigned_inside(node)
             continue
         closed = isinstance(node, Function | ast.ClassDef | ast.Lambda)
         for name, part in ast.iter_fields(node):
             if closed and name == "body":
                 continue
             parts = part if isinstance(part, list) else [part]
-            yield from _own(*(one for one in parts if isinstance(one, ast.AST)))
+            yield from _walk_own(*(one for one in parts if isinstance(one, ast.AST)))
+
+
+def _assigned_inside(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the targets of `:=` that a comprehension binds in the scope around it: all but those of a lambda."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.NamedExpr):
+            yield part.target
+        if not isinstance(part, ast.Lambda):
+            yield from _assigned_inside(part)

@@ -123,6 +123,10 @@ def test_what_may_change_a_result_changes_the_form() -> None:
         ),
         # `:=` in a comprehension binds outside of it.
         ("def f(p):\n [t := q for q in p]\n return t", "def f(p):\n [u := q for q in p]\n return t"),
+        (
+            "def f(p):\n [lambda: (t := q) for q in p]\n return t",
+            "def f(p):\n [lambda: (u := q) for q in p]\n return u",
+        ),
         ("def f(p):\n x = 1\n del x\n return p", "def f(p):\n x = 1\n del y\n return p"),
         # The class depends on the argument.
         ("def f(x):\n raise pick(1)", "def f(x):\n raise pick(2)"),
