@@ -21,6 +21,7 @@ COMMANDS = {
     "campaign": ("verify.campaign.command", "check laws and implementations on every layout up to a bound"),
     "check": ("verify.check.command", "verify anything: a kernel, a file, a header, a layout, an atom, a project"),
     "discover": ("gpu_checks.discover.command", "find the map of an instruction, or of a CUDA function of yours"),
+    "explain": ("verify.explain.command", "what a finding means, an example, and how to fix it"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),
     "identify": ("verify.identify.command", "find which operands of which instructions a map is"),

@@ -38,6 +38,8 @@ TABLE = (
     (f"discover {MMA}", Exit.OK, "NVIDIA H200"),
     ("discover nonsense", Exit.USAGE, "is not in the tables"),
     ("discover cp.async.ca.shared.global", Exit.UNDECIDED, "UNCHECKED there is no recording of it"),
+    ("explain ownership", Exit.OK, "fix: "),
+    ("explain nonsense", Exit.USAGE, "no finding has the code"),
     ("export examples/tilings.toml", Exit.OK, "schema"),
     ("export examples/maps.toml", Exit.USAGE, "index arithmetic"),
     ("foreign --list", Exit.OK, "tinygrad"),

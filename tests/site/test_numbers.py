@@ -14,6 +14,7 @@ from tests.site.computed import RECORDED, ROWS, Row
 ROOT = Path(__file__).parents[2]
 # Made of data by a command, and compared with that by the test beside it.
 MADE = {
+    "docs/findings.md": "tests/verify/explain/test_command.py",
     "docs/museum.md": "tests/museum/test_reports.py",
     "docs/performance.md": "tests/benchmarks/test_performance.py",
     "docs/teaching.md": "tests/ledger/test_ledger.py",

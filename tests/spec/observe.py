@@ -121,9 +121,12 @@ def format_json(value: Any, indent: int = 0) -> str:
 
 
 def load_results(command: str) -> dict[str, Any]:
-    """The results of a command's lines as they are committed."""
+    """The results of a command's lines as they are committed; none of a file in which a merge left both sides."""
     path = RECORDED / f"{command}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
 
 
 def write_results(command: str, results: Mapping[str, Any]) -> None:

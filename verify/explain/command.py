@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecheck explain CODE`: what a finding means, an example, and its fix; `findings.toml` has the texts."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from lanecheck.console.command import Help, Version
+from lanecheck.console.exits import RULE
+from verify.cli import arguments, ending, output
+from verify.core.errors import Exit, UsageError
+from verify.core.names import nearest
+
+DESCRIPTION = """Explain a finding: what it means, an example, and how to fix it. CODE is the name of a property, as a
+report has it in JSON, JUnit and SARIF. Without CODE, list the codes."""
+EPILOG = f"""example:
+  lanecheck explain ownership
+
+{RULE}"""
+HEAD = """# Findings
+
+What each finding means, and how to fix it. A code is the `property` of a verdict in JSON and the rule id in SARIF;
+`lanecheck explain CODE` prints what this page has on it. The page is made of the same texts: `lanecheck explain
+--format markdown -o docs/findings.md` writes it.
+"""
+
+
+@cache
+def findings() -> Mapping[str, Mapping[str, str]]:
+    """Read the texts of each finding, by its code."""
+    found: dict[str, dict[str, str]] = tomllib.loads(
+        Path(__file__).with_name("findings.toml").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Explain the findings that the arguments name; return the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> Exit:
+    options = _parser().parse_args(argv)
+    known = findings()
+    for code in options.codes:
+        if code not in known:
+            raise UsageError(f"no finding has the code {code!r}{nearest(code, list(known), 'finding')}")
+    if options.format == "markdown":
+        sections = [_write_markdown(code) for code in options.codes or known]
+        output.write("\n".join(sections if options.codes else [HEAD, *sections]), options.output)
+    elif options.codes:
+        output.write(output.fitted("\n".join(map(_write_text, options.codes)), options.output), options.output)
+    else:
+        width = max(map(len, known))
+        output.write("".join(f"{code:<{width}}  of {one['of']}\n" for code, one in known.items()), options.output)
+    return Exit.OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.Parser(prog="lanecheck explain", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    parser.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
+    parser.add_argument("codes", nargs="*", metavar="CODE", help="of a finding, such as ownership")
+    parser.add_argument("--format", choices=("text", "markdown"), default="text", help="how to write it")
+    arguments.add_output(parser, "write it there instead of stdout")
+    return parser
+
+
+def _write_text(code: str) -> str:
+    one = findings()[code]
+    return f"{code}: a finding on {one['of']}\n  {one['means']}\n  example: {one['example']}\n  fix: {one['fix']}\n"
+
+
+def _write_markdown(code: str) -> str:
+    one = findings()[code]
+    return f"## {code}\n\nOf {one['of']}. {one['means']}\n\n- **Example.** {one['example']}\n- **Fix.** {one['fix']}\n"
