@@ -44,8 +44,8 @@ A time-out, a missing GPU or an instruction that nobody compared is never a pass
 
 Called from Python
 ------------------
-`verify_atom`, `verify_layout`, `verify_index`, `verify_map`, `verify_tiling`, `verify_movement` return the
-:class:`Report` that a command prints:
+`verify_atom`, `verify_layout`, `verify_index`, `verify_map`, `verify_tiling`, `verify_movement`, `verify_kernel` return
+the :class:`Report` that a command prints:
 
 >>> from verify import verify_atom
 >>> report = verify_atom("SM80_16x8x16_F32F16F16F32_TN")
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         verify_movement,
         verify_tiling,
     )
+    from verify.kernel.report import verify_kernel
     from verify.report import Report
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "verify_atom",
     "verify_identify",
     "verify_index",
+    "verify_kernel",
     "verify_kind",
     "verify_layout",
     "verify_map",
@@ -96,11 +98,12 @@ __all__ = [
     "verify_tiling",
 ]
 
+HOMES = {"Report": "verify.report", "verify_kernel": "verify.kernel.report"}  # of what verify.api doesn't have
 DISTRIBUTION = "lanecheck"  # by which it differs from another package `verify` that was installed over this file
 
 
 def __getattr__(name: str) -> Any:
     """Load the functions and the report when they are asked for: importing a command loads nothing else."""
     if name in __all__:
-        return getattr(import_module("verify.report" if name == "Report" else "verify.api"), name)
+        return getattr(import_module(HOMES.get(name, "verify.api")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
-from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
     from verify.report import Report
@@ -21,7 +20,6 @@ unknowns, and the ISA tables as the meaning of matrix instructions. Does it comp
 in exact arithmetic? Are all accesses in bounds, ordered, and of memory that was written?
 Does any thread wait for ever?"""
 EXAMPLE = "gemm.ptx --claim gemm.toml"
-MAX_BYTES = 64 << 20
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,44 +45,16 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _report(options: argparse.Namespace) -> Report:
     from lanecheck.console.progress import Progress
-    from verify.kernel.check import BUDGET, check
-    from verify.kernel.claims.claim_file import located, read_claim
-    from verify.kernel.ptx.source import PtxError
-    from verify.kernel.verdict import case
-    from verify.report import Report
+    from verify.kernel.check import BUDGET
+    from verify.kernel.report import verify_kernel
 
-    words, again = "", f"python -m verify.kernel {options.kernel} --claim {options.claim}"
     if "::" in options.kernel:
-        from verify.kernel.claims.compiled import compiled
-
         arguments.check_execution(options.allow_exec)
-        ptx, claim, words = compiled(options.kernel, options.claim, options.python)
-    else:
-        claim, ptx = read_claim(options.claim), _text(options.kernel)
-    with located(options.claim), Progress(1, "kernel", options.quiet) as shown:
+    with Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
-        try:
-            outcomes = check(
-                ptx, claim, seed=options.seed, budget=options.budget or BUDGET, strict=options.strict,
-                ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
-            )  # fmt: skip
-        except PtxError as error:
-            place = f"{options.kernel}, its PTX, line " if words else f"{options.kernel}:"
-            raise UsageError(f"{place}{error.line}: {error.problem}") from error
-    file = options.kernel.partition("::")[0]
-    found = (case(one, claim.text, options.strict, f"{again} --seed {one.seed}", file, words) for one in outcomes)
-    return Report(tuple(found))
-
-
-def _text(name: str) -> str:
-    """The text of a PTX file; raises UsageError in one line."""
-    try:
-        path = Path(name)
-        if path.stat().st_size > MAX_BYTES:
-            raise UsageError(f"{name}: a PTX file has at most {MAX_BYTES >> 20} MiB")
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
-    except (UnicodeDecodeError, ValueError) as error:
-        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
+        return verify_kernel(
+            options.kernel, options.claim,
+            seed=options.seed, budget=options.budget or BUDGET, strict=options.strict, python=options.python,
+            ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
+        )  # fmt: skip

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report on a compiled kernel: what the command prints, as a function of Python."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from verify.core.errors import UsageError
+from verify.kernel.check import BUDGET, Outcome, check
+from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.claim_file import located, read_claim
+from verify.kernel.claims.compiled import compiled
+from verify.kernel.ptx.source import PtxError
+from verify.kernel.verdict import case
+from verify.report import Report
+
+MAX_BYTES = 64 << 20
+
+
+def verify_kernel(
+    kernel: str | Path,
+    claim: str | Path | Mapping[str, Any],
+    *,
+    seed: int | None = None,
+    budget: int = BUDGET,
+    strict: bool = False,
+    python: str = sys.executable,
+    ticked: Callable[[int], None] = lambda steps: None,
+) -> Report:
+    """Return the verdicts on a compiled kernel, one case for each launch of its claim.
+
+    `kernel` is a PTX file, the text of one, or MODULE.py::FUNCTION of Triton, which the interpreter `python` compiles.
+    `claim` is a TOML file, or its table. `budget` bounds the instructions that are executed, `ticked` hears how many
+    were; `strict` refutes what breaks the letter of the ISA too.
+
+    >>> report = verify_kernel("examples/kernel/fragment.ptx", "examples/kernel/fragment.toml", seed=1)
+    >>> bool(report), report.cases[0].headline
+    (False, 'REFUTED')
+
+    Raises UsageError for a file that cannot be read, and SpecError for a claim that is none.
+    """
+    text = str(kernel)
+    name = "kernel" if "\n" in text else text
+    said = "claim" if isinstance(claim, Mapping) else str(claim)
+    words, again = "", f"python -m verify.kernel {name} --claim {said}"
+    if "::" in name:
+        ptx, found, words = compiled(name, _path(claim), python)
+    else:
+        found = claim_of(claim) if isinstance(claim, Mapping) else read_claim(claim)
+        ptx = text if "\n" in text else _text(text)
+    with nullcontext() if isinstance(claim, Mapping) else located(claim):
+        outcomes = _check(ptx, found, name, words, seed=seed, budget=budget, strict=strict, ticked=ticked)
+    file = name.partition("::")[0]
+    return Report(tuple(case(one, found.text, strict, f"{again} --seed {one.seed}", file, words) for one in outcomes))
+
+
+def _check(ptx: str, claim: Claim, name: str, words: str, **options: Any) -> list[Outcome]:
+    try:
+        return check(ptx, claim, **options)
+    except PtxError as error:
+        place = f"{name}, its PTX, line " if words else f"{name}:"
+        raise UsageError(f"{place}{error.line}: {error.problem}") from error
+
+
+def _path(claim: str | Path | Mapping[str, Any]) -> str:
+    if isinstance(claim, Mapping):
+        raise UsageError("a function that is compiled here needs its claim as a file, which says how it is compiled")
+    return str(claim)
+
+
+def _text(name: str) -> str:
+    """Return the text of a PTX file; raises UsageError in one line."""
+    try:
+        path = Path(name)
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{name}: a PTX file has at most {MAX_BYTES >> 20} MiB")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    except (UnicodeDecodeError, ValueError) as error:
+        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
