@@ -24,8 +24,7 @@ EPILOG = f"""example:
 HEAD = """# Findings
 
 What each finding means, and how to fix it. A code is the `property` of a verdict in JSON and the rule id in SARIF;
-`lanecheck explain CODE` prints what this page has on it. The page is made of the same texts: `lanecheck explain
---format markdown -o docs/findings.md` writes it.
+`lanecheck explain ownership` prints one section of this page, and `lanecheck explain --format markdown` the whole page.
 """
 
 
