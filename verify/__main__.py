@@ -39,12 +39,23 @@ COMMANDS = {
     "tiling": ("verify.tiling.command", "verify tiled MMAs: the owners of a CTA's tile, and the product"),
     "tilings": ("gpu_checks.tilings.command", "multiply on this GPU by kernels made from layouts"),
 }
-EXAMPLE = "lanecheck atom SM80_16x8x16"
+EXAMPLE = "lanecheck check SM80_16x8x16"
+
+
+# The verbs; then the commands of one kind of subject each; then two groups, whose name may stand before a command.
+VERBS = ("check", "show", "identify", "lock", "explain")
+OF_A_KIND = ("atom", "layout", "index", "tiling", "movement", "kernel", "scan", "foreign")
+GROUPS = {
+    "gpu": ("on this machine's GPU", ("probe", "banks", "order", "discover", "tilings", "export")),
+    "self": ("whether Lanecheck itself holds", ("atlas", "laws", "campaign", "mutate")),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command that the first argument names; returns its exit code."""
+    """Run the command that the first argument names, or the second of a group; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in GROUPS and words[1:2] and words[1] in GROUPS[words[0]][1]:
+        words = words[1:]
     if words and words[0] in COMMANDS:
         if line := installation.fault():
             return complain(line, Exit.USAGE)
@@ -55,14 +66,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _general(words: Sequence[str] | None) -> int:
     """Print the help or the version; UsageError for an unknown command."""
     if not words or words[0] in ("-h", "--help"):
-        listed = "\n".join(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())
-        usage = f"usage: lanecheck COMMAND …\n       lanecheck --version\n\n{listed}\n\nexample:\n  {EXAMPLE}\n\n"
-        write(f"{usage}`lanecheck COMMAND --help` has the rest.\n", None)
+        write(_help(), None)
         return Exit.OK if words else Exit.USAGE
+    if words[0] in GROUPS:
+        if words[1:] and words[1] not in ("-h", "--help"):
+            commands = GROUPS[words[0]][1]
+            raise UsageError(f"no command of {words[0]} is named {words[1]!r}{nearest(words[1], commands, 'command')}")
+        write(f"usage: lanecheck {words[0]} COMMAND …\n\n{_listed(*GROUPS[words[0]])}", None)
+        return Exit.OK if words[1:] else Exit.USAGE
     if words[0] == "--version":
         write(f"{installation.version()}\n", None)
         return Exit.OK
-    raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS), 'command')}")
+    raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], [*COMMANDS, *GROUPS], 'command')}")
+
+
+def _help() -> str:
+    """Return the map of the commands, the verbs first."""
+    head = (
+        "lanecheck: is every element in the right lane?\n\nusage: lanecheck COMMAND …\n       lanecheck --version\n\n"
+    )
+    groups = [_listed(f"lanecheck {name} …: {what}", names) for name, (what, names) in GROUPS.items()]
+    listed = "\n".join([_listed("", VERBS), _listed("of one kind of subject", OF_A_KIND), *groups])
+    return f"{head}{listed}\nexample:\n  {EXAMPLE}\n\n`lanecheck COMMAND --help` has the rest.\n"
+
+
+def _listed(title: str, names: Sequence[str]) -> str:
+    """Return commands with what they are for, under a title."""
+    lines = [f"  {name:<8} {COMMANDS[name][1]}" for name in names]
+    return "".join(f"{line}\n" for line in ([f"{title}:"] if title else []) + lines)
 
 
 def lanecheck() -> NoReturn:
