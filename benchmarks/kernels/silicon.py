@@ -30,6 +30,7 @@ from gpu_checks.tilings.runner import FACTORY
 from gpu_checks.worker import Worker
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.data.values import LIMITS
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 
@@ -115,10 +116,13 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
 
 
 def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
-    """Random integers so small that every sum is exact."""
-    source = np.random.default_rng(seed)
-    found = {array.name: source.integers(-2, 3, array.shape).astype(np.float64) for array in launch.arrays}
-    return {name: found[name] * (launch.array(name).places >= 0).reshape(found[name].shape) for name in found}
+    """Random integers so small that every sum is exact, of those that an array may hold."""
+    source, found = np.random.default_rng(seed), {}
+    for array in launch.arrays:
+        least, most = array.limits or LIMITS.get(array.kind) or (-2, 2)
+        numbers = np.clip(source.integers(-2, 3, array.shape), least, most).astype(np.float64)
+        found[array.name] = numbers * (array.places >= 0).reshape(array.shape)
+    return found
 
 
 # ---- edited kernels
