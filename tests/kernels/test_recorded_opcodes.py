@@ -29,6 +29,7 @@ from verify.kernel.instructions import handlers, integers
 # Classes in which some lanes of every form have no meaning, or differ under a guard (`test`); the others are compared.
 _PARTLY = frozenset(("atomic", "count_from", "dot", "extremum", "quotient", "function", "test"))
 WRITE = "if that is meant: python -m tests.kernels.recorded_opcodes --write"
+pytestmark = pytest.mark.xdist_group("recorded opcodes")  # all forms are interpreted once a run
 
 
 @pytest.fixture(scope="module")

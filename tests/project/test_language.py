@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("language")  # all modules are parsed once a run
+
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("lanecheck", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 LIMITS = tomllib.loads((Path(__file__).parent / "language.toml").read_text())
