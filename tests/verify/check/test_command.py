@@ -92,6 +92,6 @@ def test_it_verifies_and_refutes() -> None:
 
 
 def test_every_name_of_a_command_stays() -> None:
-    assert len(COMMANDS) == 22
+    assert len(COMMANDS) == 23
     for module, _ in COMMANDS.values():
         assert callable(import_module(module).main)
