@@ -11,7 +11,7 @@ VERIFIED atom: what knows the axis otherwise (an address, a scale, metadata, the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -68,20 +68,23 @@ def declared(subject: BoundAtom) -> Numbers:
     return {axis: order(text, extents[axis]) for axis, text in subject.mma.relabel.items()}
 
 
-def found(subject: BoundAtom) -> Numbers | None:
-    """The permutations by which A, B and C are the instruction's, without identities; None if there are none."""
-    points: dict[str, tuple[list[int], list[int]]] = {axis: ([], []) for axis in HOLDERS}
+def found(subject: BoundAtom, wrong: Collection[str] = ()) -> Numbers | None:
+    """Return the permutations by which A, B and C are the instruction's, without identities; None if there are none.
+
+    The operands that are `wrong` are looked at first: most often one of them shows that there are none.
+    """
+    of_label: dict[str, dict[int, int]] = {axis: {} for axis in HOLDERS}
     extents: dict[str, int] = {}
-    for name in "ABC":
+    for name in sorted("ABC", key=lambda name: name not in wrong):
         part = next((part for part in subject.parts if part.name == name), None)
         if part is None or not part.well_formed or len(part.formulas) != 1 or part.domain != subject.expected(part):
             return None
         extents |= zip(part.axes, part.extent, strict=True)
         for mine, theirs in _points(subject, part):
             for axis, label, number in zip(part.axes, mine, theirs, strict=True):
-                points[axis][0].append(label)
-                points[axis][1].append(number)
-    numbers = {axis: permutation(*points[axis], extents[axis]) for axis in HOLDERS}
+                if of_label[axis].setdefault(label, number) != number:
+                    return None
+    numbers = {axis: permutation(list(of), list(of.values()), extents[axis]) for axis, of in of_label.items()}
     moved = {axis: one for axis, one in numbers.items() if one is not None and not is_identity(one)}
     return moved if moved and None not in numbers.values() else None
 
@@ -119,7 +122,7 @@ def reported(
         return verdicts
     if any(verdict.claim.prop.key not in EXPLAINED or verdict.contradiction for verdict in refuted):
         return verdicts
-    numbers = found(subject)
+    numbers = found(subject, {part.replace("D", "C") for part in operands})
     if numbers is None or any(found(view) != numbers for view in subject.others) or any(broken(subject, numbers)):
         return verdicts
     if any(verdict.claim.prop.key == "equals_absolute" for verdict in refuted):

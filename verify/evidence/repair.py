@@ -49,7 +49,8 @@ def _difference(given: Layout | None, right: Layout) -> str:
     """Return in words by how little a layout differs from the right one, modes of extent 1 left out.
 
     >>> right = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
-    >>> _difference(Layout.parse("((4,8),(4,2,1)):((32,1),(16,8,9))"), right), _difference(Layout.parse("4:1"), right)
+    >>> given, unlike = Layout.parse("((4,8),(4,2,1)):((32,1),(16,8,9))"), Layout.parse("(4,1):(1,0)")
+    >>> _difference(given, right), _difference(unlike, right)
     ('one extent', "the ISA's layout")
     """
     mine, its = ([[*modes(*half)] for half in halves(one)] if one else [] for one in (given, right))

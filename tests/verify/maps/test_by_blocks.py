@@ -91,7 +91,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copies: int) -> None:
     kept, *others = ways(*on_tile)
     for other in others:
@@ -102,7 +102,7 @@ def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copi
 
 
 @given(st.one_of(st.tuples(swizzled(), swizzled()), st.tuples(coordinated(), coordinated())), st.sampled_from([1, 2]))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
     axes = 2 if isinstance(pair[0], Layout) else axes
     (kept, *computed), (other, *others) = (ways(one, (5,) * axes) for one in pair)

@@ -131,5 +131,5 @@ def test_changed_tables_end_in_a_map_or_a_line() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_changed_tables_end_in_a_map_or_a_line() -> None:
-    assert fuzzed(100_000, 1) > 1000
+def test_many_changed_tables_end_in_a_map_or_a_line() -> None:
+    assert fuzzed(30_000, 1) > 300
