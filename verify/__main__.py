@@ -72,7 +72,7 @@ def _general(words: Sequence[str] | None) -> int:
         if words[1:] and words[1] not in ("-h", "--help"):
             commands = GROUPS[words[0]][1]
             raise UsageError(f"no command of {words[0]} is named {words[1]!r}{nearest(words[1], commands, 'command')}")
-        write(f"usage: lanecheck {words[0]} COMMAND …\n\n{_listed(*GROUPS[words[0]])}", None)
+        write(f"usage: lanecheck {words[0]} COMMAND …\n\n{_list_commands(*GROUPS[words[0]])}", None)
         return Exit.OK if words[1:] else Exit.USAGE
     if words[0] == "--version":
         write(f"{installation.version()}\n", None)
@@ -85,12 +85,12 @@ def _help() -> str:
     head = (
         "lanecheck: is every element in the right lane?\n\nusage: lanecheck COMMAND …\n       lanecheck --version\n\n"
     )
-    groups = [_listed(f"lanecheck {name} …: {what}", names) for name, (what, names) in GROUPS.items()]
-    listed = "\n".join([_listed("", VERBS), _listed("of one kind of subject", OF_A_KIND), *groups])
+    groups = [_list_commands(f"lanecheck {name} …: {what}", names) for name, (what, names) in GROUPS.items()]
+    listed = "\n".join([_list_commands("", VERBS), _list_commands("of one kind of subject", OF_A_KIND), *groups])
     return f"{head}{listed}\nexample:\n  {EXAMPLE}\n\n`lanecheck COMMAND --help` has the rest.\n"
 
 
-def _listed(title: str, names: Sequence[str]) -> str:
+def _list_commands(title: str, names: Sequence[str]) -> str:
     """Return commands with what they are for, under a title."""
     lines = [f"  {name:<8} {COMMANDS[name][1]}" for name in names]
     return "".join(f"{line}\n" for line in ([f"{title}:"] if title else []) + lines)

@@ -7,11 +7,12 @@ import os
 import re
 from argparse import Namespace
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import isa_tables
 from layouts.atoms import AtomFileError
 from layouts.atoms.document import read
 from verify.atom.kind import ATOM
@@ -48,12 +49,13 @@ def _draw_instruction(text: str, options: Namespace) -> Picture:
 
 def _atoms_of(what: Sequence[str]) -> Sequence[str]:
     """Return the shipped atoms that issue the instructions of mnemonics, or of short names such as `ldmatrix.x4`."""
-    import isa_tables
-
+    known = frozenset(isa_tables.mnemonics("*"))
     every: dict[str, None] = {}
     for text in what:
-        meant = {*isa_tables.expand(text)} or {text}
-        found = [name for name, atom in with_shipped({}).items() if meant & {*(atom.ptx or ())}]
+        whole = _spell_as_tables(text, known)  # of no short name: what has more words is another instruction
+        meant = {whole} if whole in known else {*isa_tables.expand(text)}
+        atoms = with_shipped({}).items()
+        found = [name for name, atom in atoms if any(_spell_as_tables(one, known) in meant for one in atom.ptx or ())]
         if not found:
             try:
                 isa_tables.instruction(text)
@@ -62,6 +64,13 @@ def _atoms_of(what: Sequence[str]) -> Sequence[str]:
             raise UsageError(f"no atom issues {text}: `lanecheck show` draws the instruction")
         every |= dict.fromkeys(found)
     return list(every)
+
+
+def _spell_as_tables(mnemonic: str, known: Collection[str]) -> str:
+    """Return a mnemonic with its words in the order of the ISA tables; one that the ISA lacks as it is."""
+    with suppress(isa_tables.IsaError):
+        return mnemonic if mnemonic in known else isa_tables.instruction(mnemonic).signature.mnemonic
+    return mnemonic
 
 
 INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compared with, so its atoms are verified

@@ -32,6 +32,7 @@ CASES = [
      ["examples/kernel/fragment.ptx", "--claim", "examples/kernel/fragment.toml", "--strict"]),
     ("kernel", ["tests/cases.py::each", "--claim", "gemm.toml"], None),
     ("atom", ["movmatrix.trans", "-q"], ["SM75_U32x1_MOVM_T", "-q"]),
+    ("atom", ["ldmatrix.sync.aligned.m8n8.x4.shared.b16"], ["SM75_U32x4_LDSM_N"]),
     ("scan", ["examples", "--only", "x"], None),
     ("laws", ["DIVEQ"], None),
     ("foreign", ["tinygrad", "--python", "python3"], None),
