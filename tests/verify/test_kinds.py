@@ -153,4 +153,4 @@ def test_verdicts_are_joined_by_a_run_but_where_a_claim_comes_with_its_evidence(
     texts = {path.relative_to(home).as_posix(): path.read_text(encoding="utf-8") for path in home.rglob("*.py")}
     joining = {name for name, text in texts.items() if "join(claim" in text or "join(Claim" in text}
     inside = {"core/verdict.py", "evidence/run.py"}
-    assert joining - inside == {"foreign/checker.py", "kernel/verdict.py", "lock/properties.py", "scan/checker.py"}
+    assert joining - inside == {"foreign/checker.py", "lock/properties.py", "scan/checker.py"}

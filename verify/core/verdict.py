@@ -80,6 +80,7 @@ class Property:
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Statement] = lambda subject, operand: Statement("", "")  # the claim about one unit
     applies: Callable[[Any, Any], bool] = lambda subject, operand: True  # whether it is claimed of a unit at all
+    place: Callable[[Any, Any], Place | None] = lambda subject, operand: None  # where what it is about is written
     isa: CheckFunction | None = None  # the evidence of the ISA tables' formulas, or of counting
     proof: CheckFunction | None = None  # the evidence of the solver
     gpu: CheckFunction | None = None  # the evidence of GPUs, recorded or live

@@ -131,8 +131,10 @@ class Run:
                 verdicts.append(self.verdict(row, subject, operand, verdicts))
 
     def verdict(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> Verdict:
-        """The verdict on the claim of one property about one unit."""
-        return join(claim_of(row, subject, operand), self.evidence(row, subject, operand, before))
+        """Return the verdict on the claim of one property about one unit: the one place where evidence is joined."""
+        found = join(claim_of(row, subject, operand), self.evidence(row, subject, operand, before))
+        place = row.place(subject, operand)
+        return found if place is None else found._replace(place=place)
 
     def _add_shared(
         self, key: tuple[Sequence[Property], Hashable], subject: Any, operand: Any, verdicts: list[Verdict]

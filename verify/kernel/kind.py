@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from verify.core.errors import UsageError
-from verify.kind import SURE, Kind, Recognition
+from verify.kind import SURE, Kind, PropertyTable, Recognition
 
 FUNCTION = re.compile(r".+\.py::\w+")
 OF_CLAIMS = frozenset({"claim", "arrays", "params", "grid", "block"})  # keys at the top of a claim's file
@@ -33,6 +33,13 @@ def arguments(what: Sequence[str]) -> Sequence[str]:
     return [*kernels, *(word for claim in claims for word in ("--claim", claim))]
 
 
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of kernels."""
+    from verify.kernel import verdict
+
+    return (PropertyTable("kernel.md", verdict.KERNEL, verdict.PROPERTIES),)
+
+
 KERNEL: Kind[Any] = Kind(
     name="kernel",
     one="a kernel",
@@ -42,4 +49,5 @@ KERNEL: Kind[Any] = Kind(
     spelled=recognize_function,
     suffixes=(".ptx",),
     document=is_claim,
+    tables=tables,
 )

@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isa_tables.targets import known_targets
 from verify.core.verdict import (
     Check,
-    Claim,
     Counterexample,
     Evidence,
     Place,
     Property,
+    Statement,
     Status,
-    Verdict,
     WrongProduct,
-    join,
 )
+from verify.evidence.run import Run
 from verify.kernel.check import Outcome
 from verify.kernel.explain import CAUSE
 from verify.kernel.state.findings import GUARD_LOST, WARNINGS, Finding, Severity, folded
@@ -29,21 +29,22 @@ from verify.report import Case
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
 
+KERNEL = "kernel"  # the sort of subject, in `Property.says`
 LISTED = 8  # findings of one claim that are printed
-PROPERTIES: tuple[tuple[str, str, tuple[Severity, ...]], ...] = (
-    ("values", "{claim}", (Severity.VALUE, Severity.UNKNOWN)),
-    ("memory", "every access lies in its array, is aligned, and reads what was written", (Severity.MEMORY,)),
-    ("order", "no two accesses race", (Severity.RACE,)),
-    ("progress", "every thread comes to its end", (Severity.STUCK,)),
-    ("precision", "a value is narrowed only where the claim allows it", (Severity.PRECISION,)),
-    ("letter", "the rules of the ISA's text are kept", (Severity.LETTER, Severity.EQUAL)),
-)
+SEVERITIES: Mapping[str, tuple[Severity, ...]] = {  # of the findings that are evidence on a property
+    "values": (Severity.VALUE, Severity.UNKNOWN),
+    "memory": (Severity.MEMORY,),
+    "order": (Severity.RACE,),
+    "progress": (Severity.STUCK,),
+    "precision": (Severity.PRECISION,),
+    "letter": (Severity.LETTER, Severity.EQUAL),
+}
 
 
 # An undefined access, a race or a deadlock makes the run that was interpreted one of several: until these three are
 # confirmed, nothing else is known of the others. A narrowing is looked for in right elements alone.
 EXECUTION = frozenset({"memory", "order", "progress"})
-PREMISES = {key: EXECUTION | ({"values"} if key == "precision" else set()) for key, _, _ in PROPERTIES}
+PREMISES = {key: EXECUTION | ({"values"} if key == "precision" else set()) for key in SEVERITIES}
 
 # (kind, section) of a finding -> the probe of `gpu_checks.order` that leaves out what it asks for
 PROBES = {
@@ -53,48 +54,69 @@ PROBES = {
 }
 
 
-def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
-    """The case of an outcome; `text` is the claim, `replay` the command that finds it again, `file` has the kernel.
+@dataclass(frozen=True)
+class JudgedKernel:
+    """A kernel after one launch of it was interpreted: the subject that its properties are about."""
 
-    `compiled` says how the kernel was compiled, where it was here from a function in `file`.
+    outcome: Outcome  # of the launch
+    text: str  # of the claim
+    strict: bool  # whether what breaks the letter of the ISA is refuted
+    replay: str  # the command that finds a counterexample again
+    file: str = ""  # which has the kernel, or the function that was compiled
+    compiled: str = ""  # how it was compiled, if it was here
+
+    @property
+    def name(self) -> str:
+        """Return the kernel's name with the sizes of the launch."""
+        return self.outcome.kernel + "".join(f" {key}={value}" for key, value in self.outcome.sizes.items())
+
+    def of(self, key: str) -> list[Finding]:
+        """Return the findings that are evidence on a property, in the order of time."""
+        return [one for one in self.outcome.findings if one.severity in SEVERITIES[key]]
+
+    @cached_property
+    def evidence(self) -> Mapping[str, Evidence]:
+        """Return the evidence on each property: UNCHECKED where it confirms but rests on a premise that doesn't."""
+        found = {key: _evidence(self, key) for key in SEVERITIES}
+        return _withhold(_withhold(found, EXECUTION), {"values"})
+
+
+def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
+    """Return the case of an outcome; `text` is the claim, `replay` the command that finds it again.
+
+    `file` has the kernel, and `compiled` says how it was compiled, if it was here from a function in `file`.
     """
-    name = outcome.kernel + "".join(f" {key}={value}" for key, value in outcome.sizes.items())
-    ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
-    verdicts: list[Verdict] = []
-    when: dict[str, int] = {}  # property -> the place of its first finding in the order of time
-    for key, words, severities in PROPERTIES:
-        claim = Claim(name, "", Property(key, scope="operation"), words.format(claim=text))
-        found = [one for one in outcome.findings if one.severity in severities]
-        verdict = join(claim, [_evidence(outcome, key, found, ended, strict, replay)])
-        verdicts.append(verdict._replace(place=_place(file, found, bool(compiled))))
-        if verdict.status is Status.REFUTED:
-            when[key] = outcome.findings.index(found[0])
-    verdicts = _withhold(_withhold(verdicts, EXECUTION), {"values"})
-    verdicts.sort(key=lambda one: when.get(one.claim.prop.key, len(outcome.findings)))  # the first cause first
+    judged = JudgedKernel(outcome, text, strict, replay, file, compiled)
+    verdicts = KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged)
+    first = {
+        key: outcome.findings.index(judged.of(key)[0]) for key, one in judged.evidence.items() if one.status.refuted
+    }
+    # the first cause first
+    verdicts.sort(key=lambda one: first.get(one.claim.prop.key, len(outcome.findings)))
     notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
         text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
     )
     return Case(
-        name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
-        picture=partial(_drawn, name, wrong), drawn_by=f"{replay} --format html",
+        judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
+        picture=partial(_drawn, judged.name, wrong), drawn_by=f"{replay} --format html",
     )  # fmt: skip
 
 
-def _withhold(verdicts: Sequence[Verdict], premises: Iterable[str]) -> list[Verdict]:
-    """Return the verdicts with UNCHECKED for each PROVED one that rests on a premise that is not confirmed."""
-    status = {one.claim.prop.key: one.status for one in verdicts if one.claim.prop.key in premises}
-    return [_rest_on(one, {key: found for key, found in status.items() if not found.confirmed}) for one in verdicts]
+def _withhold(found: Mapping[str, Evidence], premises: Iterable[str]) -> dict[str, Evidence]:
+    """Return the evidence, UNCHECKED where it confirms but rests on a premise that is not confirmed."""
+    open_ = {key: found[key].status for key in SEVERITIES if key in premises and not found[key].status.confirmed}
+    return {
+        key: _rest_on(one, {name: open_[name] for name in open_ if name in PREMISES[key] - {key}})
+        for key, one in found.items()
+    }
 
 
-def _rest_on(verdict: Verdict, open_: Mapping[str, Status]) -> Verdict:
-    key = verdict.claim.prop.key
-    rests = [f"{name} is {status}" for name, status in open_.items() if name in PREMISES[key] - {key}]
-    if not rests or not verdict.status.confirmed:
-        return verdict
-    why = f"its premise is not verified: {', '.join(rests)}"
-    evidence = [one._replace(status=Status.UNCHECKED, reason=why) for one in verdict.evidence]
-    return join(verdict.claim, evidence)._replace(place=verdict.place)
+def _rest_on(evidence: Evidence, open_: Mapping[str, Status]) -> Evidence:
+    if not open_ or not evidence.status.confirmed:
+        return evidence
+    why = f"its premise is not verified: {', '.join(f'{name} is {status}' for name, status in open_.items())}"
+    return evidence._replace(status=Status.UNCHECKED, reason=why)
 
 
 def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
@@ -107,32 +129,32 @@ def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
     return of_product(name, wrong, window=window)
 
 
-def _place(file: str, found: Sequence[Finding], compiled: bool) -> Place | None:
-    """Where the first finding is that has a line: in the PTX, or in the source that was compiled."""
+def _place(judged: JudgedKernel, found: Sequence[Finding]) -> Place | None:
+    """Return where the first finding is that has a line: in the PTX, or in the source that was compiled."""
     for one in sorted(found, key=lambda one: one.kind != CAUSE):
         name, _, line = one.source.rpartition(":")
-        if compiled and name == Path(file).name:
-            return Place(file, int(line))
-        if one.line and file and not compiled:
-            return Place(file, one.line)
+        if judged.compiled and name == Path(judged.file).name:
+            return Place(judged.file, int(line))
+        if one.line and judged.file and not judged.compiled:
+            return Place(judged.file, one.line)
     return None
 
 
-def _evidence(
-    outcome: Outcome, key: str, found: Sequence[Finding], ended: Finding | None, strict: bool,
-    replay: str,
-) -> Evidence:  # fmt: skip
+def _evidence(judged: JudgedKernel, key: str) -> Evidence:
+    """Return what the findings are evidence of, whatever they rest on."""
+    outcome, found = judged.outcome, judged.of(key)
+    ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
     method = "every thread interpreted"
     if key == "values":
         method = f"every thread interpreted on unknowns; a wrong element unnoticed: below {outcome.bound:.0e}"
     certain = folded(one for one in found if one.severity is not Severity.UNKNOWN)
-    if key == "letter" and certain and not strict:
+    if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
         rest = tuple(said(one) for one in certain[1:LISTED])
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
-        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=replay)
+        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay)
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
         listed = [said(one) for one in folded(outcome.findings) if one.severity is Severity.UNKNOWN]
@@ -213,3 +235,34 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     letters = [one for one in folded(outcome.findings) if one.severity in WARNINGS]
     notes += [f"warning  {said(one)}" for one in letters[:LISTED] if not strict]
     return tuple(notes)
+
+
+def _row(key: str, words: str, states: str = "") -> Property:
+    """Return the row of a property: `words` are in the docs, `states` in a report."""
+    return Property(
+        key,
+        scope="operation",
+        says={KERNEL: words},
+        states=lambda judged, _: Statement("", states.format(claim=judged.text) or words),
+        place=lambda judged, _: _place(judged, judged.of(key)),
+        isa=lambda _, judged, __: [judged.evidence[key]],
+        how=("every thread interpreted", "", ""),
+    )
+
+
+PROPERTIES = (
+    _row("values", "every element of the output is what the claim says", "{claim}"),
+    _row("memory", "every access lies in its array, is aligned, and reads what was written"),
+    _row("order", "no two accesses race"),
+    _row("progress", "every thread comes to its end"),
+    _row("precision", "a value is narrowed only where the claim allows it"),
+    _row("letter", "the rules of the ISA's text are kept"),
+)
+
+
+class KernelChecker(Run):
+    """One run over the properties of kernels, whose evidence is their interpretation."""
+
+    def units(self, subject: JudgedKernel, scope: str) -> Sequence[None]:
+        """Return the only unit: the launch."""
+        return (None,)
