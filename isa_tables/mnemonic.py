@@ -21,13 +21,13 @@ _OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp", "as
 
 
 class Said(NamedTuple):
-    """The parts of a mnemonic: shape, layouts and types in their order, and flags, whose order means nothing.
+    """The parts of a mnemonic: shape, layouts and types, each in their order, and flags, whose order means nothing.
 
     Two mnemonics name the same instruction exactly when their `Said` are equal.
     """
 
     head: str  # mma, wgmma, tcgen05, ldmatrix, ...
-    ordered: tuple[str, ...]  # shape, layouts and types
+    ordered: tuple[str, ...]  # shape, then layouts, then types
     flags: tuple[str, ...]  # sorted, with repetitions: a flag given twice is another mnemonic
 
     @property
@@ -75,7 +75,8 @@ def _qualifiers(flags: tuple[str, ...]) -> frozenset[str]:
 def said(mnemonic: str) -> Said:
     """The parts of a mnemonic; of a text that is no mnemonic, parts that equal no instruction's."""
     head, *tokens = mnemonic.split(".")
-    ordered = tuple(token for token in tokens if _has_place(token))
+    # ptxas lets shape, layouts and types interleave; only two layouts, or two types, keep their order.
+    ordered = tuple(sorted(filter(_has_place, tokens), key=_rank))
     return Said(head, ordered, tuple(sorted(token for token in tokens if not _has_place(token))))
 
 
@@ -86,6 +87,11 @@ def is_shape(token: str) -> bool:
     (True, True, False)
     """
     return _SHAPE.fullmatch(token) is not None
+
+
+def _rank(token: str) -> int:
+    """Return 0 for a shape, 1 for a layout, 2 for a type."""
+    return 0 if is_shape(token) else 1 if token in _LAYOUTS else 2
 
 
 @lru_cache(maxsize=1024)

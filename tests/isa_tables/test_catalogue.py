@@ -175,7 +175,6 @@ def test_the_order_of_qualifiers_does_not_matter(wanted: str, same: str) -> None
         ("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", F16),
         ("mma.sync.m16n8k16.row.col.f32.f16.f16.f32", F16),
         ("mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32", F16),
-        ("mma.sync.aligned.row.col.m16n8k16.f32.f16.f16.f32", F16),
         ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ", F16),
         ("mma.sync.aligned..m16n8k16.row.col.f32.f16.f16.f32", F16),
         ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32", "m8n8k4"),

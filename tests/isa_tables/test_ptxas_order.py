@@ -13,7 +13,8 @@ import pytest
 
 from isa_tables import NotInIsa, TableError, UnknownInstruction, mnemonics, runs_on
 from isa_tables.assembler import FILE, assembler, find_beyond, find_misplaced, name_of, read
-from isa_tables.mnemonic import said
+from isa_tables.mnemonic import is_shape, said
+from isa_tables.schema import WIDTH
 from isa_tables.signature import Signature, signature
 from tests.isa_tables.test_ptxas import kernel, release
 
@@ -49,6 +50,7 @@ def test_an_order_that_ptxas_rejects_is_not_in_the_isa(mnemonic: str) -> None:
         "mma.aligned.sync.m16n8k16.row.col.f32.f16.f16.f32",  # ptxas takes it, though the ISA writes .sync first
         "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e3m2.f32",  # as CUTLASS writes it
         "tcgen05.mma.kind::tf32.cta_group::2",
+        "mma.sync.aligned.row.m16n8k16.f32.col.f16.f16.f32",  # shape, layouts and types interleave
     ],
 )
 def test_an_order_that_ptxas_takes_is_the_same_instruction(mnemonic: str) -> None:
@@ -102,18 +104,20 @@ def represented() -> Iterator[tuple[Signature, str]]:
 
 
 def shuffled(mnemonic: str, dice: random.Random) -> str:
-    """The mnemonic with its words in another order that has the same shape, layouts and types."""
+    """Return the mnemonic with its words in another order; layouts keep theirs, and so do types."""
     head, *words = mnemonic.split(".")
-    ordered = iter(said(mnemonic).ordered)
     dice.shuffle(words)
-    places = list(said(".".join([head, *words])).ordered)
-    mixed = []
-    for word in words:
-        has_place = word in places
-        if has_place:
-            places.remove(word)
-        mixed.append(next(ordered) if has_place else word)
-    return ".".join([head, *mixed])
+    groups: dict[str, list[str]] = {}
+    for word in said(mnemonic).ordered:
+        groups.setdefault(group(word), []).append(word)
+    return ".".join([head, *(groups[group(word)].pop(0) if group(word) in groups else word for word in words)])
+
+
+def group(word: str) -> str:
+    """Return "shape", "layout" or "type" for a word that keeps an order with others of its group, else the word."""
+    if is_shape(word):
+        return "shape"
+    return "layout" if word in ("row", "col") else "type" if word in WIDTH else word
 
 
 def rejected(kernels: Sequence[str], target: str, folder: Path) -> set[int]:

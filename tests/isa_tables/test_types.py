@@ -43,7 +43,7 @@ def test_types_of_scale_factors_are_beside_each_combination() -> None:
 
 def test_a_mnemonic_with_types_has_one_combination() -> None:
     every = [name for name in mnemonics("*") if not name.startswith("tcgen05.mma")]
-    assert len(every) > 2500
+    assert len(every) > 2400
     for name in every[::17]:
         found = signature(name)
         assert found.types == ({operand: part.type for operand, part in found.operands.items()},)
