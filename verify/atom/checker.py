@@ -111,20 +111,17 @@ class AtomChecker(Run):
             return [*subject.parts, *absent]
         return subject.named or (None,) if scope == Scope.INSTRUCTION else (None,)
 
-    def evidence(
-        self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict] = ()
-    ) -> list[Evidence]:
-        """The evidence for each view of the atom, and why some instructions could not be compared."""
-        evidence = super().evidence
+    def find(self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict]) -> list[Evidence]:
+        """Return the evidence for each view of the atom."""
+        find = super().find
         if row.scope == Scope.INSTRUCTION:
-            return evidence(row, subject, operand, before)
+            return find(row, subject, operand, before)
 
         def of_view(view: BoundAtom) -> list[Evidence]:
             own = operand and next((part for part in view.parts if part.name == operand.name), operand)
-            return evidence(row, view, own, before)
+            return find(row, view, own, before)
 
-        found = of_each(subject, of_view)
-        return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
+        return of_each(subject, of_view)
 
 
 class Shown(TypedDict):

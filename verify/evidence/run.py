@@ -153,7 +153,12 @@ class Run:
         self._alike[key] = first, tuple(verdicts[start:]) if name != first else kept
 
     def evidence(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
-        """The evidence of every requested check, or why a property cannot be checked."""
+        """Return the evidence of every requested check, and why some of what the claim is about was not compared."""
+        gaps = row.gaps(subject, operand)
+        return [*self.find(row, subject, operand, before), *(e for why in gaps for e in self.no_evidence(row, why))]
+
+    def find(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict]) -> list[Evidence]:
+        """Return the evidence of every requested check, or why a property cannot be checked."""
         for need in row.needs:
             if why := need(subject, operand, before):
                 return self.no_evidence(row, why)

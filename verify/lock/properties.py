@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from verify.core.verdict import Check, Claim, Counterexample, Property, Scope, Verdict, finding, join
+from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Statement, finding, replayed
+from verify.evidence.run import Run
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
 from verify.maps import findings
@@ -15,8 +17,57 @@ from verify.maps.changes import change
 from verify.maps.fragment_map import FragmentMap
 from verify.report import Alone, Case
 
-LOCKED = Property("locked", scope=Scope.OPERAND, how=("by enumeration", "", ""), required=frozenset({Check.ISA}))
-LISTED = Property("listed", how=("by its name", "", ""), required=frozenset({Check.ISA}))
+LOCK = "lock"  # the sort of subject, in `Property.says`
+
+
+class ComparedPart(NamedTuple):
+    """What a subject is in one respect, now and in the lock."""
+
+    part: str  # an operand, or a key of what isn't a function; "" for whether the subject is in both
+    wrong: Counterexample | None  # how the two differ
+    points: int = 1  # that were compared
+
+
+@dataclass(frozen=True)
+class ComparedSubject:
+    """A subject of a file or of a lock, with each of its parts in both."""
+
+    name: str
+    file: str
+    lock: str
+    parts: tuple[ComparedPart, ...]
+
+
+def _compare(_: Run, __: ComparedSubject, compared: ComparedPart) -> list[Evidence]:
+    return [finding(Check.ISA, compared.wrong, findings.METHOD, compared.points, "plain integers")]
+
+
+LOCKED = Property(
+    "locked",
+    scope=Scope.OPERAND,
+    says={LOCK: "each function is the one that was reviewed"},
+    states=lambda subject, compared: Statement(compared.part, f"is as {subject.lock} has it"),
+    isa=_compare,
+    how=("by enumeration", "", ""),
+    required=frozenset({Check.ISA}),
+)
+LISTED = Property(
+    "listed",
+    says={LOCK: "the subject is in its file and in the lock"},
+    states=lambda subject, _: Statement("", f"is in {subject.file} and in {subject.lock}"),
+    isa=_compare,
+    how=("by its name", "", ""),
+    required=frozenset({Check.ISA}),
+)
+PROPERTIES = (LISTED, LOCKED)
+
+
+class LockChecker(Run):
+    """One run over the properties of what a lock keeps."""
+
+    def units(self, subject: ComparedSubject, scope: str) -> Sequence[ComparedPart]:
+        """Return the parts that have a function; or, for the whole, whether the subject is in both."""
+        return [one for one in subject.parts if bool(one.part) == (scope == Scope.OPERAND)]
 
 
 @dataclass(frozen=True)
@@ -47,33 +98,27 @@ class Comparison:
         return found + [(one, self._listed(one, "missing: only the lock has it")) for one in gone]
 
     def _listed(self, one: Subject | Locked, how: str) -> Case:
-        return Case(one.name, (self._verdict(one, "", Counterexample({}, how)),))
+        return self._case(one, [ComparedPart("", Counterexample({}, how))])
 
     def _compared(self, now: Subject, locked: Locked) -> Case:
-        verdicts = []
+        parts = []
         for key in dict.fromkeys((*locked.says, *now.says)):
             was, is_ = (one.says.get(key, "nothing") for one in (locked, now))
-            wrong = None if was == is_ else Counterexample({}, f"was {was}, now {is_}")
-            verdicts.append(self._verdict(now, key, wrong))
+            parts.append(ComparedPart(key, None if was == is_ else Counterexample({}, f"was {was}, now {is_}")))
         for operand in dict.fromkeys((*locked.maps, *now.maps)):
             old, new = locked.maps.get(operand), now.maps.get(operand)
             if old is None or new is None:
-                verdicts.append(self._verdict(now, operand, Counterexample({}, "added" if old is None else "missing")))
+                parts.append(ComparedPart(operand, Counterexample({}, "added" if old is None else "missing")))
             else:
-                verdicts.append(self._verdict(now, operand, _difference(old, new, self.points), len(new)))
-        return Case(now.name, tuple(verdicts), alone=Alone(f"as {self.lock} has it", "the lock"))
+                parts.append(ComparedPart(operand, _difference(old, new, self.points), len(new)))
+        return replace(self._case(now, parts), alone=Alone(f"as {self.lock} has it", "the lock"))
 
-    def _verdict(self, one: Subject | Locked, part: str, wrong: Counterexample | None, points: int = 1) -> Verdict:
-        """The verdict on a part, or on whether the subject is in both."""
-        if part:
-            claim = Claim(one.name, part, LOCKED, f"is as {self.lock} has it")
-        else:
-            claim = Claim(one.name, "", LISTED, f"is in {one.file} and in {self.lock}")
-        found = join(claim, [finding(Check.ISA, wrong, findings.METHOD, points, "plain integers")])
-        if wrong is None or found.counterexample is None:
-            return found
+    def _case(self, one: Subject | Locked, parts: Sequence[ComparedPart]) -> Case:
+        """Return the case of a subject with these parts."""
+        compared = ComparedSubject(one.name, one.file, self.lock, tuple(parts))
         replay = shlex.join(["python", "-m", "verify.lock", "--check", "--lock", self.lock])
-        return found._replace(counterexample=found.counterexample._replace(replay=replay))
+        found = LockChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, compared)
+        return Case(one.name, tuple(replayed(verdict, lambda: replay) for verdict in found))
 
 
 def _alike(locked: Locked, now: Subject) -> bool:
