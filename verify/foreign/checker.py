@@ -8,7 +8,7 @@ map that could not be loaded is UNCHECKED, with the reason.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,18 +16,18 @@ from verify.core.errors import SpecError
 from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
-    Claim,
     Counterexample,
     Evidence,
     Property,
     Proposal,
     Scope,
+    Statement,
     Status,
     Verdict,
     finding,
-    join,
     unchecked,
 )
+from verify.evidence.run import Run
 from verify.index import bind
 from verify.index.properties import EQUALS, drawn, operand_verdicts
 from verify.index.repair import expressions, listed
@@ -42,13 +42,47 @@ from verify.report import Alone, Case
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
 
+FOREIGN = "foreign"  # the sort of subject, in `Property.says`
+
+
+@dataclass(frozen=True)
+class ProjectMap:
+    """A map of a project, or what is said of one that could not be loaded."""
+
+    name: str
+    operand: str
+    uncompared: str = ""  # why it is compared with no instruction; empty if it is
+    forward: FragmentMap | None = None
+    inverse: FragmentMap | None = None  # the project's own
+
+
+UNCOMPARED = replace(  # of a map that is compared, `operand_verdicts` has the verdict
+    EQUALS,
+    says={FOREIGN: "for every lane and value the element is the ISA's, as of [your own map](maps.md)"},
+    states=lambda one, _: Statement(one.operand, "equals the ISA"),
+    applies=lambda one, _: bool(one.uncompared),
+    isa=lambda _, one, __: [unchecked(Check.ISA, one.uncompared)],
+)
 OWN_INVERSE = Property(
     "own_inverse",
     Scope.OPERAND,
-    says={"foreign": "the project's own inverse function leads to a lane and value that have the element"},
+    says={FOREIGN: "the project's own inverse function leads to a lane and value that have the element"},
+    states=lambda one, _: Statement(one.operand, "is undone by the project's own inverse"),
+    applies=lambda one, _: one.inverse is not None,
+    isa=lambda _, one, __: [_compared(one.forward, one.inverse)],
     how=("by enumeration", "", ""),
 )
-PROPERTIES = (OWN_INVERSE,)
+PROPERTIES = (UNCOMPARED, OWN_INVERSE)
+
+
+class ForeignChecker(Run):
+    """One run over the properties of a project's map that are not those of index arithmetic."""
+
+    def units(self, subject: ProjectMap, scope: str) -> Sequence[None]:
+        """Return the only unit: the map."""
+        return (None,)
+
+
 INVERSE_ALONE = Alone("undone by the project's own inverse", "its own inverse", "the adapter names none for it")
 
 
@@ -59,7 +93,8 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
         why = found.why
         if found.whole and why.startswith(f"{project} isn't"):
             why = f"it{why.removeprefix(project)}"
-        return Case(name, (_missing(name, "", f"couldn't load {project if found.whole else found.name}: {why}"),))
+        lost = ProjectMap(name, "", f"couldn't load {project if found.whole else found.name}: {why}")
+        return Case(name, tuple(_own(lost)))
     verdicts = settle(_verdicts(name, found), found, partial(_confirms, name))
     layouts = ((found.operand or "map", str(found.map.origin)),)
     refuted = any(one.status is Status.REFUTED for one in verdicts)
@@ -72,29 +107,30 @@ def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case
 
 
 def _verdicts(name: str, found: ForeignMap) -> list[Verdict]:
-    return [*_of_instruction(name, found), *_own_inverse(name, found)]
+    """Return the verdicts on the properties of an operand, as of index arithmetic, then on its own inverse.
+
+    A map that is there for its inverse, of a tile of several instructions, is compared with that alone.
+    """
+    one = ProjectMap(name, found.operand, "", found.map, found.inverse)
+    if not found.ptx and not found.note and found.inverse is not None:
+        return _own(one)
+    if not found.ptx:
+        return _own(replace(one, uncompared=found.note or "the project names no instruction"))
+    try:
+        subject = _bound(name, found)
+    except SpecError as error:
+        return _own(replace(one, uncompared=error.problem))
+    return [*(_of_project(verdict, found, subject.spec) for verdict in operand_verdicts(subject)), *_own(one)]
+
+
+def _own(one: ProjectMap) -> list[Verdict]:
+    return ForeignChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, one)
 
 
 def _confirms(name: str, found: ForeignMap) -> bool:
     """Return whether a map is verified, or its inverse if it was compared with that alone."""
-    verdicts = [one for one in _verdicts(name, found) if found.ptx or one.claim.prop is OWN_INVERSE]
+    verdicts = [one for one in _verdicts(name, found) if found.ptx or one.claim.prop == OWN_INVERSE]
     return Case(name, tuple(verdicts)).status == "VERIFIED"
-
-
-def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
-    """The verdicts on the properties of an operand, as of index arithmetic; without an instruction one UNCHECKED.
-
-    A map that is there for its inverse, of a tile of several instructions, is compared with that alone.
-    """
-    if not found.ptx and not found.note and found.inverse is not None:
-        return []
-    if not found.ptx:
-        return [_missing(name, found.operand, found.note or "the project names no instruction")]
-    try:
-        subject = _bound(name, found)
-    except SpecError as error:
-        return [_missing(name, found.operand, error.problem)]
-    return [_of_project(verdict, found, subject.spec) for verdict in operand_verdicts(subject)]
 
 
 def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict:
@@ -130,17 +166,6 @@ def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Wi
         return drawn(_bound(name, found), verdicts, window)
     except SpecError:
         return Picture(name, (maps.tile(found.operand or "map", found.map, window=window),), shades="thread")
-
-
-def _missing(name: str, part: str, why: str) -> Verdict:
-    return join(Claim(name, part, EQUALS, "equals the ISA"), [unchecked(Check.ISA, why)])
-
-
-def _own_inverse(name: str, found: ForeignMap) -> list[Verdict]:
-    if found.inverse is None:
-        return []
-    claim = Claim(name, found.operand, OWN_INVERSE, "is undone by the project's own inverse")
-    return [join(claim, [_compared(found.map, found.inverse)])]
 
 
 def _compared(forward: FragmentMap, inverse: FragmentMap) -> Evidence:

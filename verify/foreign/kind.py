@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from verify.kind import SURE, Kind, Recognition
+from verify.kind import SURE, Kind, PropertyTable, Recognition
 
 ADAPTERS = Path(__file__).with_name("adapters")
 
@@ -18,10 +19,18 @@ def recognize_project(text: str) -> Recognition | None:
     return None
 
 
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of a project's map."""
+    from verify.foreign import checker
+
+    return (PropertyTable("foreign.md", checker.FOREIGN, checker.PROPERTIES),)
+
+
 FOREIGN: Kind[Any] = Kind(
     name="foreign",
     one="a project",
     plural="projects",
     command="verify.foreign.command",
     spelled=recognize_project,
+    tables=tables,
 )
