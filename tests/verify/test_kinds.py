@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,10 +148,15 @@ def test_every_kind_has_a_command_and_words_of_its_own() -> None:
         assert len({getattr(kind, words) for kind in ours}) == len(ours)
 
 
-def test_verdicts_are_joined_by_a_run_but_where_a_claim_comes_with_its_evidence() -> None:
-    """These four have no table that a run could go through; `needs`, the cache and `--require` are the run's."""
+def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
+    """So that `needs`, `gaps` and a claim's place are those of every kind."""
     home = Path(kinds.__file__).parent
-    texts = {path.relative_to(home).as_posix(): path.read_text(encoding="utf-8") for path in home.rglob("*.py")}
-    joining = {name for name, text in texts.items() if "join(claim" in text or "join(Claim" in text}
-    inside = {"core/verdict.py", "evidence/run.py"}
-    assert joining - inside == {"foreign/checker.py", "lock/properties.py", "scan/checker.py"}
+    calls: dict[str, set[str]] = {"join": set(), "Verdict": set()}
+    for path in home.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in calls:
+                calls[node.func.id].add(path.relative_to(home).as_posix())
+    assert calls["join"] == {"evidence/run.py"}
+    # A key that an entry leaves to its instruction, which nothing checks; and verdicts that were made before.
+    read_again = {"atom/parcel.py", "show/reports.py"}
+    assert calls["Verdict"] - {"core/verdict.py", "evidence/run.py"} == {"atom/checker.py"} | read_again

@@ -11,10 +11,9 @@ from verify.kind import SURE, Kind, PropertyTable, Recognition
 
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of laws, and those of an implementation's operations."""
-    from verify.laws.properties import CODE, LAWS, OPERATION
-    from verify.laws.properties import LAW as SORT
+    from verify.laws import properties as of
 
-    return PropertyTable("laws.md", SORT, LAWS), PropertyTable("laws.md", OPERATION, CODE)
+    return PropertyTable("laws.md", of.LAW, of.LAWS), PropertyTable("laws.md", of.OPERATION, of.CODE)
 
 
 def recognize_name(text: str) -> Recognition | None:

@@ -33,10 +33,9 @@ def verifier(resources: Resources) -> Callable[[Movement], Case]:
 
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of movements."""
-    from verify.movement.properties import MOVEMENT as SORT
-    from verify.movement.properties import PROPERTIES
+    from verify.movement import properties
 
-    return (PropertyTable("movement.md", SORT, PROPERTIES),)
+    return (PropertyTable("movement.md", properties.MOVEMENT, properties.PROPERTIES),)
 
 
 MOVEMENT: Kind[Movement] = Kind(

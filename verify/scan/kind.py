@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from layouts.atoms.tables import Found
 from verify.core.verdict import Place
-from verify.kind import Functions, Kind, Resources
+from verify.kind import Functions, Kind, PropertyTable, Resources
 
 SUFFIXES = (".hpp", ".h", ".cuh", ".hxx")
 
@@ -65,6 +65,13 @@ def functions_of(entry: HeaderEntry, resources: Resources) -> Functions:
     return Functions(says, maps, entry.place)
 
 
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of an operation; its layouts have those of an atom."""
+    from verify.scan import properties
+
+    return (PropertyTable("scan.md", properties.HEADER, properties.PROPERTIES),)
+
+
 HEADER: Kind[HeaderEntry] = Kind(
     name="header",
     one="a header",
@@ -74,4 +81,5 @@ HEADER: Kind[HeaderEntry] = Kind(
     folders=True,
     read=read_header,
     functions=functions_of,
+    tables=tables,
 )

@@ -9,8 +9,8 @@ from pathlib import PurePath
 
 from verify.core.verdict import Status
 from verify.report import Case, Report, as_text
-from verify.scan.checker import VAL_ID
 from verify.scan.checkout import Checkout
+from verify.scan.properties import VAL_ID
 
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
 ARCHITECTURE = re.compile(r"_sm(\d+)")
