@@ -33,7 +33,7 @@ Suite = Callable[[], Iterable[Figure | Absolute]]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the figures of some or all suites, and which targets are met."""
-    parser = command.parser("benchmarks", "Measure what has to be fast.", "command", EPILOG)
+    parser = command.parser("python -m benchmarks", "Measure what has to be fast.", "command", EPILOG)
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     parser.add_argument("--write", action="store_true", help="compare with other libraries; write docs/performance.md")
     parser.add_argument("--python", metavar="FILE", type=interpreter, help="with --write: a Python that has them")

@@ -340,7 +340,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a campaign; 0 when a test notices every mutant or it is listed, 1 when one is neither."""
-    parser = command.parser("benchmarks.mutants", (__doc__ or "").split("\n\n")[1], "verify/core --count 20")
+    parser = command.parser("python -m benchmarks.mutants", (__doc__ or "").split("\n\n")[1], "verify/core --count 20")
     parser.add_argument("only", nargs="?", default="", metavar="PATH", help="only files whose path begins so")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")

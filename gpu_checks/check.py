@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.probe --check`: reads and checks every line of all recordings, ours and those named."""
+"""`lanecheck probe --check`: reads and checks every line of all recordings, ours and those named."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaigns; returns the exit code."""
-    parser = parser_of("gpu_checks.laws", __doc__, "composition --cpu")
+    parser = parser_of("python -m gpu_checks.laws", __doc__, "composition --cpu")
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")

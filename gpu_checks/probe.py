@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probe instructions on the GPU at hand: `python -m gpu_checks.probe MNEMONIC… | --all`."""
+"""Probe instructions on the GPU at hand: `lanecheck probe MNEMONIC… | --all`."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _processes(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     what = "Record what matrix instructions do with the elements of their operands on this GPU."
-    parser = parser_of("gpu_checks.probe", what, "--family mma.sync -o recordings", EPILOG)
+    parser = parser_of("lanecheck probe", what, "--family mma.sync -o recordings", EPILOG)
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")

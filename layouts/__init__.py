@@ -41,7 +41,7 @@ the mode 4:2 of B carries out of a mode of A after 3 steps, and 3 does not divid
 
 The operations
 --------------
-The functions have CuTe's names. `python -m verify.laws NAME` proves a law, for every extent, stride and rank.
+The functions have CuTe's names. `lanecheck laws NAME` proves a law, for every extent, stride and rank.
 
     CuTe                       here                 defining equation                                law
     coalesce                   coalesce             R(i) = L(i), the fewest modes                    COALESCE

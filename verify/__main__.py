@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecheck COMMAND …`, the same as `python -m verify.COMMAND …`, or `python -m gpu_checks.COMMAND …`."""
+"""`lanecheck COMMAND …`, and the one table of its commands."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from verify.cli.output import write
 from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
 
+# Each name with the module that runs it and what the help says. `python -m MODULE`, without `.command`, does the same.
 COMMANDS = {
     "atlas": ("verify.atlas.command", "the table of all instructions with their atoms, verdicts and provenance"),
     "atom": ("verify.atom.command", "verify atoms by the ISA tables, a proof and GPU recordings"),

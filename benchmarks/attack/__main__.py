@@ -22,7 +22,7 @@ from lanecheck.console.progress import Progress
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Attack; 0 without a fault, 1 with one, 2 usage, 130 interrupted."""
-    parser = command.parser("benchmarks.attack", __doc__, "atoms expressions --count 500")
+    parser = command.parser("python -m benchmarks.attack", __doc__, "atoms expressions --count 500")
     parser.add_argument("campaign", nargs="*", metavar="CAMPAIGN", help=f"of {', '.join(CAMPAIGNS)}; all when none")
     parser.add_argument("--count", type=int, default=200, metavar="N", help="attempts of each (200)")
     parser.add_argument("--seed", type=int, default=2411, metavar="N", help="that determines every input (2411)")

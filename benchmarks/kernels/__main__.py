@@ -32,7 +32,7 @@ EDITS = Path("build/kernels/edits.jsonl")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one of them; 0 all targets met, 1 one missed, 2 usage, 130 interrupted."""
-    parser = command.parser("benchmarks.kernels", __doc__, "times simt*")
+    parser = command.parser("python -m benchmarks.kernels", __doc__, "times simt*")
     parser.add_argument("what", choices=("times", "mutate", "survivors", "score", "others"))
     parser.add_argument("kernel", nargs="*", metavar="KERNEL", help="a name or a glob; all when none is given")
     parser.add_argument("--corpus", type=Path, default=campaign.CORPUS, metavar="DIR", help="of NAME.ptx and NAME.toml")

@@ -55,7 +55,7 @@ and nothing to coalesce.
 """
 ATLAS = """## Atoms
 
-`python -m verify.atlas` on 1 to all atoms, each set spread over all: by the checks isa and proof, and with recordings
+`lanecheck atlas` on 1 to all atoms, each set spread over all: by the checks isa and proof, and with recordings
 too. The baseline is a process that imports numpy and z3. CPU time is of all processes together, and is more than the
 time by the clock where two processes work: from {processes} atoms on, on two cores that are free. Memory is the most at
 any time, as PSS of all processes together: a page of memory that several share counts once. A row may take
@@ -64,7 +64,7 @@ any time, as PSS of all processes together: a page of memory that several share 
 """
 CAMPAIGNS = """## Campaigns
 
-How many cases `python -m verify.campaign` decides on {jobs} cores while pycute's own loop decides one: by the clock, on
+How many cases `lanecheck campaign` decides on {jobs} cores while pycute's own loop decides one: by the clock, on
 layouts of at most so many points, all with powers of 2 as strides, in pairs where the operation takes two; a complement
 fills so many points, and a product has at most so many, except in the campaign of all laws: there its block and its
 tiler have at most so many. Both call the operation for every case. The loop then compares the values one at a time, so

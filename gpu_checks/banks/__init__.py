@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long shared memory takes for the addresses of a warp: `python -m gpu_checks.banks`."""
+"""How long shared memory takes for the addresses of a warp: `lanecheck banks`."""
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.banks`: how long shared memory takes for 32 addresses, which shows its bank conflicts.
+"""`lanecheck banks`: how long shared memory takes for 32 addresses, which shows its bank conflicts.
 
 Many warps repeat one access with the same addresses, so that nothing but shared memory limits them. The cycles of an
 access are what was observed. Divided by those of a 32-bit load of 32 neighbouring words, which is one wavefront, they
@@ -203,7 +203,7 @@ def _data(one: Observation) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; returns the exit code."""
-    parser = parser_of("gpu_checks.banks", __doc__, "--record recordings")
+    parser = parser_of("lanecheck banks", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     words = "write DIR/<gpu>.jsonl, a line for each pattern"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.discover MNEMONIC | FILE.cu::function`: the map that a GPU shows, in text or JSON.
+"""`lanecheck discover MNEMONIC | FILE.cu::function`: the map that a GPU shows, in text or JSON.
 
 No table of ours is read but the signature of an instruction: its registers and types. A map is printed as a layout, as
 F2 bases, and point by point.
@@ -97,7 +97,7 @@ def _run(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     what = "Find the map of an instruction, or of a function of yours, by observation alone."
     example = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
-    parser = parser_of("gpu_checks.discover", what, example, EPILOG)
+    parser = parser_of("lanecheck discover", what, example, EPILOG)
     parser.add_argument("subject", metavar="SUBJECT", help="a PTX mnemonic, or FILE.cu::function")
     parser.add_argument("--operand", metavar="NAME", help="only the map of this operand: A, B, D; R of a move")
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
@@ -225,11 +225,11 @@ def _commands(found: Found, one: FoundMap) -> Iterator[str]:
         return
     if layout and "element" not in one.axes:
         tile = "x".join(map(str, one.extent[:: -1 if one.along else 1]))
-        yield f"  then    {shlex.join(['python', '-m', 'verify.identify', layout, '--tile', tile])}"
+        yield f"  then    {shlex.join(['lanecheck', 'identify', layout, '--tile', tile])}"
     if bases and found.mnemonic and APPEARANCE not in one.numbered.values() and "source lane" not in one.axes:
         words = ["--ptx", found.mnemonic, "--operand", one.operand, "--bases", bases]
         words += ["--select", "A_space=reg"] if found.selects_space and one.operand == "A" else []
-        yield f"  then    {shlex.join(['python', '-m', 'verify.index', *words])}"
+        yield f"  then    {shlex.join(['lanecheck', 'index', *words])}"
 
 
 def _as_json(found: Found) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.probe --opcodes`: run every form of every opcode on the GPU of this machine."""
+"""`lanecheck probe --opcodes`: run every form of every opcode on the GPU of this machine."""
 
 from __future__ import annotations
 

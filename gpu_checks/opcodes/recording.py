@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records what a GPU computes with each form of each opcode: `python -m gpu_checks.probe --opcodes`.
+"""Records what a GPU computes with each form of each opcode: `lanecheck probe --opcodes`.
 
 A file is one GPU's, as JSON Lines. The first line has the GPU, its software and the day. A line with `bits` has results
 of 128 lanes, compressed, under an id. A line with `form` has a form, the digest of its probe and the ids of its

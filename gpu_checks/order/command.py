@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.order`: kernels that leave out a barrier or a fence, one warp late; how many results are wrong.
+"""`lanecheck order`: kernels that leave out a barrier or a fence, one warp late; how many results are wrong.
 
 The PTX ISA asks for these barriers and fences. A probe with no wrong result is an observation on one GPU, no proof
 that the GPU orders the accesses. A control leaves out a barrier between plain stores and loads, and must go wrong.
@@ -166,7 +166,7 @@ def _data(one: Observation) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run and print; returns the exit code, which is CONTRADICTION if a control isn't as expected."""
-    parser = parser_of("gpu_checks.order", __doc__, "--record recordings")
+    parser = parser_of("lanecheck order", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the probes and stop")
     words = "write DIR/<gpu>.jsonl, a line for each run"
     parser.add_argument("--record", type=filled, metavar="DIR", help=words)

@@ -2,7 +2,7 @@
 """Which compute capability a GPU has, by the name that its driver gives it.
 
 It finds a recording whose GPU and architecture do not go together. A GPU that is not in the table is no error: its
-architecture is accepted, and `python -m gpu_checks.probe --check` says that it was not checked.
+architecture is accepted, and `lanecheck probe --check` says that it was not checked.
 
 Each row can be checked on two pages of NVIDIA's: "CUDA GPU Compute Capability", https://developer.nvidia.com/cuda-gpus,
 and up to 7.2 "Legacy CUDA GPU Compute Capability", https://developer.nvidia.com/cuda-legacy-gpus. In November 2026 the

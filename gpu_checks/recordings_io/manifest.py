@@ -118,7 +118,9 @@ def _find_differing() -> Iterator[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the manifest, or compare with it; returns the exit code."""
-    parser = parser_of("gpu_checks.recordings_io.manifest", "Write the manifest of the shipped recordings.", "--check")
+    parser = parser_of(
+        "python -m gpu_checks.recordings_io.manifest", "Write the manifest of the shipped recordings.", "--check"
+    )
     parser.add_argument("--check", action="store_true", help="compare with it, and write nothing")
     options = parser.parse_args(argv)
     if not options.check:

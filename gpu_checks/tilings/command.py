@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.tilings`: multiply matrices on this GPU by kernels made from layouts; compare with numpy."""
+"""`lanecheck tilings`: multiply matrices on this GPU by kernels made from layouts; compare with numpy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _command(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     what = "Run kernels that are made from a tiling's layouts alone; every element must equal numpy's."
-    parser = parser_of("gpu_checks.tilings", what, "--list", EPILOG)
+    parser = parser_of("lanecheck tilings", what, "--list", EPILOG)
     parser.add_argument("name", nargs="*", metavar="NAME", help="of a tiling, or a glob; all when none is given")
     parser.add_argument(
         "--file", type=Path, default=SHIPPED, metavar="FILE", help="tilings as JSON Lines (the shipped)"

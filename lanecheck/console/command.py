@@ -48,12 +48,12 @@ def _columns() -> int:
         return 80
 
 
-def parser(name: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
+def parser(prog: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
     """A parser with the option that every command has; `example` is the arguments of one call."""
     made = argparse.ArgumentParser(
-        prog=f"python -m {name}",
+        prog=prog,
         description=description,
-        epilog="\n\n".join(filter(None, (f"example:\n  python -m {name} {example}", epilog, RULE))),
+        epilog="\n\n".join(filter(None, (f"example:\n  {prog} {example}", epilog, RULE))),
         formatter_class=Help,
     )
     made.add_argument("--version", action=Version, nargs=0, help="show program's version number and exit")
@@ -78,9 +78,8 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
 
 
 RUNS_CODE = (
-    "verify.index, verify.identify, verify.show, verify.lock and verify.kernel with FILE.py::function, "
-    "gpu_checks.discover with FILE.cu::function, "
-    "verify.foreign, verify.laws --module, verify.campaign --module"
+    "index, identify, show, lock and kernel with FILE.py::function, discover with FILE.cu::function, foreign, "
+    "laws --module, campaign --module"
 )
 """Every command that runs code of others."""
 

@@ -21,7 +21,7 @@ else:
     except ImportError:
         import signal
 
-PACKAGES = ("verify", "gpu_checks", "proofs")
+PACKAGES = ("lanecheck", "verify", "gpu_checks", "proofs")
 INTERRUPTED = 130
 
 

@@ -2,7 +2,7 @@
 """Atoms: the (thread, value) layouts that CuTe gives to matrix and copy instructions, as data.
 
 This folder has one TOML file per architecture; a user's file has the same form. Files are parsed, never executed. An
-atom is a claim: `load` checks its form, `python -m verify.atom` checks whether it is right.
+atom is a claim: `load` checks its form, `lanecheck atom` checks whether it is right.
 
 >>> atom = registry()["SM80_16x8x16_F32F16F16F32_TN"]
 >>> atom.shape, atom.operands["B"]

@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns the exit code: REFUTED if one is not current, UNDECIDED if cvc5 is needed and missing.
     """
-    parser = command.parser("proofs.laws.certificates", __doc__, "--check --prove")
+    parser = command.parser("python -m proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all laws again and compare")
     options = parser.parse_args(argv)

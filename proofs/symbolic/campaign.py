@@ -203,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns the exit code: REFUTED if the record is not current or has an unproved path, USAGE if an operation cannot be
     executed, INTERRUPTED with the results so far recorded.
     """
-    parser = command.parser("proofs.symbolic.campaign", __doc__, "--check")
+    parser = command.parser("python -m proofs.symbolic.campaign", __doc__, "--check")
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     options = parser.parse_args(argv)

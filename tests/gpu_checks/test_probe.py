@@ -173,7 +173,7 @@ def test_usage_errors_are_exit_2(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         probe.main(arguments)
     assert stop.value.code == 2
-    assert "usage: python -m gpu_checks.probe" in capsys.readouterr().err
+    assert "usage: lanecheck probe" in capsys.readouterr().err
 
 
 def test_instructions_that_give_others_coordinates_are_compiled_alone():

@@ -26,8 +26,8 @@ ATOMS = """
 The shipped layouts are in `tests/museum/wrong.toml`, the repaired ones in `tests/museum/right.toml`:
 
 ```
-python -m verify.atom --atoms tests/museum/wrong.toml     # refuted
-python -m verify.atom --atoms tests/museum/right.toml     # verified
+lanecheck atom --atoms tests/museum/wrong.toml     # refuted
+lanecheck atom --atoms tests/museum/right.toml     # verified
 ```
 
 | # | atom | where |
@@ -46,7 +46,7 @@ In `tests/verify/tiling/wrong.toml`, each before its repaired twin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A report of a map, with the commands on its minimal case, each without `python -m verify.`."""
+    """A report of a map, with the commands on its minimal case, each without `lanecheck `."""
 
     where: str  # repository and number
     number: int  # in the museum
@@ -81,7 +81,7 @@ def _section(one: Report) -> str:
 
 def _command(words: str, says: str = "") -> str:
     """A command as its reader types it, with what it prints."""
-    return f"```\npython -m verify.{words.strip()}\n{f'    {says}{chr(10)}' if says else ''}```\n"
+    return f"```\nlanecheck {words.strip()}\n{f'    {says}{chr(10)}' if says else ''}```\n"
 
 
 def _atoms() -> Iterator[str]:

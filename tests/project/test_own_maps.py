@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 GUEST = ROOT / "examples" / "guest"
 FORMS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "own-maps").glob("*.md"))}
 STORES = "foreign examples/guest/layouts/stores.py --python venv/bin/python"  # of docs/foreign.md
-COMMANDS = [*re.findall(r"^python -m verify\.(.+)$", "".join(FORMS.values()), re.MULTILINE), STORES]
+COMMANDS = [*re.findall(r"^lanecheck (.+)$", "".join(FORMS.values()), re.MULTILINE), STORES]
 TRITON = os.environ.get("TRITON_PYTHON", sys.executable)
 GATES = {
     "atoms.toml": ["atom", "--atoms", "layouts/atoms.toml"],
@@ -64,7 +64,7 @@ def test_a_command_of_the_page_verifies(
 
 def test_each_form_has_a_page_with_a_command() -> None:
     overview = (ROOT / "docs" / "own-maps.md").read_text(encoding="utf-8")
-    assert [form for form, text in FORMS.items() if "\npython -m verify." not in text] == []
+    assert [form for form, text in FORMS.items() if "\nlanecheck " not in text] == []
     assert [form for form in FORMS if f"(own-maps/{form}.md)" not in overview] == []
     assert len(FORMS) == 5 and len(COMMANDS) == 15
     assert STORES in (ROOT / "docs" / "foreign.md").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ def with_pictures(target: Path) -> str:
     for one in REPORTS:
         if not one.refuted or not draw(one, folder):
             continue
-        command = f"```\npython -m verify.{one.refuted.strip()}\n    {one.says}\n```\n"
+        command = f"```\nlanecheck {one.refuted.strip()}\n    {one.says}\n```\n"
         assert command in text, one.where
         image = f"\n![The wrong map of museum {one.number}: {one.says}](museum/{one.number}.svg)\n"
         text = text.replace(command, command + image, 1)

@@ -61,10 +61,10 @@ def test_tilings_and_movements_by_file_by_name_and_as_values() -> None:
 @pytest.mark.parametrize(
     ("ask", "file", "says"),
     [
-        (verify.verify_atom, "tilings.toml", "verify.tiling"),
-        (verify.verify_tiling, "my_atoms.toml", "verify.atom"),
-        (verify.verify_movement, "maps.toml", "verify.index"),
-        (verify.verify_index, "movement.toml", "verify.movement"),
+        (verify.verify_atom, "tilings.toml", "file of tilings"),
+        (verify.verify_tiling, "my_atoms.toml", "file of atoms"),
+        (verify.verify_movement, "maps.toml", "file of index arithmetic"),
+        (verify.verify_index, "movement.toml", "file of movements"),
     ],
 )
 def test_a_file_of_another_sort_is_an_error(ask: Callable[..., object], file: str, says: str) -> None:

@@ -118,7 +118,7 @@ def test_lock_keeps_it_and_names_what_changed(file: Path, capsys: pytest.Capture
 
 def test_another_command_says_whose_file_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert movement.main([str(file)]) == 2
-    assert "this is a file of rotations: python -m verify.rotation" in capsys.readouterr().err
+    assert "this is a file of rotations: lanecheck check" in capsys.readouterr().err
 
 
 def test_it_has_a_schema_and_a_table_of_the_docs() -> None:

@@ -60,7 +60,7 @@ def test_a_tiling_that_is_not_drawn_names_the_command_that_draws_it(
     file = tmp_path / "many.toml"
     file.write_text("\n".join(entry.format(f"number {i}") for i in range(2)), encoding="utf-8")
     words = "".join(Page(page(tiling.main, [str(file)], tmp_path / "page.html")).words)
-    assert f"Not drawn: a page draws 1 subjects; python -m verify.show {file} --only 'number 1' draws it." in words
+    assert f"Not drawn: a page draws 1 subjects; lanecheck show {file} --only 'number 1' draws it." in words
 
 
 def test_an_atom_that_is_not_well_formed_says_so_in_place_of_its_picture(tmp_path: Path) -> None:

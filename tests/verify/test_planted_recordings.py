@@ -170,7 +170,7 @@ def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: p
     writer.write(folder, "planted", [writer.to_lines(replace(right, gpu="Planted", passthrough=order))])
     output = rejected(capsys, [TN, "--recordings", str(folder)])
     (line,) = (line for line in output.split("\n") if "replay" in line)
-    assert output == rejected(capsys, shlex.split(line)[4:]) and "recording of Planted" in output
+    assert output == rejected(capsys, shlex.split(line)[3:]) and "recording of Planted" in output
 
 
 def rejected(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:

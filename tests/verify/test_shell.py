@@ -15,6 +15,7 @@ from verify.__main__ import COMMANDS
 from verify.__main__ import main as lanecheck
 
 ROOT = Path(__file__).parents[2]
+NAMES = {module: f"lanecheck {name}" for name, (module, _) in COMMANDS.items()}
 MODULES = [*(module for module, _ in COMMANDS.values()), "gpu_checks.laws"]
 MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign"]
 MODULES += ["benchmarks.__main__", "benchmarks.kernels.__main__", "benchmarks.mutants"]
@@ -52,11 +53,50 @@ def test_every_help_has_an_example_and_80_columns(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    name = module.removesuffix(".command").removesuffix(".__main__")
-    verb = name.rpartition(".")[2]
-    assert example(module, capsys).startswith((f"  python -m {name} ", f"  lanecheck {verb} "))
+    name = NAMES.get(module) or f"python -m {module.removesuffix('.__main__')}"
+    assert example(module, capsys).startswith(f"  {name} ")
     _, output = printed(module, capsys, "--help")
+    assert output.startswith(f"usage: {name} ")
     assert [line for line in output.splitlines() if len(line) > 80] == []
+
+
+OLD = {  # the command line of each name since 0.1
+    "atlas": "verify.atlas",
+    "atom": "verify.atom",
+    "banks": "gpu_checks.banks",
+    "campaign": "verify.campaign",
+    "discover": "gpu_checks.discover",
+    "export": "verify.tiling.gpu_kernels",
+    "foreign": "verify.foreign",
+    "identify": "verify.identify",
+    "index": "verify.index",
+    "kernel": "verify.kernel",
+    "laws": "verify.laws",
+    "layout": "verify.layout",
+    "lock": "verify.lock",
+    "movement": "verify.movement",
+    "mutate": "verify.mutate",
+    "order": "gpu_checks.order",
+    "probe": "gpu_checks.probe",
+    "scan": "verify.scan",
+    "show": "verify.show",
+    "tiling": "verify.tiling",
+    "tilings": "gpu_checks.tilings",
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_an_old_name_is_the_command_still(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module, _ = COMMANDS[name]
+    assert module.removesuffix(".command") == OLD[name]
+    code, expected = printed(module, capsys, "--help")
+    run = [sys.executable, "-m", OLD[name], "--help"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"})
+    assert (done.returncode, done.stderr) == (code, "") == (0, "")
+    assert done.stdout.startswith(f"usage: lanecheck {name} ")
+    with pytest.raises(SystemExit, match="0"):
+        lanecheck([name, "--help"])
+    assert capsys.readouterr().out == expected
 
 
 WRITES = [
@@ -113,7 +153,7 @@ def test_stdout_is_no_name_where_no_report_is_written(
 @pytest.mark.parametrize("name", ["atom", "layout", "movement", "tiling", "laws"])
 def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = COMMANDS[name][0]
-    words = shlex.split(example(module, capsys).partition(f"verify.{name}")[2])
+    words = shlex.split(example(module, capsys).partition(f"lanecheck {name}")[2])
     code, output = printed(module, capsys, *words)
     assert (code, output.splitlines()[-1].endswith("exit 0")) == (0, True), output
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atlas`: a table of instructions with their atoms, the outcome of each check and the provenance."""
+"""`lanecheck atlas`: a table of instructions with their atoms, the outcome of each check and the provenance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = arguments.parser("python -m verify.atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
+    parser = arguments.parser("lanecheck atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
     words = "also write it to this folder, as Markdown, JSON and HTML"

@@ -61,7 +61,7 @@ def of_file(path: Path) -> tuple[str, int]:
     except OSError as error:
         raise UsageError(f"--from {path}: {error.strerror}") from error
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"--from {path}: it should be what `python -m verify.atlas --format json` writes") from error
+        raise UsageError(f"--from {path}: it should be what `lanecheck atlas --format json` writes") from error
 
 
 def page(atlas: Mapping[str, Any]) -> str:

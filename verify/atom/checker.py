@@ -252,4 +252,4 @@ def command(atom: AnyAtom, options: str, name: str = "atom") -> str:
     shipped = os.path.dirname(atom.file) == SHIPPED  # of every atom: a Path takes longer
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""
-    return f"python -m verify.{name} {source}{options}{dashes}{shlex.quote(atom.name)}"
+    return f"lanecheck {name} {source}{options}{dashes}{shlex.quote(atom.name)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atom NAME…`: verify atoms by the ISA tables, by proof and by GPUs."""
+"""`lanecheck atom NAME…`: verify atoms by the ISA tables, by proof and by GPUs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.atom", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck atom", DESCRIPTION, EXAMPLE)
     selection.add_options(parser)
     parser.add_argument("--all", action="store_true", help="every registered atom")
     parser.add_argument("--list", action="store_true", help="print the names instead of verifying")

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.campaign SPEC`: laws and mutants checked exhaustively, in chunks that can be interrupted."""
+"""`lanecheck campaign SPEC`: laws and mutants checked exhaustively, in chunks that can be interrupted."""
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.campaign SPEC`: laws and mutants checked exhaustively, on one machine or on a cluster."""
+"""`lanecheck campaign SPEC`: laws and mutants checked exhaustively, on one machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _resources(text: str | None) -> Mapping[str, float]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.campaign", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser = arguments.parser("lanecheck campaign", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("files", nargs="+", metavar="SPEC", help="campaigns, one TOML table each")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these campaigns of the files")
     parser.add_argument("--count", action="store_true", help="print how many cases there are, and stop")

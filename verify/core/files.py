@@ -123,7 +123,7 @@ def purpose(path: Path) -> str:
 def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction: put it into isa_tables/ptx"
-    return f"this is a file of {_signs()[sort].of}: python -m verify.{sort} {path}"
+    return f"this is a file of {_signs()[sort].of}: lanecheck check {path}"
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

@@ -67,7 +67,7 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         return f"; {purpose(Path(word))}"
     import difflib
 
-    ways = {"atom": "python -m verify.atom --list", "command": "lanecheck --help", "campaign": "--count"}
+    ways = {"atom": "lanecheck atom --list", "command": "lanecheck --help", "campaign": "--count"}
     ways |= {"finding": "lanecheck explain"}
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]

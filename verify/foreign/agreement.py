@@ -27,7 +27,7 @@ same element everywhere. *relabelled*: the same after one permutation of one axi
 *wrong*: with the smallest counterexample and the repair; [reports](reports/README.md) have the cause. *not compared*:
 counted by the reason. [How it is done, and what it does not cover](foreign.md).
 
-This page is made by `python -m verify.foreign --agreement docs/agreement.md …`.
+This page is made by `lanecheck foreign --agreement docs/agreement.md …`.
 """
 SERIES = (  # what is one row: every N of a wgmma, every warp
     (re.compile(r"\bn = \d+"), "n = N"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.foreign PROJECT… --python VENV/bin/python`: verify the maps of other projects."""
+"""`lanecheck foreign PROJECT… --python VENV/bin/python`: verify the maps of other projects."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.foreign", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck foreign", DESCRIPTION, EXAMPLE)
     parser.add_argument("projects", nargs="*", metavar="PROJECT", help="an adapter's name, or the path of one")
     parser.add_argument(
         "--python", metavar="FILE", default=sys.executable, help="the interpreter that has the projects (this one)"
@@ -95,7 +95,7 @@ def _verified(adapters: Sequence[Path], options: argparse.Namespace) -> list[tup
     for adapter in adapters:
         for project, found in maps_of(adapter, options):
             named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
-            words = ["python", "-m", "verify.foreign", named, "--python", options.python, "--only", found.name]
+            words = ["lanecheck", "foreign", named, "--python", options.python, "--only", found.name]
             every.append((project, found, case(project, found, shlex.join(words))))
     return every
 

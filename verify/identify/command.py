@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.identify MAP`: which operands of which instructions a map is, and its other forms."""
+"""`lanecheck identify MAP`: which operands of which instructions a map is, and its other forms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Identify a map: which operands of which instructions of the PTX ISA it equals, is the transpose of, or
 relabels by one permutation of an axis; else to which it is nearest. MAP is a layout of (lane, value) in any spelling,
 F2 bases, a table (CSV, JSON, or AMD's of registers), or an operand of an atom, as SM80_16x8x16_F32F16F16F32_TN:A; or
-give --row and --col, or inversely --lane and --value with --tile, expressions as verify.index has. A function
+give --row and --col, or inversely --lane and --value with --tile, expressions as `lanecheck index` has. A function
 FILE.py::NAME needs --values, and is called in a child process. Only operands in registers are compared; of --lane and
 --column with --tile those in tensor memory.
 
@@ -59,7 +59,7 @@ def _forms(name: str | None) -> Sequence[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.identify", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser = arguments.parser("lanecheck identify", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("map", nargs="?", metavar="MAP", help="a layout, F2 bases, a table, or ATOM:OPERAND")
     parser.add_argument("--tile", metavar="MxN", help="rows x columns, such as 16x8: of a layout, or of an inverse map")
     parser.add_argument("--as", dest="form", choices=("layout", "bases", "c", "all"), help="also write it in this form")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.index …`: verify the index arithmetic, tables and bases of a kernel against an instruction."""
+"""`lanecheck index …`: verify the index arithmetic, tables and bases of a kernel against an instruction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.index", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck index", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "maps")
     add_execution(parser)
     for name, one in KEYS.items():

@@ -36,7 +36,7 @@ from verify.core.specs import Key, key, keys
 if TYPE_CHECKING:
     from layouts.atoms.entry import Entry
 
-REPLAY = ("python", "-m", "verify.index")
+REPLAY = ("lanecheck", "index")
 FUNCTION = re.compile(r"(?P<file>.+\.py)::(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
 OPERAND = re.compile(r"[A-Z][A-Z0-9]{0,7}")
 FORMS: tuple[tuple[str, ...], ...] = (

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.kernel`: whether a compiled kernel computes what is claimed."""
+"""`lanecheck kernel`: whether a compiled kernel computes what is claimed."""
 
 __all__: list[str] = []

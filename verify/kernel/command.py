@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.kernel KERNEL.ptx --claim gemm.toml`: verify a compiled kernel without a GPU."""
+"""`lanecheck kernel KERNEL.ptx --claim gemm.toml`: verify a compiled kernel without a GPU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = arguments.parser("python -m verify.kernel", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck kernel", DESCRIPTION, EXAMPLE)
     parser.add_argument(
         "kernel", metavar="KERNEL", help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton"
     )

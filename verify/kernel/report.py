@@ -46,7 +46,7 @@ def verify_kernel(
     text = str(kernel)
     name = "kernel" if "\n" in text else text
     said = "claim" if isinstance(claim, Mapping) else str(claim)
-    words, again = "", f"python -m verify.kernel {name} --claim {said}"
+    words, again = "", f"lanecheck kernel {name} --claim {said}"
     if "::" in name:
         ptx, found, words = compiled(name, _path(claim), python)
     else:

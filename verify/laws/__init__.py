@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.laws`: the laws of the layout algebra, proved for all extents and ranks."""
+"""`lanecheck laws`: the laws of the layout algebra, proved for all extents and ranks."""
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.laws [NAME…]`: the laws of the layout algebra, proved for all extents and all ranks."""
+"""`lanecheck laws [NAME…]`: the laws of the layout algebra, proved for all extents and all ranks."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _laws(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.laws", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck laws", DESCRIPTION, EXAMPLE)
     parser.add_argument("names", nargs="*", metavar="NAME", help="laws, or R1 … R9; all of them when none is named")
     parser.add_argument("--list", action="store_true", help="print the names and statements, and stop")
     parser.add_argument(

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout`: one layout as a map onto a tile, as an operand of an instruction, or as another layout."""
+"""`lanecheck layout`: one layout as a map onto a tile, as an operand of an instruction, or as another layout."""
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout LAYOUT`: verify one layout as a map onto a tile, as an operand, or as another one.
+"""`lanecheck layout LAYOUT`: verify one layout as a map onto a tile, as an operand, or as another one.
 
 `onto_tile`    is it a bijection onto a tile?
 `of_operand`   does an instruction distribute an operand like this?
@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = arguments.parser("python -m verify.layout", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck layout", DESCRIPTION, EXAMPLE)
     parser.add_argument(
         "layout", nargs="?", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"'
     )
@@ -175,7 +175,7 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     verdicts += [checker.verdict(row, subject, part) for row in (IN_TILE, ONE_OWNER) if part.well_formed]
     verdicts = cause.of_atom(subject, verdicts)
     tile = _tile(part)
-    drawn_by = shlex.join(["python", "-m", "verify.show", text, "--onto", tile])
+    drawn_by = shlex.join(["lanecheck", "show", text, "--onto", tile])
     alone = Alone(f"a bijection onto {tile}", "its tile", "add --ptx … --operand C")
     picture = partial(drawn, subject, verdicts)
     return Report((Case(text, tuple(verdicts), picture=picture, drawn_by=drawn_by, alone=alone),))
@@ -202,9 +202,9 @@ def of_operand(
         lambda keys: repairs.edit_atom(subject.atom, keys) if keys.keys() == {operand} else None,
         lambda atom: all(one.status.confirmed for one in _of_operand(bound_atom(atom), checker)),  # type: ignore[arg-type]
     )
-    replay = shlex.join(["python", "-m", "verify.layout", *words])
+    replay = shlex.join(["lanecheck", "layout", *words])
     verdicts = [replayed(one, lambda: replay) for one in cause.of_atom(subject, verdicts)]
-    drawn_by = shlex.join(["python", "-m", "verify.show", *words])
+    drawn_by = shlex.join(["lanecheck", "show", *words])
     picture = partial(drawn_atom, subject, verdicts)
     layouts = ((operand, part.text),)
     return Report(
@@ -298,7 +298,7 @@ def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
     verdict = Run(frozenset({Check.ISA})).verdict(SAME_FUNCTION, LayoutPair(text, other), None)
-    drawn_by = shlex.join(["python", "-m", "verify.layout", text, "--equals", other, "--format", "html"])
+    drawn_by = shlex.join(["lanecheck", "layout", text, "--equals", other, "--format", "html"])
     picture = partial(compared, text, other, verdict.counterexample)
     alone = Alone(f"the same function as {other}", "another layout")
     return Report((Case(text, (verdict,), picture=picture, drawn_by=drawn_by, alone=alone),))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.lock FILE…`: write the functions of atoms, tilings and maps to a lock; --check compares with it."""
+"""`lanecheck lock FILE…`: write the functions of atoms, tilings and maps to a lock; --check compares with it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.lock", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck lock", DESCRIPTION, EXAMPLE)
     parser.add_argument(
         "files",
         nargs="*",

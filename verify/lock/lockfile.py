@@ -34,8 +34,8 @@ from verify.maps.synthesis import as_layout
 
 SCHEMA = 1
 MOST_BYTES = 64 << 20
-HEAD = f"""# What each map is, reviewed. `python -m verify.lock --check` compares the files with it. Where a change is
-# meant, write it anew with `python -m verify.lock FILE...` and review the difference.
+HEAD = f"""# What each map is, reviewed. `lanecheck lock --check` compares the files with it. Where a change is
+# meant, write it anew with `lanecheck lock FILE...` and review the difference.
 schema = {SCHEMA}
 """
 AXIS = re.compile(r"(\S(?:[^,>]*\S)?) ([0-9]{1,9})")
@@ -109,7 +109,7 @@ def read(path: Path) -> list[Locked]:
             raise UsageError(f"{path}: is over {MOST_BYTES >> 20} MiB")
         document = tomllib.loads(raw.decode())
     except OSError as error:
-        hint = ": write it first, `python -m verify.lock FILE...`" if isinstance(error, FileNotFoundError) else ""
+        hint = ": write it first, `lanecheck lock FILE...`" if isinstance(error, FileNotFoundError) else ""
         raise UsageError(f"{path}: cannot be read: {error.strerror}{hint}") from error
     except (ValueError, RecursionError) as error:  # also of UTF-8 and TOML
         raise UsageError(f"{path}: is no lock: {' '.join(str(error).split())}") from error

@@ -116,7 +116,7 @@ class Comparison:
     def _case(self, one: Subject | Locked, parts: Sequence[ComparedPart]) -> Case:
         """Return the case of a subject with these parts."""
         compared = ComparedSubject(one.name, one.file, self.lock, tuple(parts))
-        replay = shlex.join(["python", "-m", "verify.lock", "--check", "--lock", self.lock])
+        replay = shlex.join(["lanecheck", "lock", "--check", "--lock", self.lock])
         found = LockChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, compared)
         return Case(one.name, tuple(replayed(verdict, lambda: replay) for verdict in found))
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement`: data that instructions move between registers and memory."""
+"""`lanecheck movement`: data that instructions move between registers and memory."""
 
 __all__: list[str] = []

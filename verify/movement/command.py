@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement …`: verify how data move through registers, shared memory and matrix descriptors."""
+"""`lanecheck movement …`: verify how data move through registers, shared memory and matrix descriptors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _answer(loaded: LoadedFiles[Movement], options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.movement", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck movement", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "movements")
     for name, key in KEYS.items():
         parser.add_argument(f"--{name}", metavar=key.unit or name.upper(), type=int if key.unit else str, help=key.help)

@@ -38,7 +38,7 @@ POINTS = 1 << 20
 LARGEST = 1 << 56  # elements: bit addresses fit in 64 bits
 TIMES = 64  # of a matrix load or store for one fragment, at most
 ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
-REPLAY = ("python", "-m", "verify.movement")
+REPLAY = ("lanecheck", "movement")
 
 
 def as_it_is(value: object) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.mutate`: the campaign that counts how many wrong atoms each check refutes."""
+"""`lanecheck mutate`: the campaign that counts how many wrong atoms each check refutes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = arguments.parser("python -m verify.mutate", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser = arguments.parser("lanecheck mutate", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
     options = parser.parse_args(argv)
     from layouts.atoms import registry

@@ -394,15 +394,15 @@ def cut_short(missing: int, what: str = "subject") -> str:
 
 
 def drawing_command(replay: str) -> str:
-    """The command that draws what a command verifies: `verify.show` an entry of a file, the command itself the rest.
+    """The command that draws what a command verifies: `lanecheck show` an entry of a file, the command itself the rest.
 
-    >>> drawing_command("python -m verify.movement mine.toml '--only=the one'")
-    "python -m verify.show mine.toml '--only=the one'"
-    >>> drawing_command("python -m verify.movement --descriptor 64:1")
-    'python -m verify.movement --descriptor 64:1 --format html'
+    >>> drawing_command("lanecheck movement mine.toml '--only=the one'")
+    "lanecheck show mine.toml '--only=the one'"
+    >>> drawing_command("lanecheck movement --descriptor 64:1")
+    'lanecheck movement --descriptor 64:1 --format html'
     """
     if re.search(r" '?--only", replay):
-        return re.sub(r"verify\.\w+", "verify.show", replay, count=1)
+        return re.sub(r"^lanecheck \w+", "lanecheck show", replay)
     return f"{replay} --format html"
 
 

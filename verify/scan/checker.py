@@ -44,7 +44,7 @@ class Scanner:
 
     operations: Operations
     checker: AtomChecker
-    command: str = "python -m verify.scan"  # with the options that find a counterexample again
+    command: str = "lanecheck scan"  # with the options that find a counterexample again
     _functions: dict[Named, tuple[Function | None, list[list[str]]]] = field(default_factory=dict)
 
     def cases(self, definition: Definition) -> Iterator[Case]:

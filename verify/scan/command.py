@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.scan PATH…`: verify every layout and asm string of a CUTLASS checkout, or of single headers."""
+"""`lanecheck scan PATH…`: verify every layout and asm string of a CUTLASS checkout, or of single headers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.scan", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck scan", DESCRIPTION, EXAMPLE)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a checkout, a folder or a header")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
     parser.add_argument("--checks", default="isa", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
@@ -128,7 +128,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     from verify.scan.checker import Scanner, unread
     from verify.scan.entry import Operations
 
-    command = f"python -m verify.scan {shlex.join(options.paths)}"
+    command = f"lanecheck scan {shlex.join(options.paths)}"
     table = tuple(row for row in PROPERTIES if row.key != "product")  # equal maps have equal products
     checker = AtomChecker(checks(options.checks), inputs.budget(options), table=table)
     scanner = Scanner(Operations(read.reader.evaluator), checker, command)

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.show`: pictures of atoms, layouts, maps, tilings, movements and reports; nothing is proved."""
+"""`lanecheck show`: pictures of atoms, layouts, maps, tilings, movements and reports; nothing is proved."""
 
 __all__: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.show WHAT`: draw a map in the terminal, or as SVG, HTML or LaTeX."""
+"""`lanecheck show WHAT`: draw a map in the terminal, or as SVG, HTML or LaTeX."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ glob), a layout in quotes, a PTX instruction, a TOML FILE of atoms, tilings, mov
 that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved. A layout is compared
 with no instruction unless --ptx and --operand name one."""
 EPILOG = f"""example:
-  python -m verify.show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
+  lanecheck show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
 
 {RULE}
 
@@ -46,7 +46,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    made = arguments.Parser(prog="python -m verify.show", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    made = arguments.Parser(prog="lanecheck show", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("what", nargs="+", metavar="WHAT", help="an atom, a layout, an instruction, a FILE, a report")
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="only these entries of the files")

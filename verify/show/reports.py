@@ -56,7 +56,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or "subjects" not in document:
-        raise UsageError(f"{path}: expected a report with schema {SCHEMA}, as `verify.atom --format json` writes it")
+        raise UsageError(f"{path}: expected a report with schema {SCHEMA}, as `lanecheck atom --format json` writes it")
     try:
         for subject in document["subjects"]:
             str(subject["name"]), dict(subject["layouts"])

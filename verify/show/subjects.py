@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an argument of `verify.show` names, and its pictures: atoms, layouts, instructions, files, reports."""
+"""What an argument of `lanecheck show` names, and its pictures: atoms, layouts, instructions, files, reports."""
 
 from __future__ import annotations
 

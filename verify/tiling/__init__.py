@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling`: tiled MMAs over the tile of a CTA."""
+"""`lanecheck tiling`: tiled MMAs over the tile of a CTA."""
 
 __all__: list[str] = []

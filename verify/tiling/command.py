@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling FILE|--atom NAME …`: verify tiled MMAs by enumeration and by proof."""
+"""`lanecheck tiling FILE|--atom NAME …`: verify tiled MMAs by enumeration and by proof."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.parser("python -m verify.tiling", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("lanecheck tiling", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "tilings")
     parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")

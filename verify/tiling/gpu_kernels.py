@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling.gpu_kernels` exports tiled MMAs as the layouts that `gpu_checks.tilings` makes kernels from.
+"""`lanecheck export` exports tiled MMAs as the layouts that `gpu_checks.tilings` makes kernels from.
 
 A kernel author gives an atom, an atoms layout, a permutation, a tile, where each operand lies in shared memory and
 which copy reads it. The export has layouts only, as plain numbers: of the tilings in a user's files, or of those in
@@ -33,10 +33,10 @@ from verify.tiling.bind import find
 from verify.tiling.export import FeedSpec, KernelMMA, Tile, feed_spec, renamed, strided, tiling_of, with_instruction
 
 SHIPPED = Path(__file__).with_suffix(".toml")
-DESCRIPTION = """Export tiled MMAs as plain layouts, from which `python -m gpu_checks.tilings --file` makes kernels.
+DESCRIPTION = """Export tiled MMAs as plain layouts, from which `lanecheck tilings --file` makes kernels.
 Without FILE: check that the shipped tilings, their recorded runs and the recorded access patterns are those that the
 layouts give today."""
-PROG = "python -m verify.tiling.gpu_kernels"
+PROG = "lanecheck export"
 EPILOG = f"""example:
   {PROG} mine.toml --major B=MN -o mine.jsonl
 
@@ -84,11 +84,11 @@ def compared() -> Iterator[tuple[Observation, int]]:
 
 
 def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: Tile | None) -> Iterator[Tiling]:
-    """The tilings of a file of `verify.tiling`; UsageError for one that cannot be exported.
+    """The tilings of a file of `lanecheck tiling`; UsageError for one that cannot be exported.
 
     The file leaves open each operand's major (K where absent), the operands with ldmatrix, and the matrices' extents
     (where absent two tiles along m and n, three along k). Shared memory is laid out as the file says, else as the
-    instruction reads it. Layouts that the file claims are ignored: `verify.tiling` verifies them.
+    instruction reads it. Layouts that the file claims are ignored: `lanecheck tiling` verifies them.
     """
     for one in spec.load(file):
         atom = find(one, registry())
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     parser = Parser(prog=PROG, description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
     parser.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="tilings as `verify.tiling` reads them")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="tilings as `lanecheck tiling` reads them")
     parser.add_argument(
         "--major",
         action="append",

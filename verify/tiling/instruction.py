@@ -17,7 +17,7 @@ def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """REFUTED where an instruction has other types than the atom, else UNCHECKED for each reason why one may multiply
     otherwise; no evidence is needed where none may.
 
-    `verify.atom` decides whether the layouts are those of the instruction. Where an instruction was not compared, or
+    `lanecheck atom` decides whether the layouts are those of the instruction. Where an instruction was not compared, or
     differs in size, the other claims are about the atom's layouts alone. An atom that issues no instruction has no
     such claim.
     """

@@ -179,7 +179,7 @@ def _law(tiling: Tiling, _: None) -> Statement:
 
 def _command(spec: TilingSpec) -> str:
     """The command that verifies a tiling again."""
-    return shlex.join(["python", "-m", "verify.tiling", *arguments(spec)])
+    return shlex.join(["lanecheck", "tiling", *arguments(spec)])
 
 
 def _owners(tiled: TiledOperand) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Triton layout that our epilogue stores from: that of the accumulators, so that nothing has to be exchanged.
 
-python -m verify.foreign layouts/stores.py --python venv/bin/python
+lanecheck foreign layouts/stores.py --python venv/bin/python
 """
 
 from triton._C.libtriton import gluon_ir, ir

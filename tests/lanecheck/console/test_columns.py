@@ -78,10 +78,10 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
 
 @pytest.mark.parametrize("start", ["  replay  ", "  then   "])
 def test_a_command_that_is_broken_is_still_one_command(start: str) -> None:
-    line = f"{start} python -m verify.atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
+    line = f"{start} lanecheck atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
     reported = fitted(line, 60)
     assert (
-        reported.startswith(f"{start} python")
+        reported.startswith(f"{start} lanecheck")
         and all(len(part) <= 60 for part in reported.splitlines())
         and "'my folder/with  blanks.toml'" in reported
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atlas`: its formats have the same content, bad input is one line."""
+"""`lanecheck atlas`: its formats have the same content, bad input is one line."""
 
 import gc
 import json
@@ -95,7 +95,7 @@ def test_a_known_defect_that_is_gone_is_reported(capsys: pytest.CaptureFixture[s
         else:
             assert "MY_16x8x16_F32F16F16F32  SURPRISE: it is not refuted in just the parts" in out
     assert command.main(["no_such_atom"]) == 2
-    assert "python -m verify.atom --list shows all" in capsys.readouterr().err
+    assert "lanecheck atom --list shows all" in capsys.readouterr().err
 
 
 def test_a_check_that_is_left_out_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:

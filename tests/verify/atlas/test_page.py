@@ -46,7 +46,7 @@ def test_another_file_is_one_line(text: str, tmp_path: Path, capsys: pytest.Capt
     assert command.main(["--from", str(path), "--format", "html"]) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 1
-    assert "it should be what `python -m verify.atlas --format json` writes" in captured.err
+    assert "it should be what `lanecheck atlas --format json` writes" in captured.err
 
 
 def test_options_without_effect_are_rejected(report: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atom` as a user sees it: what it prints, its exit codes, its errors in one line each."""
+"""`lanecheck atom` as a user sees it: what it prints, its exit codes, its errors in one line each."""
 
 import subprocess
 import sys
@@ -71,7 +71,7 @@ def test_a_users_atoms_take_the_same_path(tmp_path: Path, capsys: pytest.Capture
     assert atom.main(["--atoms", wrong]) == 1
     printed = capsys.readouterr().out
     assert "repair   two strides swapped: ((4,8),(2,2)):((16,1),(8,64))" in printed
-    assert "replay   python -m verify.atom --atoms" in printed and "MINE_1" in printed
+    assert "replay   lanecheck atom --atoms" in printed and "MINE_1" in printed
 
 
 def test_an_atom_without_an_instruction_is_unchecked_by_the_isa_and_by_gpus(tmp_path: Path) -> None:

@@ -24,13 +24,13 @@ INSTRUCTION = Path(__file__).parents[3] / "isa_tables/ptx/mma_m16n8k4_tf32.toml"
 
 
 OTHERS = [
-    (atom.main, TILING, "this is a file of tilings: python -m verify.tiling"),
-    (atom.main, MOVEMENT, "this is a file of movements: python -m verify.movement"),
-    (atlas.main, TILING, "this is a file of tilings: python -m verify.tiling"),
-    (tiling.main, FULL, "this is a file of atoms: python -m verify.atom"),
-    (tiling.main, MOVEMENT, "this is a file of movements: python -m verify.movement"),
-    (movement.main, TILING, "this is a file of tilings: python -m verify.tiling"),
-    (movement.main, FULL, "this is a file of atoms: python -m verify.atom"),
+    (atom.main, TILING, "this is a file of tilings: lanecheck check"),
+    (atom.main, MOVEMENT, "this is a file of movements: lanecheck check"),
+    (atlas.main, TILING, "this is a file of tilings: lanecheck check"),
+    (tiling.main, FULL, "this is a file of atoms: lanecheck check"),
+    (tiling.main, MOVEMENT, "this is a file of movements: lanecheck check"),
+    (movement.main, TILING, "this is a file of tilings: lanecheck check"),
+    (movement.main, FULL, "this is a file of atoms: lanecheck check"),
     (atom.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
     (movement.main, '{"schema": 1, "name": "load 32"}\n', "as recordings are"),
 ]
@@ -79,7 +79,7 @@ def test_a_file_in_place_of_a_name_or_a_layout_is_recognized_by_its_keys(
     path.write_text(MOVEMENT, encoding="utf-8")
     arguments = [*options, str(path)] if options and options[-1] != "8x8" else [str(path), *options]
     assert main(arguments) == 2
-    assert f"this is a file of movements: python -m verify.movement {path}" in capsys.readouterr().err
+    assert f"this is a file of movements: lanecheck check {path}" in capsys.readouterr().err
 
 
 def test_every_error_of_an_instruction_s_table_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

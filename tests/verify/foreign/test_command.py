@@ -197,4 +197,4 @@ def test_a_shipped_adapter_names_its_project_and_imports_the_standard_library_an
 def test_the_help_lists_every_command_that_runs_code(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "verify.laws --module" in " ".join(capsys.readouterr().out.split()) and command.DESCRIPTION
+    assert "laws --module" in " ".join(capsys.readouterr().out.split()) and command.DESCRIPTION

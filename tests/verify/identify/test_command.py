@@ -256,14 +256,14 @@ def test_the_commands_of_the_page_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[3] / "docs" / "identify.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("python -m verify.identify")]
+    lines = [line for line in page.splitlines() if line.startswith("lanecheck identify")]
     assert len(lines) == 8
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
     (tmp_path / "examples").symlink_to(Path(__file__).parents[3] / "examples")
     Path("c.csv").write_text("lane,i,row,col\n0,0,0,0\n1,0,0,1\n", encoding="utf-8")
     for line in lines:
-        words = shlex.split(line, comments=True)[3:]
+        words = shlex.split(line, comments=True)[2:]
         assert run(capsys, *words)[0] == int(words == ["c.csv"]), line
 
 

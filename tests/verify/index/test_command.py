@@ -134,7 +134,7 @@ def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.Captur
     assert "m: 0/4 + 8*(1%2) = 8, n: 0%4*2 + 1/2 = 0" in plain
     assert "64 of 128 points disagree" in plain
     assert f"repair two terms exchanged: row = {ROW}; col = {COL} 128 of 128 agree (now 64)" in plain
-    assert "replay python -m verify.index --ptx" in plain
+    assert "replay lanecheck index --ptx" in plain
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_the_gate_reads_the_same_file(file: Path) -> None:
         (OPERAND + b'row = "' + b"(" * 5000 + b'"\ncol = "0"\n', "nested deeper"),
         (OPERAND + b'row = "' + b"9" * 5000 + b'"\ncol = "0"\n', "20 digits"),
         (OPERAND + b'table = "' + b"x" * 5000 + b'"\n', "cannot be read"),
-        (b'["a"]\nA = "1:0"\nB = "1:0"\nC = "1:0"\n', "this is a file of atoms: python -m verify.atom"),
+        (b'["a"]\nA = "1:0"\nB = "1:0"\nC = "1:0"\n', "this is a file of atoms: lanecheck check"),
     ],
     ids=range(7),
 )

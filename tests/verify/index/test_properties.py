@@ -15,7 +15,7 @@ from verify.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "maps.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^python -m verify\.(.+)$", TEXT, re.MULTILINE)
+COMMANDS = re.findall(r"^lanecheck (.+)$", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -30,7 +30,7 @@ def test_a_command_of_the_page_verifies(
 
 
 def test_the_refutation_of_the_page_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    block = TEXT.partition("$ python -m verify.")[2].partition("```")[0]
+    block = TEXT.partition("$ lanecheck ")[2].partition("```")[0]
     command, *lines = block.strip().splitlines()
     assert main(shlex.split(command)) == 1
     printed = " ".join(capsys.readouterr().out.split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.kernel`: what it prints, in which format, and with which exit code."""
+"""`lanecheck kernel`: what it prints, in which format, and with which exit code."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.laws`: exit codes, a missing solver, the conformance of another implementation to the laws."""
+"""`lanecheck laws`: exit codes, a missing solver, the conformance of another implementation to the laws."""
 
 from __future__ import annotations
 

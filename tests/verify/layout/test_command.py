@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout LAYOUT --onto MxN`."""
+"""`lanecheck layout LAYOUT --onto MxN`."""
 
 import html
 import json
@@ -150,8 +150,8 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
         (["(4,8):(8,1)", "--ptx", MMA, "--operand", "C", "--onto", "8x8"], "--onto 8x8: C of this instruction is 16x8"),
         (["4:1", "--equals", "4:1", "--ptx", MMA, "--operand", "C"], "--equals and --ptx: give one of them"),
         (["(4,8):(8,1"], "cannot read '(4,8):(8,1'"),
-        (["examples/my_atoms.toml"], "this is a file of atoms: python -m verify.atom examples/my_atoms.toml"),
-        (["examples/tilings.toml"], "this is a file of tilings: python -m verify.tiling examples/tilings.toml"),
+        (["examples/my_atoms.toml"], "this is a file of atoms: lanecheck check examples/my_atoms.toml"),
+        (["examples/tilings.toml"], "this is a file of tilings: lanecheck check examples/tilings.toml"),
         (["README.md"], "README.md is no layout: "),
         (["4:1", "--onto", "4", "--equals", "4:1"], "--onto and --equals: give one of them"),
     ],
@@ -284,7 +284,7 @@ def test_the_tile_may_be_named_beside_the_operand_and_a_refutation_has_its_comma
     assert "VERIFIED  5 proved" in capsys.readouterr().out
     assert layout.main([SWAPPED, "--ptx", MMA, "--operand", "C"]) == 1
     out = " ".join(capsys.readouterr().out.split())
-    assert f"python -m verify.layout '{SWAPPED}' --ptx {MMA}" in out.replace("\\ ", "")
+    assert f"lanecheck layout '{SWAPPED}' --ptx {MMA}" in out.replace("\\ ", "")
     assert f"one stride: {RIGHT}" in out or f"strides: {RIGHT}" in out or RIGHT in out
 
 

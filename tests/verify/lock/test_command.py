@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.lock`: what was reviewed is accepted in any notation, and any change of a function rejected."""
+"""`lanecheck lock`: what was reviewed is accepted in any notation, and any change of a function rejected."""
 
 from __future__ import annotations
 

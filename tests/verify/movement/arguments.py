@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of `python -m verify.movement` that several tests use, and readers of its reports."""
+"""Arguments of `lanecheck movement` that several tests use, and readers of its reports."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement`: errors in one line, files of movements, the example."""
+"""`lanecheck movement`: errors in one line, files of movements, the example."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ from verify.report import Case
         ),
         (
             ["--from", "zzz", "--to", F16],
-            "is named 'zzz'; python -m verify.atom --list shows all",
+            "is named 'zzz'; lanecheck atom --list shows all",
         ),
         (["--from", "UniversalFMA<float,float,float,float>", "--to", F16], "is no matrix instruction"),
         (["--from", X4, "--to", F16, "--shared", ROWS], "the tile is 16 x 16 (m, k), found 64 x 64"),
@@ -217,7 +217,7 @@ def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
     _, report = checked(capsys, str(file))
     verdicts = report["subjects"][0]["verdicts"]
     (replay,) = {v["counterexample"]["replay"] for v in verdicts if v["status"] == "REFUTED"}
-    assert movement.main([*shlex.split(replay)[3:], "-q"]) == 1
+    assert movement.main([*shlex.split(replay)[2:], "-q"]) == 1
     assert capsys.readouterr().out.startswith("1 subject: 1 refuted")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement --from X --to Y`: hand-overs in registers, and their rows in memory."""
+"""`lanecheck movement --from X --to Y`: hand-overs in registers, and their rows in memory."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_wrong_hand_over_is_refuted(case: str, capsys: pytest.CaptureFixture[s
     smallest = [e["counterexample"]["inputs"] for e in hand_over["evidence"] if e["counterexample"]]
     assert (smallest[0]["lane"], smallest[0]["value"]) == (smallest[1]["lane"], smallest[1]["value"])
     replay = shlex.split(hand_over["counterexample"]["replay"])
-    assert movement.main(replay[3:]) == 1
+    assert movement.main(replay[2:]) == 1
 
 
 @pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement --descriptor LAYOUT`: which matrix descriptor describes a layout."""
+"""`lanecheck movement --descriptor LAYOUT`: which matrix descriptor describes a layout."""
 
 from __future__ import annotations
 

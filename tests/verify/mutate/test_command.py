@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.mutate`: a mutant that survives is reported."""
+"""`lanecheck mutate`: a mutant that survives is reported."""
 
 import json
 

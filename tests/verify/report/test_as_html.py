@@ -118,7 +118,7 @@ def test_of_a_picture_that_is_too_large_for_a_page_a_window_is_drawn_that_says_s
     name = "SM90::GMMA::SPARSE::GMMA_64x248x64_F32E4M3E4M3_SS_TN"
     made = page(tmp_path, name, "--checks", "isa")
     words, raw = "".join(made.words), (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"Its 39936 elements are too many for this page: parts of it follow; python -m verify.show {name}" in words
+    assert f"Its 39936 elements are too many for this page: parts of it follow; lanecheck show {name}" in words
     assert "svg" in made.tags and "shown: n 0..69 of 0..247" in raw and len(raw) < 1_000_000
 
 

@@ -239,7 +239,7 @@ def test_a_report_on_a_layout_is_drawn_and_of_a_movement_it_names_what_draws_it(
     assert layout.main(["(4,2):(2,1)", "--equals", "(4,2):(1,4)", *write]) == main([path]) == 1
     assert "≠4" in capsys.readouterr().out
     assert movement.main(["examples/movement.toml", "--only", DESCRIPTOR, *write]) == main([path]) == 0
-    command = f"`python -m verify.show examples/movement.toml '--only={DESCRIPTOR}'` draws it"
+    command = f"`lanecheck show examples/movement.toml '--only={DESCRIPTOR}'` draws it"
     assert command in " ".join(capsys.readouterr().out.replace("--\n    ", "--").split())
 
 

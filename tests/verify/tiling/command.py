@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling` as tests call it."""
+"""`lanecheck tiling` as tests call it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling`: exit codes, errors in one line, files, formats, snapshots."""
+"""`lanecheck tiling`: exit codes, errors in one line, files, formats, snapshots."""
 
 from __future__ import annotations
 
@@ -148,14 +148,14 @@ def test_the_right_twins_of_the_wrong_file_are_verified(capsys: pytest.CaptureFi
         code, out, _ = run(capsys, WRONG, "--only", name)
         heads = [line for line in out.splitlines() if line.startswith(f"{name}  ") and "  REFUTED   " in line]
         assert code == 1 and heads
-        assert f"replay   python -m verify.tiling {WRONG} --only {name}\n" in out
+        assert f"replay   lanecheck tiling {WRONG} --only {name}\n" in out
 
 
 def test_a_replay_line_gives_the_refutation_again(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--atom", F16, "--atoms-layout", "2,1,1", "--tile", "64,64,32", "--smem-a", "Sw<3,3,3> o (8,64):(64,1)"]
     code, out, _ = run(capsys, *words)
     line = next(line for line in out.splitlines() if line.startswith("  replay"))
-    again = shlex.split(line.partition("verify.tiling ")[2])
+    again = shlex.split(line.partition("lanecheck tiling ")[2])
     assert (code, run(capsys, *again)) == (1, (1, out, ""))
 
 
@@ -175,7 +175,7 @@ def test_atoms_of_your_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     atoms.write_text(atoms.read_text(encoding="utf-8").replace('(16,8))"\nB', '(16,4))"\nB'), encoding="utf-8")
     code, out, _ = run(capsys, "--atoms", str(atoms), "--atom", "mine", "--atoms-layout", "2,2,1")
     assert code == 1
-    assert f"replay   python -m verify.tiling --atoms {atoms} --atom mine --atoms-layout 2,2,1" in out
+    assert f"replay   lanecheck tiling --atoms {atoms} --atom mine --atoms-layout 2,2,1" in out
 
 
 def test_a_prefix_means_every_atom_of_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling.gpu_kernels`: shipped tilings are those derived today, a user's are exported or rejected."""
+"""`lanecheck export`: shipped tilings are those derived today, a user's are exported or rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DERIVED = list(shipped())
 
 
 def test_the_shipped_tilings_are_the_ones_derived_today():
-    """Else write them anew with `python -m verify.tiling.gpu_kernels -o`, and record those whose kernels differ."""
+    """Else write them anew with `lanecheck export -o`, and record those whose kernels differ."""
     assert [tiling.name for tiling in DERIVED] == [tiling.name for tiling in tilings()]
     for derived, tiling in zip(DERIVED, tilings(), strict=True):
         assert derived == tiling and hash_of(derived) == hash_of(tiling)

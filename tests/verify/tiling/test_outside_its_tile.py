@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling` on an atom that leaves its tile, and on an internal error: other tilings are verified."""
+"""`lanecheck tiling` on an atom that leaves its tile, and on an internal error: other tilings are verified."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_atom_that_leaves_its_tile_costs_no_other_tiling(tmp_path: Path, caps
     assert (code, err) == (1, "")
     assert [name for name in tables if re.search(rf"^{name} +VERIFIED ", out, re.MULTILINE)] == ["first", "last"]
     line = next(line for line in out.splitlines() if line.startswith("  replay"))
-    code, out, err = run(capsys, *shlex.split(line.partition("verify.tiling ")[2]))
+    code, out, err = run(capsys, *shlex.split(line.partition("lanecheck tiling ")[2]))
     assert (code, err, "wrong  C  REFUTED   " in out) == (1, "", True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling` rejects a spec in one line, and the suggestion in that line is accepted."""
+"""`lanecheck tiling` rejects a spec in one line, and the suggestion in that line is accepted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Triton layout of which a thread has two rows: the accumulators would have to be exchanged before a store.
 
-python -m verify.foreign layouts/stores.py --python venv/bin/python
+lanecheck foreign layouts/stores.py --python venv/bin/python
 """
 
 from triton._C.libtriton import gluon_ir, ir
