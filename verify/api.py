@@ -68,20 +68,21 @@ def verify_kind(
     file: str | Path | None = None,
     *,
     allow_exec: bool = False,
+    require: Sequence[str] = (),
     allow_unchecked: bool = False,
 ) -> Report:
     """Return the verdicts on subjects of a kind: one of a file by name, all of a file, or one as a value.
 
-    `allow_exec` lets functions of the user be called in CI too.
+    `allow_exec` lets functions of the user be called in CI too; `require` names checks that must have been made.
 
     >>> verify_kind("movement", Path("examples/movement.toml")).exit().name
     'OK'
     """
     row = kinds.of(kind)
     if isinstance(subject, str | Path):
-        return _report(_named(subject, file, kind, allow_exec), (), allow_unchecked)
+        return _report(_named(subject, file, kind, allow_exec), require, allow_unchecked)
     entry = _suite(allow_exec).entry(row, subject)  # type: ignore[arg-type]
-    return _report([entry], (), allow_unchecked)
+    return _report([entry], require, allow_unchecked)
 
 
 def verify_tiling(

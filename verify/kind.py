@@ -84,6 +84,8 @@ class Kind(Generic[S]):
     name: str  # "tiling"
     one: str  # "a tiling", in messages
     plural: str  # "tilings"
+    argument: str = ""  # how `lanecheck check` is given one, in words, if not by a TOML file alone
+    example: Sequence[str] = ()  # arguments of `lanecheck check` that verify one
     command: str = ""  # the module whose `main` verifies it: verify.tiling.command; without one `lanecheck check` does
     arguments: Callable[[Sequence[str]], Sequence[str]] = lambda what: what  # of that command, for what is checked
     spelled: Callable[[str], Recognition | None] = lambda text: (

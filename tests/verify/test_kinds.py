@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,7 @@ from verify.__main__ import COMMANDS
 from verify.check import command as check
 from verify.cli.arguments import FORMATS
 from verify.core.errors import SpecError, UsageError
+from verify.core.verdict import Check
 from verify.gate import Suite
 from verify.kind import LIKELY, Kind, Recognition
 from verify.lock import command as lock
@@ -160,3 +164,74 @@ def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
     # A key that an entry leaves to its instruction, which nothing checks; and verdicts that were made before.
     read_again = {"atom/parcel.py", "show/reports.py"}
     assert calls["Verdict"] - {"core/verdict.py", "evidence/run.py"} == {"atom/checker.py"} | read_again
+
+
+WITH_PROPERTIES = [kind for kind in (*kinds.KINDS, TOY) if kind.tables()]
+
+
+def arguments(kind: Kind[Any], folder: Path) -> list[str]:
+    """Arguments of `check` that verify a subject of the kind."""
+    if kind is not TOY:
+        return list(kind.example)
+    (folder / "rotations.toml").write_text(RIGHT)
+    return [str(folder / "rotations.toml")]
+
+
+def evidence_of(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, list[dict[str, Any]]]:
+    """The exit code of a check, and the verdicts of its report that a check was made for."""
+    capsys.readouterr()
+    code = check.main([*words, "--format", "json", "-v"])
+    return code, [
+        claim
+        for one in json.loads(capsys.readouterr().out)["subjects"]
+        for claim in one["verdicts"]
+        if claim["evidence"]
+    ]
+
+
+@contextmanager
+def every_row(**fields: object) -> Iterator[None]:
+    """Give all properties of all kinds other fields for a while: some kinds have rows of atoms too."""
+    rows = {id(row): row for kind in kinds.all() for table in kind.tables() for row in table.rows}.values()
+    before = [{name: getattr(row, name) for name in fields} for row in rows]
+    try:
+        for row, name in product(rows, fields):
+            object.__setattr__(row, name, fields[name])
+        yield
+    finally:
+        for row, kept in zip(rows, before, strict=True):
+            for name, value in kept.items():
+                object.__setattr__(row, name, value)
+
+
+def test_every_kind_but_those_without_verdicts_has_properties() -> None:
+    assert {kind.name for kind in kinds.KINDS} - {kind.name for kind in WITH_PROPERTIES} == {"campaign", "instruction"}
+    assert all(kind.example for kind in kinds.KINDS)
+
+
+@pytest.mark.parametrize("kind", WITH_PROPERTIES, ids=lambda kind: kind.name)
+def test_needs_and_gaps_hold_for_every_kind(
+    kind: Kind[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = arguments(kind, tmp_path)
+    with every_row(needs=(lambda *_: "a need of the test",), alike=None):
+        code, claims = evidence_of(words, capsys)
+    assert code == 4 and {one["status"] for one in claims} == {"UNCHECKED"}
+    assert all("a need of the test" in str(one) for one in claims)
+    with every_row(gaps=lambda *_: ("a gap of the test",), alike=None):
+        code, claims = evidence_of(words, capsys)
+    assert all("a gap of the test" in str(one) for one in claims)
+
+
+@pytest.mark.parametrize("kind", WITH_PROPERTIES, ids=lambda kind: kind.name)
+def test_require_holds_for_every_kind(kind: Kind[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A check that was made of nothing is missing."""
+    words = arguments(kind, tmp_path)
+    _, claims = evidence_of(words, capsys)
+    made = {one["check"] for claim in claims for one in claim["evidence"] if one["status"] != "UNCHECKED"}
+    for one in {*Check} - made if kind.name != "law" else ():  # its option asks for a second solver
+        code = check.main([*words, "--require", one])
+        out, err = capsys.readouterr()
+        assert (code == 4 and "required but missing" in out) or (code == 2 and f"{one} is not among the checks" in err)
+    if Check.ISA in made:
+        assert check.main([*words, "--require", "isa"]) == 0

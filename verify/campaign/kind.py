@@ -11,6 +11,7 @@ CAMPAIGN: Kind[CampaignSpec] = Kind(
     name="campaign",
     one="a campaign",
     plural="campaigns",
+    example=("examples/campaign.toml",),
     command="verify.campaign.command",
     signs=Signs(frozenset({"kind"}), "campaigns"),
     spec=tuple(KINDS.values()),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,16 +16,8 @@ from verify import kinds
 from verify.cli import arguments, ending, inputs, output
 from verify.cli.batch import verified
 from verify.core.errors import UsageError
+from verify.core.wording import in_words
 from verify.kind import Kind, Resources
-
-DESCRIPTION = """Verify WHAT: a compiled kernel (FILE.ptx, or FILE.py::function of Triton, with its claim), a TOML
-file of any kind, a CUTLASS header or folder, a layout in quotes, an atom (a name, a prefix, a glob), a law, or a
-project. Its kind is recognized by its content or its spelling. Options after WHAT are those of that kind's command."""
-EPILOG = f"""example:
-  lanecheck check "((4,8),(2,2)):((32,1),(16,8))" --onto 16x8
-  lanecheck check examples/tilings.toml
-
-{RULE}"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,12 +50,41 @@ def _split(words: list[str]) -> tuple[list[str], list[str], str]:
     return options.what, rest, options.kind or ""
 
 
+def describe() -> str:
+    """Return what may be checked, by the rows of the kinds."""
+    files = [kind.plural for kind in kinds.all() if kind.signs]
+    ways = [*(kind.argument for kind in kinds.all() if kind.argument), f"a TOML file of {in_words(files)}"]
+    return (
+        f"Verify WHAT: {in_words(ways, 'or')}. Its kind is recognized by its content or its spelling. "
+        "Options after WHAT are those of that kind's command."
+    )
+
+
+def list_examples() -> str:
+    """Return a command for each kind, in its row."""
+    lines = (f"  lanecheck check {join_words(kind.example)}" for kind in kinds.all() if kind.example)
+    return "\n".join(("examples:", *lines))
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a shell takes them, in double quotes if they need any.
+
+    >>> join_words(["(4,8):(8,1)", "--onto", "4x8"])
+    '"(4,8):(8,1)" --onto 4x8'
+    """
+    return " ".join(word if re.fullmatch(r"[\w./=-]+", word) else f'"{word}"' for word in words)
+
+
 def parser() -> argparse.ArgumentParser:
-    """The arguments that are not of the kind's command."""
-    made = arguments.Parser(prog="lanecheck check", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    """Return the parser of the arguments that are not of the kind's command."""
+    epilog = f"{list_examples()}\n\n{RULE}"
+    made = arguments.Parser(prog="lanecheck check", description=describe(), epilog=epilog, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("what", nargs="*", metavar="WHAT", help="a file, a folder, a layout, a name")
-    made.add_argument("--kind", metavar="KIND", help="which kind it is, where two recognize it: tiling, header, …")
+    names = [kind.name for kind in kinds.all()]
+    made.add_argument(
+        "--kind", metavar="KIND", help=f"which kind it is, where two recognize it: {in_words(names, 'or')}"
+    )
     return made
 
 
@@ -81,6 +103,7 @@ def _verify(kind: Kind[Any], files: Sequence[str], words: Sequence[str]) -> int:
     made = arguments.parser("lanecheck check", f"Verify {kind.plural}.", f"FILE of {kind.plural}")
     arguments.add_statements(made, kind.plural)
     add_execution(made)
+    arguments.add_require(made)
     options = made.parse_args([*files, *words])
     if kind.read is None or kind.verifier is None:
         raise TypeError(f"{kind.plural} are not verified")
@@ -89,5 +112,5 @@ def _verify(kind: Kind[Any], files: Sequence[str], words: Sequence[str]) -> int:
         return output.list_names(loaded, options)
     if kind.runs_code is not None and any(map(kind.runs_code, loaded.items)):
         arguments.check_execution(options.allow_exec)
-    report = verified(loaded.items, kind.verifier(Resources()), kind.plural, quiet=options.quiet)
+    report = verified(loaded.items, kind.verifier(Resources()), kind.plural, options.require, quiet=options.quiet)
     return output.report(report, options, loaded)

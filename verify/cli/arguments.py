@@ -88,6 +88,12 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 
+def add_require(parser: argparse.ArgumentParser) -> None:
+    """Add the option for checks that must have been made of every subject."""
+    words = "a check that must give evidence"
+    parser.add_argument("--require", action="append", default=[], choices=("isa", "proof", "gpu"), help=words)
+
+
 def check_execution(allowed: bool, how: str = "--allow-exec") -> None:
     """UsageError where code of others would run in CI (the variable CI is set) and that is not allowed; `how` it is."""
     if line := forbidden(allowed, how):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of tile elements, and numbers of owners, in words."""
+"""Sets of tile elements, numbers of owners and lists, in words."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def times(count: int) -> str:
     ('once', '3 times')
     """
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def in_words(several: Sequence[str], last: str = "and") -> str:
+    """Return several things as a sentence lists them.
+
+    >>> in_words(["atoms", "tilings", "maps"]), in_words(["--ptx"], "or")
+    ('atoms, tilings and maps', '--ptx')
+    """
+    return f" {last} ".join(filter(None, (", ".join(several[:-1]), *several[-1:])))
 
 
 class Some(NamedTuple):

@@ -17,6 +17,7 @@ from lanecheck.console.progress import Progress
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
+from verify.core.verdict import Check
 from verify.foreign.agreement import page
 from verify.foreign.checker import case
 from verify.maps import isolation
@@ -55,7 +56,8 @@ def _main(argv: Sequence[str] | None) -> int:
     found = _verified(adapters, options)
     if options.agreement:
         output.write(page(found), options.agreement)
-    return output.report(Report(tuple(case for _, _, case in found)), options)
+    cases = tuple(case for _, _, case in found)
+    return output.report(Report(cases, frozenset(map(Check, options.require))), options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time for one map (20)")
     parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
     add_execution(parser)
+    arguments.add_require(parser)
     words = "write the results there too, as a page of Markdown"
     parser.add_argument("--agreement", metavar="FILE", type=written, help=words)
     parser.add_argument("--list", action="store_true", help="print the adapters and stop")

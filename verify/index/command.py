@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import UsageError
+from verify.core.verdict import Check, Place
 from verify.index import spec
 from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
-    from verify.core.verdict import Place
     from verify.index.bind import BoundIndex
 
 DESCRIPTION = """Verify which element of an operand each lane and value has, as a kernel computes it: expressions of C
@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("lanecheck index", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "maps")
     add_execution(parser)
+    arguments.add_require(parser)
     for name, one in KEYS.items():
         if name in REPEATED:
             parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")
@@ -53,8 +54,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _place(text: str) -> Place:
     """A file with a line; raises ArgumentTypeError for anything else."""
-    from verify.core.verdict import Place
-
     file, colon, line = text.rpartition(":")
     if not (file and colon and line.isascii() and line.isdigit() and 0 < int(line) < 1 << 31):
         raise argparse.ArgumentTypeError(f"expected FILE:LINE, such as kernel.cu:120, found {text!r:.60}")
@@ -88,6 +87,8 @@ def _answer(loaded: LoadedFiles[BoundIndex], options: argparse.Namespace) -> int
     if options.files:
         from verify.cli.batch import verified
 
-        return output.report(verified(loaded.items, case, "maps", quiet=options.quiet), options, loaded)
+        return output.report(
+            verified(loaded.items, case, "maps", options.require, quiet=options.quiet), options, loaded
+        )
     found = tuple(replace(case(one), place=options.at) for one in loaded.items)  # one map: nothing else is loaded
-    return output.report(Report(found), options)
+    return output.report(Report(found, frozenset(map(Check, options.require))), options)

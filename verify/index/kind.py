@@ -58,6 +58,7 @@ INDEX: Kind[BoundIndex] = Kind(
     name="index",
     one="a map",
     plural="maps",
+    example=("examples/maps.toml",),
     command="verify.index.command",
     signs=Signs(SIGNS, "index arithmetic", inside=True),
     spec=(EntrySpec, OperandSpec),

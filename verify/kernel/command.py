@@ -6,11 +6,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
+from verify.core.verdict import Check
 
 if TYPE_CHECKING:
     from verify.report import Report
@@ -38,9 +40,10 @@ def _main(argv: Sequence[str] | None) -> int:
     python = "the interpreter that has Triton (this one)"
     parser.add_argument("--python", metavar="FILE", default=sys.executable, help=python)
     add_execution(parser)
+    arguments.add_require(parser)
     parser.add_argument("--strict", action="store_true", help="refute what breaks the letter of the ISA too")
     options = parser.parse_args(argv)
-    return output.report(_report(options), options)
+    return output.report(replace(_report(options), require=frozenset(map(Check, options.require))), options)
 
 
 def _report(options: argparse.Namespace) -> Report:

@@ -24,5 +24,12 @@ def recognize_name(text: str) -> Recognition | None:
 
 
 LAW: Kind[Any] = Kind(
-    name="law", one="a law", plural="laws", command="verify.laws.command", spelled=recognize_name, tables=tables
+    name="law",
+    one="a law",
+    plural="laws",
+    argument="a law",
+    example=("DM",),
+    command="verify.laws.command",
+    spelled=recognize_name,
+    tables=tables,
 )

@@ -52,6 +52,7 @@ DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay
 and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
 With --ptx and --operand: does the instruction distribute this operand like that? Or, with --equals: is it the same
 function as another layout, however both are written? Without --ptx no instruction is compared."""
+LAYOUT = "layout"  # the sort of subject, in `Property.says`
 LARGEST = 1 << 24  # points of a layout, its values and elements of a tile: of each element the owners are counted
 
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
@@ -72,15 +73,30 @@ def _tile(part: BoundOperand) -> str:
     return "x".join(map(str, part.extent))
 
 
-TILE_FORM = replace(WELL_FORMED, states=lambda _, part: Statement("", "is a layout with congruent profiles"))
-IN_TILE = replace(IN_BOUNDS, states=lambda _, part: Statement("", f"stays inside {_tile(part)}"))
-ONE_OWNER = replace(OWNERSHIP, states=lambda _, part: Statement("", f"gives each element of {_tile(part)} one owner"))
+TILE_FORM = replace(
+    WELL_FORMED,
+    says={LAYOUT: "shape and stride have one profile"},
+    states=lambda _, part: Statement("", "is a layout with congruent profiles"),
+)
+IN_TILE = replace(
+    IN_BOUNDS,
+    says={LAYOUT: "no value outside the tile of `--onto`"},
+    states=lambda _, part: Statement("", f"stays inside {_tile(part)}"),
+)
+ONE_OWNER = replace(
+    OWNERSHIP,
+    says={LAYOUT: "each element of the tile of `--onto` has one owner"},
+    states=lambda _, part: Statement("", f"gives each element of {_tile(part)} one owner"),
+)
 SAME_FUNCTION = Property(
     EQUALS.key,
+    says={LAYOUT: "it is the function of `--equals`, at every (thread, value)"},
     states=lambda pair, _: Statement("", f"is the same function as {pair.other}"),
     isa=lambda run, pair, _: [_evidence_of_equality(pair)],
+    how=("every point", "", ""),
     required=EQUALS.required,
 )
+PROPERTIES = (TILE_FORM, IN_TILE, ONE_OWNER, SAME_FUNCTION)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,6 +113,7 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--ptx", metavar="MNEMONIC", help="an instruction: does it distribute --operand like this?")
     parser.add_argument("--operand", metavar="X", help="which operand of --ptx: A, B, C, E, SFA or SFB")
     parser.add_argument("--equals", metavar="OTHER", help="a layout: do both give every (thread, value) the same?")
+    arguments.add_require(parser)
     options = parser.parse_args(argv)
     _check(options)
     from lanecheck.console.progress import Progress
@@ -111,7 +128,7 @@ def _main(argv: Sequence[str] | None) -> int:
             report = of_operand(options.layout, options.ptx, options.operand, tile)
         else:
             report = onto_tile(options.layout, tile or (1, 1))
-    return output.report(report, options)
+    return output.report(replace(report, require=frozenset(map(Check, options.require))), options)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
-from verify.kind import LIKELY, Drawing, Kind, Recognition, Reported, Resources
+from verify.kind import LIKELY, Drawing, Kind, PropertyTable, Recognition, Reported, Resources
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
@@ -102,14 +102,24 @@ def redraw(reported: Reported, resources: Resources, window: Window) -> Picture 
     return None if reported.layouts else of_report(reported, window)
 
 
+def tables() -> Sequence[PropertyTable]:
+    """Return the properties of a layout alone; as an operand it has those of an atom's."""
+    from verify.layout import command
+
+    return (PropertyTable("own-maps/layouts.md", command.LAYOUT, command.PROPERTIES),)
+
+
 LAYOUT: Kind[LayoutQuestion] = Kind(
     name="layout",
     one="a layout",
     plural="layouts",
+    argument="a layout in quotes",
+    example=("((4,8),(2,2)):((32,1),(16,8))", "--onto", "16x8"),
     command="verify.layout.command",
     spelled=recognize_spelling,
     from_keys=bind_keys,
     verifier=verifier,
+    tables=tables,
     redraw=redraw,
     drawing=Drawing(draw, ("onto", "ptx", "table", "banks")),
 )

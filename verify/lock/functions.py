@@ -19,6 +19,7 @@ from verify.cli.arguments import check_execution
 from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.verdict import Place
+from verify.core.wording import in_words
 from verify.kind import Functions, Kind, Resources
 from verify.maps.fragment_map import FragmentMap
 
@@ -44,8 +45,7 @@ def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True
     kind = kinds.of_file(path)
     if kind.read is None or kind.functions is None:
         lockable = [one.plural for one in kinds.all() if one.functions is not None and one.signs is not None]
-        listed = f"{', '.join(lockable[:-1])} and {lockable[-1]}"
-        raise UsageError(f"{path}: {listed} can be locked; {purpose(path)}")
+        raise UsageError(f"{path}: {in_words(lockable)} can be locked; {purpose(path)}")
     found = kind.read(path)
     return Found(tuple(_subject(kind, one, file, Resources(atoms=pool), allowed) for one in found.items), found.errors)
 

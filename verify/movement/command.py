@@ -50,8 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         parser.add_argument(f"--{name}", metavar=key.unit or name.upper(), type=int if key.unit else str, help=key.help)
     swizzle = "print the smallest swizzle under which no access has a conflict"
     parser.add_argument("--search-swizzle", action="store_true", help=swizzle)
-    checks, needed = ("isa", "proof", "gpu"), "a check that must give evidence"
-    parser.add_argument("--require", action="append", default=[], choices=checks, help=needed)
+    arguments.add_require(parser)
     return parser
 
 

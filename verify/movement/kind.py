@@ -42,6 +42,7 @@ MOVEMENT: Kind[Movement] = Kind(
     name="movement",
     one="a movement",
     plural="movements",
+    example=("examples/movement.toml",),
     command="verify.movement.command",
     signs=Signs(frozenset({"from", "to", "access", "descriptor"}), "movements"),
     spec=tuple(SORTS.values()),

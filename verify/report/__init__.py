@@ -341,7 +341,9 @@ class Report(Judgement):
                 lacking = (f"{v.claim.part} {v.claim.text}".strip() for v in about if _lacks(v, check))
                 reasons += [f"none was made of the claim: {words}" for words in lacking]
             if not mine or reasons:
-                missing.append((case.name, f"{check}: {next(iter(reasons), 'it was not requested')}"))
+                made = any(v.claim.prop.by(check) is not None for v in case.verdicts)
+                why = "it was not requested" if made else "none of its properties has this check"
+                missing.append((case.name, f"{check}: {next(iter(reasons), why)}"))
         return missing
 
     def verdicts(self) -> Iterable[Verdict]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
+from verify.core.verdict import Check
 
 if TYPE_CHECKING:
     from verify.report import Case, Report
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="a checkout, a folder or a header")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these operations; a glob")
     parser.add_argument("--checks", default="isa", metavar="C[,C]", help="the checks to make: isa, proof, gpu")
+    arguments.add_require(parser)
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument(
         "--max-files", type=arguments.positive, default=1024, metavar="N",
@@ -130,7 +132,7 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
 
     command = f"lanecheck scan {shlex.join(options.paths)}"
     table = tuple(row for row in PROPERTIES if row.key != "product")  # equal maps have equal products
-    checker = AtomChecker(checks(options.checks), inputs.budget(options), table=table)
+    checker = AtomChecker(checks(options.checks, options.require), inputs.budget(options), table=table)
     scanner = Scanner(Operations(read.reader.evaluator), checker, command)
 
     def cases(definition: Definition) -> tuple[Case, ...]:
@@ -145,7 +147,9 @@ def _report(read: Checkout, options: argparse.Namespace) -> Report:
     failures = tuple(one for one in results if isinstance(one, Failure))
     if options.only and not found:
         raise UsageError(f"no operation is named {', '.join(options.only)}")
-    return Report(tuple(found), frozenset(), options.expect_known, missing, failures=failures)
+    return Report(
+        tuple(found), frozenset(map(Check, options.require)), options.expect_known, missing, failures=failures
+    )
 
 
 def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:

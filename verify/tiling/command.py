@@ -120,9 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--thread", type=_natural, metavar="T", help="with --explain: the thread whose partitions are shown (0)"
     )
-    parser.add_argument(
-        "--require", action="append", default=[], choices=("proof", "gpu"), help="a check that must give evidence"
-    )
+    arguments.add_require(parser)
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     return parser
 

@@ -80,6 +80,7 @@ TILING: Kind[TilingSpec] = Kind(
     name="tiling",
     one="a tiling",
     plural="tilings",
+    example=("examples/tilings.toml",),
     command="verify.tiling.command",
     signs=Signs(frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}), "tilings", but=frozenset()),
     spec=(TilingSpec,),
