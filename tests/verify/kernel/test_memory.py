@@ -256,6 +256,54 @@ def test_an_address_of_global_memory_is_none_of_shared_memory(way: str) -> None:
     assert wild.status != "VERIFIED" and "is not in shared memory" in said(wild)
 
 
+BOTH = (*WILD["stmatrix"], "mbarrier.init.shared.b64 [%d9], 1; mbarrier.inval.shared.b64 [%d9];")
+
+
+@pytest.mark.parametrize("space", [".shared", ""])
+@pytest.mark.parametrize("generic", [True, False])
+def test_an_address_is_of_the_space_that_the_instruction_names(generic: bool, space: str) -> None:
+    """Without `.shared` an address is generic; an offset there breaks the letter, a generic one for an offset is wrong.
+
+    Of an mbarrier, of stmatrix and of ldmatrix.
+    """
+    store, load, barrier = (each.replace("%r8", "%d8").replace(".shared", space) for each in BOTH)
+    move = "cvta.shared.u64 %d8, %d8; cvta.shared.u64 %d9, %d9;" if generic else ""
+    text = ADD.replace("sm_80", "sm_90").replace(
+        ".entry k(", ".shared .align 16 .b8 buf[4096];\n.shared .align 8 .b8 bar[8];\n.entry k("
+    ).replace(
+        "BODY",
+        "mov.u64 %d8, buf; mul.wide.u32 %d10, %r1, 16; add.s64 %d8, %d8, %d10; mov.u64 %d9, bar;\n"
+        f"{move} {store}\n{load}\nsetp.eq.u32 %p1, %r1, 0; @!%p1 bra ON;\n{barrier}\n"
+        "ON: add.f32 %f3, %f4, %f2;",
+    )  # fmt: skip
+    found = one(text, ADDED)
+    if generic != (not space):
+        kind, severity, status = (
+            ("a generic address as an offset", Severity.MEMORY, "REFUTED") if generic
+            else ("an offset as a generic address", Severity.LETTER, "VERIFIED")
+        )  # fmt: skip
+        assert severities(found) == {(kind, severity)} and found.status == status
+        assert len({each.line for each in found.findings}) == 3
+        assert ("cvta.to.shared" if generic else "write .shared") in said(found)
+    else:
+        assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+
+
+def test_a_generic_address_is_no_offset_in_shared_or_local_memory() -> None:
+    """A wrong one is refuted: ld.shared and st.local take what cvta gives back."""
+    for space, name in (("shared", "buf"), ("local", "depot")):
+        variables = ".local .align 16 .b8 depot[4096]; .shared .align 16 .b8 buf[4096];\n"
+        text = ADD.replace(HEAD, HEAD + variables).replace(
+            "BODY",
+            f"mov.u64 %d9, {name}; cvta.{space}.u64 %d9, %d9; BACK mul.wide.u32 %d10, %r1, 4; add.s64 %d9, %d9, %d10; "
+            f"st.{space}.f32 [%d9], %f1; ld.{space}.f32 %f4, [%d9]; add.f32 %f3, %f4, %f2;",
+        )
+        right = one(text.replace("BACK", f"cvta.to.{space}.u64 %d9, %d9;"), ADDED)
+        assert (right.status, right.findings) == ("VERIFIED", ())
+        wrong = one(text.replace("BACK", ""), ADDED)
+        assert wrong.status == "REFUTED" and f"cvta.to.{space}" in said(wrong)
+
+
 def test_an_address_of_global_memory_is_none_of_local_memory() -> None:
     body = (
         ".local .align 16 .b8 stack[16]; mov.u64 %d9, stack; HIGH add.s64 %d8, %d9, %d10; "

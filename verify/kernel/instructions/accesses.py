@@ -29,6 +29,7 @@ from verify.kernel.state.memory import (
     SHARED_WINDOW,
     WINDOW,
     Octets,
+    check_window,
     different,
 )
 from verify.kernel.state.order import Ints
@@ -228,7 +229,7 @@ def _spaces(machine: Machine, space: str, spread: Bits, threads: Ints) -> list[t
     if space:
         name = "shared" if space.startswith("shared") else "local" if space == "param" else space
         if name != "global":
-            machine.check_window(spread, SHARED_WINDOW if name == "shared" else LOCAL_WINDOW)
+            check_window(machine.findings, spread, SHARED_WINDOW if name == "shared" else LOCAL_WINDOW)
         return [(name, spread & _OFFSET if name != "global" else spread, threads, rows)]
     window, found = (spread >> np.uint64(WINDOW)).astype(np.int64), []
     for number in different(window):

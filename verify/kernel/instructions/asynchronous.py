@@ -80,11 +80,11 @@ def _lacks(machine: Machine) -> str:
     return "".join(words)
 
 
-def shared_at(machine: Machine, operand: Address, mask: Mask | None) -> tuple[Ints, Ints]:
-    """The threads of a mask, and the shared address that each gives, which may be a generic one."""
+def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str | None = "shared") -> tuple[Ints, Ints]:
+    """Return the threads of a mask, and the shared address that each gives, a generic one if it has no `space`."""
     threads = machine.chosen(mask)
     machine.steps += len(threads)  # each is executed by itself
-    return threads, machine.shared_at(machine.address(operand)(mask), threads)
+    return threads, machine.shared_at(machine.address(operand)(mask), threads, generic=not space)
 
 
 def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
@@ -151,10 +151,10 @@ def address_of(one: Instruction, number: int) -> Address:
 
 def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.init: a barrier of so many arrivals at an address."""
-    place, count = address_of(one, 0), machine.reader(one.operands[1])
+    place, count, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask, space)
         counts = machine.at(machine.numbers(count, mask, "the count of an mbarrier"), threads)
         machine.shared.places(addresses, threads, 8)  # reports those that are outside
         for thread, address, many in zip(threads, addresses, counts, strict=True):
@@ -172,10 +172,10 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.inval: there is no barrier any more, after all that used it."""
-    place = address_of(one, 0)
+    place, space = address_of(one, 0), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask, space)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             thread = threads[rows[:1]]
             if problem := barrier.used_after(thread):
@@ -190,13 +190,13 @@ def barrier_invalidate(machine: Machine, one: Instruction, meaning: Meaning) -> 
 def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.arrive: threads arrive, with `expect_tx` after the bytes that they expect are added."""
     place, expects = address_of(one, 1), "expect" in meaning.words
-    releases = meaning.words.get("sem") != "relaxed"
+    space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
     amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
     if isinstance(one.operands[0], Register):
         raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
 
     def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask, space)
         amounts = np.ones(len(threads), np.int64)
         if amount is not None:
             amounts = machine.at(machine.numbers(amount, mask, "an amount"), threads)
@@ -228,10 +228,10 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.expect_tx: more bytes are expected in this phase."""
-    place, amount = address_of(one, 0), machine.reader(one.operands[1])
+    place, amount, space = address_of(one, 0), machine.reader(one.operands[1]), meaning.words.get("space")
 
     def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask, space)
         amounts = machine.at(machine.numbers(amount, mask, "a number of bytes"), threads)
         for barrier, address, rows in _barriers(machine, threads, addresses):
             _comes(machine, barrier, address, threads[rows])
@@ -243,7 +243,7 @@ def barrier_expect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """mbarrier.try_wait and test_wait: threads stay until the phase of a parity is over, and know what it released."""
     place, parity, put = address_of(one, 1), machine.reader(one.operands[2]), machine.writer(one.operands[0])
-    acquires = meaning.words.get("sem") != "relaxed"
+    space, acquires = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
     number = next(number for number, each in enumerate(machine.kernel.instructions) if each is one)
     if not polls(machine.kernel.instructions, number):
         raise Unclear(one.line, "no meaning for a wait whose failure does anything else than to lead back to it")
@@ -257,7 +257,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         put(Word(np.ones(1, np.uint64)), None if done.all() else done)
 
     def execute(mask: Mask | None) -> None:
-        threads, addresses = shared_at(machine, place, mask)
+        threads, addresses = shared_at(machine, place, mask, space)
         parities = machine.at(machine.numbers(parity, mask, "a parity"), threads)
         if (parities > 1).any():
             text = f"the parity {int(parities.max())} of a phase: 0 and 1 have a meaning"

@@ -223,6 +223,7 @@ def registers_of(operand: Operand) -> tuple[Operand, ...]:
 
 def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """ldmatrix: each lane gives the address of a row, and gets elements of several rows."""
+    generic = not any(word.startswith("shared") for word in one.words)
     map_ = instruction(one, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
@@ -238,7 +239,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if not len(warps):
             return
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
-        places = machine.shared.places(machine.shared_at(address(mask), givers), givers, width)
+        places = machine.shared.places(machine.shared_at(address(mask), givers, generic=generic), givers, width)
         labels, plain = machine.shared.read(places, givers)
         label, octet = (
             np.ascontiguousarray(part).reshape(len(warps), -1).view(f"u{size * part.itemsize}").take(at, 1)
@@ -260,6 +261,7 @@ def load_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """stmatrix: each lane gives the address of a row, and elements of several rows."""
+    generic = not any(word.startswith("shared") for word in one.words)
     map_ = instruction(one, meaning)[1]["R"]
     fragment = map_.fragment
     if fragment.bits not in (8, 16):
@@ -284,7 +286,8 @@ def store_matrix(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             made[:, map_.row, map_.col] = held
             rows_of.append(made.reshape(len(warps) * rows, -1))
         givers = (warps[:, None] * 32 + np.arange(rows)).ravel()
-        places = machine.shared.places(machine.shared_at(address(mask), givers), givers, rows_of[0].shape[1])
+        low = machine.shared_at(address(mask), givers, generic=generic)
+        places = machine.shared.places(low, givers, rows_of[0].shape[1])
         machine.shared.write(places, givers, rows_of[0], rows_of[1])
 
     return execute

@@ -55,10 +55,12 @@ def _of_warps(machine: Machine, bits: Any, warps: Ints, what: str) -> Ints:
 def allocate(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.alloc: the address of new columns goes to shared memory."""
     address, count = machine.address(one.operands[0]), machine.reader(one.operands[1])
+    generic = "space" not in meaning.words
 
     def execute(mask: Mask | None) -> None:
         warps = whole_warps(machine, mask, 32)
         to = _of_warps(machine, address(mask), warps, "addresses")
+        machine.shared_at(address(mask), warps * 32, generic=generic)
         counts = _of_warps(machine, machine.numbers(count, mask, "a number of columns"), warps, "numbers of columns")
         for warp, place, many in zip(warps, to, counts, strict=True):
             if many not in (32, 64, 128, 256, 512):
@@ -200,11 +202,11 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.commit: an mbarrier is arrived at when all products that the thread has issued are done."""
-    address = machine.address(one.operands[0])
+    address, generic = machine.address(one.operands[0]), "space" not in meaning.words
 
     def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
-        for thread, place in zip(threads, machine.shared_at(address(mask), threads), strict=True):
+        for thread, place in zip(threads, machine.shared_at(address(mask), threads, generic=generic), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
             clock[-1] = max(clock[-1], memory(machine).issued[thread])
             arrive_by_engine(machine, int(thread), int(place), clock)

@@ -24,7 +24,7 @@ from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.lanes import WARP, Lanes
 from verify.kernel.state.loops import Loops
-from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared
+from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
 from verify.kernel.state.products import WAIT as WAIT_GROUP
@@ -266,20 +266,11 @@ class Machine:
         spread = np.broadcast_to(low, self.count) if len(low) == 1 else low
         return spread[threads].astype(np.int64)
 
-    def shared_at(self, bits: Bits, threads: Ints) -> Ints:
-        """Return the shared addresses of some threads, given as offsets or generic ones; Unclear for any other."""
+    def shared_at(self, bits: Bits, threads: Ints, *, generic: bool = False) -> Ints:
+        """Return the shared addresses of some threads; `generic` if the instruction names no state space."""
         spread = np.broadcast_to(bits, self.count) if len(bits) == 1 else bits
-        self.check_window(spread[threads], SHARED_WINDOW)
+        check_window(self.findings, spread[threads], SHARED_WINDOW, generic=generic)
         return self.at(bits, threads)
-
-    def check_window(self, bits: Bits, window: int) -> None:
-        """Raise Unclear unless addresses are generic ones of a window, or offsets from its start."""
-        if not len(bits) or int(bits.max()) >> WINDOW == 0:
-            return
-        number = (bits + np.uint64(1 << (WINDOW - 1))) >> np.uint64(WINDOW)  # what lies just below its start is near it
-        if not np.isin(number, (0, window)).all():
-            name = "shared" if window == SHARED_WINDOW else "local"
-            raise Unclear(self.findings.line, f"the address is not in {name} memory")
 
     # ---- the schedule
 

@@ -15,14 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.equal_values import find_equal, join_labels
-from verify.kernel.data.values import UNWRITTEN, Ids, Mask, Values
-from verify.kernel.state.findings import Findings, Severity
+from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
+from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.order import NOBODY, Ints, Order
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
 PARAMETER_ROOM = 20  # bits of an address within one parameter
 WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
+GENERIC = "6.4.1.1"  # of the PTX ISA: generic addressing
 Octets = NDArray[np.uint8]
 
 
@@ -32,6 +33,23 @@ def different(numbers: Ints) -> list[int]:
         return [int(numbers[0])]
     found: list[int] = np.unique(numbers).tolist()
     return found
+
+
+def check_window(findings: Findings, bits: Bits, window: int, *, generic: bool = False) -> None:
+    """Report offsets from a window's start used as generic addresses, or the opposite; Unclear for any other."""
+    if not len(bits) or (not generic and int(bits.max()) >> WINDOW == 0):
+        return
+    number = (bits + np.uint64(1 << (WINDOW - 1))) >> np.uint64(WINDOW)  # what lies just below its start is near it
+    name = "shared" if window == SHARED_WINDOW else "local"
+    if not np.isin(number, (0, window)).all():
+        raise Unclear(findings.line, f"the address is not in {name} memory")
+    if generic and (number == 0).any():
+        text = f"no state space is named, so the address is a generic one, and here is an offset in {name} memory: "
+        text += f"write .{name}, or convert the address by cvta.{name}"
+        findings.add("an offset as a generic address", Severity.LETTER, text, GENERIC)
+    elif not generic and number.any():
+        text = f"the address is a generic one, and the instruction takes an offset in {name} memory: convert it by "
+        findings.add("a generic address as an offset", Severity.MEMORY, f"{text}cvta.to.{name}", GENERIC)
 
 
 def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
