@@ -24,7 +24,7 @@ from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
 BUDGET = 3000  # instructions: a kernel of these tests has 60
-SECONDS = 20.0  # of one case
+SECONDS = 20.0  # of one case, of a processor: a machine may be busy with something else
 ODD = ["", "{", "}", ";", "[", "]", "(", "%", "@", "@!", "0x", "-1", "99999999999999999999", "0f7F800000", "%r99999",
        "bra START;", "ret;", "\x00", "é", ".b32", "//", "/*", "\n" * 50, "{" * 300, "mma.sync", "call f;"]  # fmt: skip
 VALUES: list[Any] = [0, -1, 1 << 40, 1.5, "", "K**9**9", "C", [], {}, None, "cdiv(M, 0)", [[]], True, "x" * 5000]
@@ -83,14 +83,14 @@ def tried(seed: int) -> str:
         text = draw.choice(EDITS)(text, draw) or text
     if draw.random() < 0.3:
         claim = spoiled(claim, draw)
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         found = check(text, claim_of(claim), seed=1, budget=BUDGET)
         status = found[0].status if found else "EMPTY"
     except (UsageError, SpecError) as error:
         assert str(error) and "\n" not in str(error), error
         status = "SpecError" if isinstance(error, SpecError) else "UsageError"
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
     return status
 
 
