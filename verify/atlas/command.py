@@ -70,12 +70,11 @@ def _page(options: argparse.Namespace) -> int:
 
 def _atlas(options: argparse.Namespace) -> Atlas:
     checks = selection.checks(options.checks)
-    selection.take_files(options)
-    pool, loaded = selection.pool(options.atoms)
-    names = selection.chosen(options.names, options.arch, pool)
+    names, files = selection.split(options)
+    pool, loaded = selection.pool(files)
 
-    everything = not (options.names or options.arch or options.atoms)
-    whole = _tabulated(pool, names, checks, everything, options)
+    everything = not (names or options.arch or files)
+    whole = _tabulated(pool, selection.chosen(names, options.arch, pool), checks, everything, options)
     if loaded.failures and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole

@@ -36,14 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = arguments.parsed(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
-    selection.take_files(options)
-    pool, loaded = selection.pool(options.atoms)
+    names, files = selection.split(options)
+    pool, loaded = selection.pool(files)
     if options.list:
-        named = tuple(pool[name] for name in selection.chosen(options.names, options.arch, pool))
+        named = tuple(pool[name] for name in selection.chosen(names, options.arch, pool))
         return output.list_names(replace(loaded, items=named), options)
-    if not (options.names or options.all or options.arch or options.atoms):
+    if not (names or options.all or options.arch or files):
         raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
-    names = selection.chosen(options.names, options.arch, pool)
+    chosen = selection.chosen(names, options.arch, pool)
     _checks(options)
     if options.live:
         import gpu_checks
@@ -52,7 +52,7 @@ def _main(argv: Sequence[str] | None) -> int:
         if isinstance(found, gpu_checks.Unavailable):
             raise AbsentError(f"--live: {found.reason}")
     with ending.uncollected():
-        return output.report(_report([pool[name] for name in names], options), options, loaded)
+        return output.report(_report([pool[name] for name in chosen], options), options, loaded)
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:

@@ -36,11 +36,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def take_files(options: argparse.Namespace) -> None:
-    """Move the names that are files, or end as one, to the files of atoms."""
+def split(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return the names of atoms, and the files of atoms: those of --atoms, and the names that are or end as one."""
     files = [name for name in options.names if name.endswith(".toml") or os.path.isfile(name)]
-    options.names = [name for name in options.names if name not in files]
-    options.atoms = [*options.atoms, *files]
+    return [name for name in options.names if name not in files], [*options.atoms, *files]
 
 
 def pool(files: Sequence[str]) -> tuple[Mapping[str, AnyAtom], LoadedFiles[AnyAtom]]:

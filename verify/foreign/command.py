@@ -51,9 +51,8 @@ def _main(argv: Sequence[str] | None) -> int:
     arguments.check_execution(options.allow_exec)
     if (python := shutil.which(options.python)) is None:
         raise UsageError(f"--python: {options.python} is no program that can be run")
-    options.python = os.path.abspath(python)  # the child has a folder of its own
     adapters = [_adapter(name) for name in options.projects]
-    found = _verified(adapters, options)
+    found = _verified(adapters, os.path.abspath(python), options)  # absolute: the child has a folder of its own
     if options.agreement:
         output.write(page(found), options.agreement)
     cases = tuple(case for _, _, case in found)
@@ -92,20 +91,22 @@ def _adapter(name: str) -> Path:
     return ADAPTERS / f"{found}.py"
 
 
-def _verified(adapters: Sequence[Path], options: argparse.Namespace) -> list[tuple[str, ForeignMap | MissingMap, Case]]:
+def _verified(
+    adapters: Sequence[Path], python: str, options: argparse.Namespace
+) -> list[tuple[str, ForeignMap | MissingMap, Case]]:
     """(project and version, map, its verdicts) for every map of the adapters."""
     every = []
     for adapter in adapters:
-        for project, found in maps_of(adapter, options):
+        for project, found in maps_of(adapter, python, options):
             named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
-            words = ["lanecheck", "foreign", named, "--python", options.python, "--only", found.name]
+            words = ["lanecheck", "foreign", named, "--python", python, "--only", found.name]
             every.append((project, found, case(project, found, shlex.join(words))))
     return every
 
 
-def maps_of(adapter: Path, options: argparse.Namespace) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
+def maps_of(adapter: Path, python: str, options: argparse.Namespace) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
     """(project and version, map) for every map of an adapter; what does not come is missing, with the reason."""
-    found = isolation.answers(adapter, options.python, options.seconds, options.start, options.only)
+    found = isolation.answers(adapter, python, options.seconds, options.start, options.only)
     try:
         head = next(found, {"missing": "its process answered nothing"})
     except isolation.NoAnswer as missing:
