@@ -68,8 +68,11 @@ from lanecheck.console import interrupts
 
 interrupts.end_at_once()  # before the imports below: Ctrl-C meanwhile is no traceback
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from verify.core.registry import list_by as _list_by
 
 if TYPE_CHECKING:
     from verify.api import (
@@ -83,6 +86,7 @@ if TYPE_CHECKING:
         verify_tiling,
     )
     from verify.kernel.report import verify_kernel
+    from verify.kind import Kind
     from verify.report import Report
 
 __all__ = [
@@ -107,3 +111,12 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(HOMES.get(name, "verify.api")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _list_kinds() -> Iterable[Kind[Any]]:
+    from verify import kinds
+
+    return kinds.all()
+
+
+_list_by(_list_kinds)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from layouts.atoms.tables import Found
-    from verify.core.files import Signs
+    from verify.core.registry import Signs
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
     from verify.report import Case

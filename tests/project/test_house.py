@@ -142,3 +142,20 @@ def test_a_command_is_run_in_one_way() -> None:
     ours = {name: how for name, how in run.items() if name.startswith(("verify/", "lanecheck/"))}
     assert [name for name, how in ours.items() if not PROCESS.match(how)] == []
     assert {run[name] for name in run.keys() - ours.keys()} == {"raise SystemExit(main())"}
+
+
+def writes(text: str) -> list[int]:
+    """The lines on which an attribute of `options` is set: what a command finds out is returned, not left there."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        of = [one.value for one in targets if isinstance(one, ast.Attribute)]
+        of += node.args[:1] if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" else []
+        found += [node.lineno for one in of if isinstance(one, ast.Name) and one.id == "options"]
+    return sorted(found)
+
+
+def test_no_command_writes_to_its_options() -> None:
+    every = {str(path.relative_to(ROOT)): writes(path.read_text()) for path in SOURCES if "tests" not in path.parts}
+    assert {name: lines for name, lines in every.items() if lines} == {}
+    assert writes("options.x = 1\nsetattr(options, 'y', 2)\noptions = 3\noptions.z += 1") == [1, 2, 4]

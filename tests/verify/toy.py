@@ -16,7 +16,8 @@ from typing import Any
 
 from layouts.atoms.entry import Entry
 from layouts.atoms.tables import Found, tables
-from verify.core.files import Signs, opened, values
+from verify.core.files import opened, values
+from verify.core.registry import Signs
 from verify.core.specs import Between, Several, keys, required
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, finding
 from verify.evidence.run import Run

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.atom.selection import chosen, table_of
-from verify.core.files import Signs
+from verify.core.registry import Signs
 from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Reported, Resources
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from verify.campaign.spec import KINDS, CampaignSpec, read
-from verify.core.files import Signs
+from verify.core.registry import Signs
 from verify.kind import Kind
 
 CAMPAIGN: Kind[CampaignSpec] = Kind(

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
@@ -17,28 +16,10 @@ from layouts.atoms.document import Document, read
 from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
+from verify.core.registry import signs
 
 if TYPE_CHECKING:
     from verify.core.specs import Key
-
-
-class Signs(NamedTuple):
-    """The keys by which a table of a file is a subject of one kind: it has at least one of them, and none of `but`."""
-
-    keys: frozenset[str]
-    of: str  # "this is a file of ..."
-    but: frozenset[str] = frozenset({"atom"})  # a table that names an atom is a tiling, which may state A, B and C too
-    inside: bool = False  # whether a table of one of its operands may have them too: A = { row = "lane/4", col = "i" }
-
-    def fit(self, table: Mapping[str, object]) -> bool:
-        """Return whether a table is of this kind. A key with a table doesn't count: `[my.atom]` is a name with a dot.
-
-        >>> Signs(frozenset({"row"}), "maps", inside=True).fit({"A": {"row": "lane"}})
-        True
-        """
-        plain = {key for key, value in table.items() if not isinstance(value, dict)}
-        inner = {key for value in table.values() if self.inside and isinstance(value, dict) for key in value}
-        return bool(self.keys & (plain | inner)) and not self.but & plain
 
 
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
@@ -102,13 +83,8 @@ def meant_for(tables: Mapping[str, object]) -> str:
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
     inner = [table for table in tables.values() if isinstance(table, dict)]
-    sorts = {name for name, signs in _signs().items() if any(map(signs.fit, inner))}
+    sorts = {name for name, one in signs().items() if any(map(one.fit, inner))}
     return sorts.pop() if len(sorts) == 1 else ""
-
-
-def _signs() -> dict[str, Signs]:
-    """Return the signs of every kind. Each kind imports this module, so their list is asked for by its name."""
-    return {kind.name: kind.signs for kind in import_module("verify.kinds").all() if kind.signs}
 
 
 def purpose(path: Path) -> str:
@@ -123,7 +99,7 @@ def purpose(path: Path) -> str:
 def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction: put it into isa_tables/ptx"
-    return f"this is a file of {_signs()[sort].of}: lanecheck check {path}"
+    return f"this is a file of {signs()[sort].of}: lanecheck check {path}"
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

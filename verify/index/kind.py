@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.core.files import Signs
+from verify.core.registry import Signs
 from verify.index.spec import EntrySpec, OperandSpec, of_options
 from verify.kind import Functions, Kind, PropertyTable, Resources
 

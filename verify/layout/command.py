@@ -37,6 +37,7 @@ from verify.binding.completion import in_order, moves
 from verify.binding.coordinates import AXES
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
+from verify.core.files import purpose
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, Verdict, finding, replayed
 from verify.evidence import cause
 from verify.evidence.isa import same_function
@@ -166,8 +167,6 @@ def _no_layout(text: str, error: LayoutError) -> str:
     """Why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
         return str(error) if isinstance(error, LayoutParseError) else f"{text:.200} is no layout: {error}"
-    from verify.core.files import purpose
-
     return f"{text} is no layout: {purpose(Path(text))}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.core.files import Signs
+from verify.core.registry import Signs
 from verify.kind import Kind, PropertyTable, Resources
 from verify.movement.spec import SORTS
 

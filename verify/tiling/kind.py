@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from verify.core.errors import SpecError, UsageError
-from verify.core.files import Signs
+from verify.core.registry import Signs
 from verify.core.verdict import Check
 from verify.kind import Functions, Kind, PropertyTable, Resources
 from verify.tiling.spec import TilingSpec, read

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who lists the kinds of subjects, for the rooms below the list.
+
+A reader that is given a file of another kind says whose it is, so it asks all kinds. Their list, `verify.kinds`,
+imports every kind and each kind imports this room; `verify/__init__.py`, which every module of ours runs first, puts
+the list here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+
+class Signs(NamedTuple):
+    """The keys by which a table of a file is a subject of one kind: it has at least one of them, and none of `but`."""
+
+    keys: frozenset[str]
+    of: str  # "this is a file of ..."
+    but: frozenset[str] = frozenset({"atom"})  # a table that names an atom is a tiling, which may state A, B and C too
+    inside: bool = False  # whether a table of one of its operands may have them too: A = { row = "lane/4", col = "i" }
+
+    def fit(self, table: Mapping[str, object]) -> bool:
+        """Return whether a table is of this kind. A key with a table doesn't count: `[my.atom]` is a name with a dot.
+
+        >>> Signs(frozenset({"row"}), "maps", inside=True).fit({"A": {"row": "lane"}})
+        True
+        """
+        plain = {key for key, value in table.items() if not isinstance(value, dict)}
+        inner = {key for value in table.values() if self.inside and isinstance(value, dict) for key in value}
+        return bool(self.keys & (plain | inner)) and not self.but & plain
+
+
+class SignedKind(Protocol):
+    """What a reader of files asks of a kind."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+    @property
+    def signs(self) -> Signs | None:
+        """Return the keys by which a table is one of its subjects."""
+
+
+_lists: list[Callable[[], Iterable[SignedKind]]] = []
+
+
+def list_by(kinds: Callable[[], Iterable[SignedKind]]) -> None:
+    """Set the function that lists the kinds."""
+    _lists[:] = [kinds]
+
+
+def signs() -> dict[str, Signs]:
+    """Return the signs of every kind that has any, by its name."""
+    return {kind.name: kind.signs for listed in _lists for kind in listed() if kind.signs}
