@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import glob
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
 HOME = Path(__file__).resolve().parents[1]  # the folder of our packages
 CHECKS = ("isa", "proof", "gpu")
+VALUES = "values"  # of kernels: what a launch writes was compared
+RECORDING = "LANECHECK_RECORD"  # the variable that a child has which records the launches of tests
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
 NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
@@ -48,8 +51,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--lanecheck-require",
         action="append",
         default=[],
-        choices=CHECKS,
-        help="a check that must have evidence on every entry; repeatable",
+        choices=(*CHECKS, VALUES),
+        help="a check that must have evidence on every entry; values: what each launch writes is compared; repeatable",
     )
     group.addoption(
         "--lanecheck-allow-unchecked",
@@ -61,7 +64,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="call the functions FILE.py::function of the files in CI too (where the variable CI is set)",
     )
+    group.addoption(
+        "--lanecheck-kernels",
+        action="store_true",
+        help="verify each launch of a Triton kernel in the tests, without a GPU, by what a test compares it with",
+    )
+    group.addoption(
+        "--lanecheck-target", default="sm_90a", metavar="TARGET", help="the GPU that kernels are compiled for (sm_90a)"
+    )
+    configs = "the configurations of an autotuned kernel that are compared: the first and two others, or all"
+    group.addoption("--lanecheck-configs", default="first", choices=("first", "all"), help=configs)
+    group.addoption("--lanecheck-budget", type=float, default=60.0, metavar="S", help="seconds for one launch (60)")
+    group.addoption(
+        "--lanecheck-seconds", type=float, default=900.0, metavar="S", help="seconds to run a file's tests (900)"
+    )
+    group.addoption("--lanecheck-seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
     parser.addini("lanecheck", "TOML files, folders or globs to verify, relative to rootdir", type="args", default=[])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the place of the tests if their kernels are to be verified; a child that records them leaves them alone."""
+    if config.getoption("--lanecheck-kernels") and RECORDING not in os.environ:
+        line = fault()
+        if line:
+            raise pytest.UsageError(line)
+        from lanecheck.kernel_tests import KernelTests
+
+        config.pluginmanager.register(KernelTests(config), "lanecheck-kernels")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -222,7 +251,7 @@ class EntryItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
-        require = self.config.getoption("--lanecheck-require")
+        require = [one for one in self.config.getoption("--lanecheck-require") if one != VALUES]
         allowed = self.config.getoption("--lanecheck-allow-unchecked")
         line = fault()
         if line:

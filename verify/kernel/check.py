@@ -54,6 +54,7 @@ class Outcome:
     target: str = ""  # of the PTX; empty if it names none
     notes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # what is taken for granted of all data, and the lines that do
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
+    written: frozenset[str] = frozenset()  # the arrays that may be written and were
 
 
 def check(
@@ -113,9 +114,15 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         elements=comparison.ids.size if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
-        cause=cause, target=run.kernel.target,
+        cause=cause, target=run.kernel.target, written=_written(run),
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
+
+
+def _written(run: Interpretation) -> frozenset[str]:
+    """Return the names of the arrays of which the kernel wrote an element."""
+    stored = {one.array.name: one.stored for one in run.regions}
+    return frozenset(name for name, one in stored.items() if one is not None and (one.writer >= 0).any())
 
 
 def _rearranged(run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]) -> bool:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin of a child process that records what tests launch: `pytest --lanecheck-kernels` starts it.
+
+Each test runs once with comparisons that say "equal", and once more for each comparison, which then says "different":
+only if the test fails then does it rest on that comparison. So a comparison that is negated, discarded, caught or
+expected to fail is never taken for a claim.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+TASK = "LANECHECK_RECORD"  # the variable of the environment that says what to record, as JSON
+MOST = 24  # comparisons of a test that are made to differ
+STATE: dict[str, Any] = {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Install the recorder before any module of the user's is imported."""
+    from verify.capture.recording.install import install
+
+    task = json.loads(os.environ[TASK])
+    folder = Path(task["folder"])
+    STATE["file"] = (folder / "records.jsonl").open("a", encoding="utf-8")
+    STATE["recorder"] = install(task["target"], folder, task["configs"], task["seed"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a test, and again for each of its comparisons."""
+    recorder = STATE["recorder"]
+    reports = _run(item, nextitem, -1)
+    record = {"test": item.nodeid, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}
+    made, asserted = recorder.comparisons, []
+    if record["outcome"] == "passed":
+        for number in range(min(made, MOST)):
+            again = _outcome(_run(item, nextitem, number))
+            if again["outcome"] == "failed" and recorder.comparisons > number:
+                asserted.append(number)
+    STATE["file"].write(json.dumps({**record, "asserted": asserted}) + "\n")
+    STATE["file"].flush()
+    return True
+
+
+def _run(item: pytest.Item, nextitem: pytest.Item | None, flipped: int) -> Sequence[pytest.TestReport]:
+    """Return the reports of one run, in which a comparison may differ."""
+    if hasattr(item, "_initrequest"):
+        item._initrequest()
+    STATE["recorder"].start(flipped)
+    return runtestprotocol(item, log=False, nextitem=nextitem)
+
+
+def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:
+    """Return how a run ended, and why it did not pass."""
+    for report in reports:
+        if hasattr(report, "wasxfail"):
+            return {"outcome": "xfail", "why": f"the test is expected to fail: {report.wasxfail or 'xfail'}"}
+        if report.outcome == "skipped":
+            why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            return {"outcome": "skipped", "why": why.removeprefix("Skipped: ")}
+        if report.outcome == "failed":
+            crash = getattr(report.longrepr, "reprcrash", None)
+            first = str(crash.message if crash else report.longrepr).partition("\n")[0]
+            place = f"{Path(crash.path).name}:{crash.lineno}: " if crash else ""
+            return {"outcome": "failed", "why": f"{place}{first}"[:400]}
+    return {"outcome": "passed", "why": ""}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Record a file that cannot be collected."""
+    if report.failed:
+        lines = str(report.longrepr).strip().splitlines() or [traceback.format_exc()]
+        errors = [line for line in lines if line.startswith("E ")]
+        why = (errors or lines)[-1].removeprefix("E ").strip()[:400]
+        STATE["file"].write(json.dumps({"error": why, "test": report.nodeid}) + "\n")
+        STATE["file"].flush()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`pytest --lanecheck-kernels` in a repository of a user's own, with a recording that was written by hand."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.verify.capture.logs import ADD, Log
+
+ROOT = Path(__file__).parents[2]
+CONFTEST = """
+import shutil
+from pathlib import Path
+import lanecheck.kernel_tests as kernel_tests
+
+def record_file(path, home, config, task):
+    source = Path(__file__).parent / "recorded"
+    for file in source.iterdir():
+        shutil.copy(file, home / file.name)
+    (Path(__file__).parent / "runs").open("a").write("one\\n")
+
+kernel_tests.record_file = record_file
+kernel_tests.missing_packages = lambda: ""
+"""
+
+
+class Guest:
+    """A repository with one test file and its recording."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.records = folder, list[dict[str, object]]()
+        (folder / "recorded").mkdir()
+        (folder / "conftest.py").write_text(CONFTEST)
+        (folder / "test_x.py").write_text("def test_add(): pass\n")
+
+    def log(self, ptx: str = ADD) -> Log:
+        return Log(self.folder / "recorded", ptx)
+
+    def run(self, *options: str) -> tuple[int, str]:
+        lines = "".join(json.dumps(one) + "\n" for one in self.records)
+        (self.folder / "recorded" / "records.jsonl").write_text(lines)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PY_COLORS": "0", "COLUMNS": "200"}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--lanecheck-kernels", "--lanecheck-seed", "1",
+             "-rA", *options], cwd=self.folder, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def guest(tmp_path: Path) -> Guest:
+    return Guest(tmp_path)
+
+
+def compare(log: Log, name: str = "torch.Tensor.add") -> None:
+    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    written = log.launch([x, y, out])[2]
+    log.compare(written, log.op(name, log.operand(x), log.operand(y)))
+
+
+def test_every_outcome_is_reported(guest: Guest) -> None:
+    def keep(test: str, operation: str = "torch.Tensor.add", **more: object) -> None:
+        log = guest.log()
+        compare(log, operation)
+        guest.records.append({**log.record(), "test": f"test_x.py::{test}", **more})
+
+    keep("test_right")
+    keep("test_wrong", "torch.Tensor.sub")
+    keep("test_stops", outcome="failed", why="test_x.py:3: ValueError: no")
+    keep("test_later", outcome="xfail", why="the test is expected to fail: soon")
+    keep("test_other", outcome="skipped", why="needs two GPUs")
+    log = guest.log()
+    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    guest.records.append({**log.record(), "test": "test_x.py::test_alone"})
+    guest.records.append({**guest.log().record(), "test": "test_x.py::test_nothing"})
+    (guest.folder / "recorded" / "ended").write_text("its process ended with signal 11: it says nothing")
+    code, text = guest.run()
+    assert code == 1, text
+    assert "PASSED test_x.py::test_right[launch 1: values]" in text
+    assert text.count("PASSED") == 1
+    assert "wrong element: out[i=0]" in text
+    assert "Traceback" not in text and "kernel_tests.py" not in text
+    for reason in (
+        "stops in capture: test_x.py:3: ValueError: no",
+        "the test is expected to fail: soon",
+        "needs two GPUs",
+        "the test compares nothing that this launch wrote",
+        "the test launches no kernel of Triton",
+        "its process ended with signal 11",
+    ):
+        assert f"UNCHECKED: {reason}" in text
+    assert "1 compared, 1 refuted, 1 safety only, 5 not captured; for sm_90a, without a GPU; seed 1" in text
+
+
+def test_safety_alone_fails_if_values_are_required(guest: Guest) -> None:
+    log = guest.log()
+    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    guest.records.append(log.record())
+    code, text = guest.run("--lanecheck-require", "values")
+    assert code == 1
+    assert "UNCHECKED: the test compares nothing that this launch wrote" in text
+
+
+def test_nothing_that_is_captured_is_exit_5(guest: Guest) -> None:
+    guest.records.append(guest.log().record())
+    assert guest.run()[0] == 5
+
+
+def test_what_stays_undecided_is_exit_4_in_several_processes_too(guest: Guest) -> None:
+    log = guest.log(ADD.replace("add.f32 %f3, %f1, %f2", "frob.f32 %f3, %f1, %f2"))
+    compare(log)
+    guest.records.append(log.record())
+    code, text = guest.run("-n", "2")
+    assert code == 4, text
+    assert (guest.folder / "runs").read_text() == "one\n"
+    assert "0 compared, 1 undecided, 0 safety only, 0 not captured" in text
+
+
+def test_tests_are_selected_by_name(guest: Guest) -> None:
+    for name in ("test_add[1]", "test_add[a::b]", "TestIt::test_it"):
+        log = guest.log()
+        compare(log)
+        guest.records.append({**log.record(), "test": f"test_x.py::{name}"})
+    code, text = guest.run("test_x.py::TestIt::test_it", "test_x.py::test_add[1]")
+    assert (code, text.count("PASSED")) == (0, 2)
+    assert "PASSED test_x.py::TestIt::test_it[launch 1: values]" in text
+
+
+def test_what_is_missing_is_said_in_a_line(guest: Guest) -> None:
+    (guest.folder / "conftest.py").write_text(
+        "import lanecheck.kernel_tests as kernel_tests\nkernel_tests.PACKAGES = {'no_such_package': ''}\n"
+    )
+    code, text = guest.run()
+    assert code == 4
+    assert "--lanecheck-kernels needs no_such_package, which isn't installed for" in text
+    assert "Traceback" not in text

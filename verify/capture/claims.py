@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claim of a comparison: which launch wrote one side last, and what the other side says that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verify.capture.contents import KINDS, Contents, Reading, Unchecked, say_made
+from verify.capture.expressions import NAMES, Array, Names, Writer
+
+APART = 256  # bytes before an array, so that none begins where its memory begins
+NOTHING = "nothing"  # the array of a claim that says nothing of values
+
+
+@dataclass(frozen=True)
+class TestClaim:
+    """A claim as `verify.kernel` reads one, and what a verdict on it rests on."""
+
+    table: Mapping[str, Any]
+    text: str  # as it is printed
+    target: str = ""  # the array that it is about; empty for safety alone
+    unwritten: frozenset[str] = frozenset()  # arguments that the launch must not have written
+    special: str = ""  # why a wrong element may be right for this test's own data
+    parts: tuple[str, ...] = ()  # arguments that are parts of a larger tensor
+    alias: Mapping[str, str] = field(default_factory=dict)  # argument -> its array
+
+
+def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, Reading, Reading]:
+    """Return (launch, what it wrote, the reference) of a comparison; raises Unchecked."""
+    sides = [Reading.of(one) for one in event["sides"]]
+    launches = [find_launch(contents, one) for one in sides]
+    found = [one for one in launches if one is not None]
+    if not found:
+        raise Unchecked("no launch wrote either side")
+    if len(found) == 2:
+        return _choose(contents, sides, (found[0], found[1]))
+    at = 0 if launches[0] is not None else 1
+    return found[0], sides[at], sides[1 - at]
+
+
+def _choose(contents: Contents, sides: Sequence[Reading], launches: tuple[int, int]) -> tuple[int, Reading, Reading]:
+    """Return which of two sides a launch wrote, if the other was given to launches that did not write it."""
+    wrote = [
+        bool(contents.written(launch) & _arguments(contents, side, launch))
+        for side, launch in zip(sides, launches, strict=True)
+    ]
+    if all(wrote):
+        raise Unchecked("the reference was computed by another kernel")
+    if not any(wrote):
+        raise Unchecked("no launch wrote either side")
+    at = wrote.index(True)
+    return launches[at], sides[at], sides[1 - at]
+
+
+def _arguments(contents: Contents, side: Reading, launch: int) -> set[str]:
+    return next(set(contents.table[one]["args"]) for one, _ in contents.trace(side, launch)
+                if contents.table[one]["kind"] == "after")  # fmt: skip
+
+
+def find_launch(contents: Contents, side: Reading) -> int | None:
+    """Return the last launch that was given the memory of a side, behind casts and copies; None if there was none."""
+    number = side.content
+    while True:
+        content, row = contents.table[number], contents.operation(number)
+        if content["kind"] == "after":
+            return int(content["launch"])
+        given = content["args"][0] if row is not None and row.cast and content["args"] else None
+        if not isinstance(given, dict) or "reading" not in given:
+            return None
+        number = given["reading"]["content"]
+
+
+def follow(contents: Contents, side: Reading, launch: int) -> tuple[set[str], Any]:
+    """Return (arguments, places) of what a launch left: the side without casts and copies; raises Unchecked."""
+    reading, index = side, np.arange(int(np.prod(side.shape, dtype=object)))
+    places = reading.places
+    number = side.content
+    while (content := contents.table[number])["kind"] != "after":
+        row = contents.operation(number)
+        if row is None or not row.cast:
+            raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
+        source = Reading.of(content["args"][0]["reading"])
+        layout = content["layout"]
+        own = Reading(
+            number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])
+        ).places
+        order = np.argsort(own)
+        at = np.searchsorted(own[order], places)
+        if (at >= len(own)).any() or (own[order][at] != places).any() or len(source.places) != len(own):
+            raise Unchecked(f"a part of {say_made(content)} is compared")
+        places, number = source.places[order[at]], source.content
+    assert len(index) == len(places)
+    if content["launch"] != launch:
+        raise Unchecked(f"launch {content['launch'] + 1} may have written it later")
+    return set(content["args"]), places
+
+
+def build_claim(
+    contents: Contents, variant: Mapping[str, Any], launch: int, side: Reading, reference: Reading
+) -> TestClaim:
+    """Return the claim of one variant of a launch; raises Unchecked."""
+    refuse_problem(variant)
+    arrays, alias = list_arrays(variant)
+    writer = Writer(contents, launch, arrays)
+    names, places = follow(contents, side, launch)
+    target = next((one for one in arrays if one.name in names), None)
+    if target is None:
+        raise Unchecked("the launch isn't given what is compared")
+    own = target.reading.places
+    if len(np.unique(places)) != len(places) or set(places.tolist()) != set(own.tolist()):
+        raise Unchecked(f"a part of {target.name} is compared")
+    if reference.shape != side.shape:
+        raise Unchecked(f"shapes differ, {side.shape} and {reference.shape}")
+    letters = NAMES.get(len(side.shape), "abcdefghi")
+    indices: Names = tuple(letters[x] if extent > 1 else "" for x, extent in enumerate(side.shape))
+    writer.sizes.update({name: extent for name, extent in zip(indices, side.shape, strict=True) if name})
+    shape, strides, offset = target.fit(places, side.shape)
+    text = (
+        f"{writer._name(target, [(shape[x], strides[x], name) for x, name in enumerate(indices) if name], offset)} = "
+    )
+    text += writer.write(reference, indices)
+    special = explain_special(contents, writer, target)
+    table = make_table(variant, arrays, alias, writer.sizes, contents) | {
+        "claim": text,
+        "narrow": sorted(writer.narrow),
+    }
+    return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, list_parts(arrays, variant), alias)
+
+
+def claim_safety(contents: Contents, variant: Mapping[str, Any]) -> TestClaim:
+    """Return a claim that says nothing of values: its array is in no parameter, and equals itself."""
+    refuse_problem(variant)
+    arrays, alias = list_arrays(variant)
+    table = make_table(variant, arrays, alias, {}, contents)
+    table["arrays"][NOTHING] = {"dims": ["1"], "type": "s32", "strides": [1], "offset": 0, "out": True}
+    text = f"{NOTHING}[i] = {NOTHING}[i]"
+    return TestClaim(table | {"claim": text}, "safety only", parts=list_parts(arrays, variant), alias=alias)
+
+
+def refuse_problem(variant: Mapping[str, Any]) -> None:
+    """Raise Unchecked for a launch that no claim describes."""
+    if variant["problem"]:
+        raise Unchecked(variant["problem"])
+
+
+def list_arrays(variant: Mapping[str, Any]) -> tuple[list[Array], dict[str, str]]:
+    """Return the arrays of a launch, and for each argument the name of its array; raises Unchecked."""
+    arrays: list[Array] = []
+    alias: dict[str, str] = {}
+    for one in variant["tensors"]:
+        reading = Reading.of(one)
+        if reading.dtype not in KINDS and reading.dtype != "bool":
+            raise Unchecked(f"{one['arg']} is of type {reading.dtype}")
+        places = reading.places
+        if not len(places):
+            raise Unchecked(f"{one['arg']} has no elements")
+        same = [known for known in arrays if known.reading.content == reading.content]
+        equal = next((known for known in same if known.reading == reading), None)
+        if equal is not None:
+            alias[one["arg"]] = equal.name
+            continue
+        for known in same:
+            if known.reading.dtype != reading.dtype or len(np.intersect1d(known.reading.places, places)):
+                raise Unchecked(f"{known.name} and {one['arg']} are different views of one tensor")
+        arrays.append(Array(one["arg"], reading))
+        alias[one["arg"]] = one["arg"]
+    return arrays, alias
+
+
+def list_parts(arrays: Sequence[Array], variant: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the arrays that are parts of a larger tensor: memory beyond them may be there."""
+    sizes = {one["arg"]: one["elements"] for one in variant["tensors"]}
+    return tuple(one.name for one in arrays if len(np.unique(one.reading.places)) < sizes[one.name])
+
+
+def make_table(
+    variant: Mapping[str, Any],
+    arrays: Sequence[Array],
+    alias: Mapping[str, str],
+    sizes: dict[str, int],
+    contents: Contents,
+) -> dict[str, Any]:
+    """Return the table of a claim without its text."""
+    tables: dict[str, Any] = {}
+    params: list[Any] = [
+        alias[one["tensor"]] if isinstance(one, dict) and "tensor" in one else one for one in variant["params"]
+    ]
+    for number, array in enumerate(arrays):
+        if not array.named:
+            kept = [(x, y) for x, y in zip(array.reading.shape, array.reading.strides, strict=True) if x > 1 and y]
+            array.shape, array.strides = tuple(x for x, _ in kept), tuple(y for _, y in kept)
+            array.offset = array.reading.offset
+        dims = list(array.indices) or [f"{array.name}{axis}" for axis in range(len(array.shape))]
+        sizes.update(zip(dims, array.shape, strict=True))
+        if min((*array.strides, 0)) < 0:
+            raise Unchecked(f"{array.name} has a negative stride")
+        kind = KINDS.get(array.reading.dtype, "u8")
+        size = int(kind[1:]) // 8 if kind[0] in "su" else {"f64": 8, "f32": 4, "f16": 2, "bf16": 2}.get(kind, 1)
+        first = array.offset - array.reading.offset  # places of the claim begin at the argument's first element
+        table = {
+            "dims": dims or ["1"], "type": kind, "strides": list(array.strides) or [1], "out": True,
+            "offset": APART * (number + 1) // size + array.reading.offset % (APART // size),
+        }  # fmt: skip
+        if first:
+            raise Unchecked(f"the reference begins elsewhere in {array.name} than the kernel's pointer")
+        if array.reading.dtype == "bool":
+            table["range"] = [0, 1]
+        if is_zero(contents, array.reading.content):
+            table["zero"] = True
+        tables[array.name] = table
+    if variant["scratch"]:
+        ctas = int(np.prod(variant["grid"]))
+        tables["scratch"] = {"dims": [str(ctas * variant["scratch"])], "type": "u8", "scratch": True}
+        params.append("scratch")
+    return {
+        "kernel": variant["entry"], "grid": list(variant["grid"]), "block": variant["block"], "smem": variant["smem"],
+        "sizes": sizes, "params": params, "arrays": tables,
+    }  # fmt: skip
+
+
+def is_zero(contents: Contents, number: int) -> bool:
+    """Return whether a content is zeros."""
+    row = contents.operation(contents.resolve(number))
+    return row is not None and row.constant == "0"
+
+
+def explain_special(contents: Contents, writer: Writer, target: Array) -> str:
+    """Return why data that the kernel is given are not any data, in words; empty if they are."""
+    roots: dict[int, str] = {}
+    for array in writer.arrays:
+        number = contents.resolve(array.reading.content, writer.launch)
+        if is_zero(contents, number):
+            continue
+        if not contents.is_free(number) and array is not target:
+            return f"{array.name} is {say_made(contents.table[number])}, which any data isn't"
+        for one in contents.closure(number):
+            if roots.setdefault(one, array.name) != array.name:
+                return f"{array.name} and {roots[one]} are made of the same data"
+    return ""

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contents of a recorded test: which data a reading is of, through copies and views, and where its elements lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.capture.table import Operation, by_name
+
+KINDS = {  # type of torch -> type of a claim
+    **{"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"},
+    **{"float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"},
+    **{f"int{bits}": f"s{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
+}
+BITS = {"f64": (53, 11), "f32": (24, 8), "f16": (11, 5), "bf16": (8, 8), "e4m3": (4, 4), "e5m2": (3, 5)}
+EMPTY = ("torch.empty", "torch.empty_like", "torch.Tensor.new_empty", "torch.empty_strided")
+MOST = 1 << 24  # elements of a reading
+Places = NDArray[np.int64]
+
+
+class Unchecked(Exception):
+    """What the test says isn't a claim that can be compared: the reason, in words."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A view of a content."""
+
+    content: int
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Reading:
+        """Return the reading of a table of the log."""
+        return cls(table["content"], table["dtype"], table["offset"], tuple(table["shape"]), tuple(table["strides"]))
+
+    @property
+    def places(self) -> Places:
+        """Return the place of each element in its storage, in elements, in the order of its indices."""
+        return list_places(self.offset, self.shape, self.strides)
+
+
+def list_places(offset: int, shape: Sequence[int], strides: Sequence[int]) -> Places:
+    """Return the place of each element of a view, in the order of its indices."""
+    if int(np.prod(shape, dtype=object)) > MOST:
+        raise Unchecked(f"a tensor of more than {MOST} elements")
+    found = np.full(tuple(shape), offset, np.int64)
+    for axis, stride in enumerate(strides):
+        found += (np.arange(shape[axis]) * stride).reshape(-1, *[1] * (len(shape) - 1 - axis))
+    return found.ravel()
+
+
+def is_exact(source: str, target: str) -> bool:
+    """Return whether each number of a type is one of another.
+
+    >>> is_exact("float16", "float32"), is_exact("float32", "float16"), is_exact("int8", "bfloat16")
+    (True, False, True)
+    """
+    if source == target:
+        return True
+    one, two = KINDS.get(source, ""), KINDS.get(target, "")
+    if one in BITS and two in BITS:
+        return all(x <= y for x, y in zip(BITS[one], BITS[two], strict=True))
+    if one[:1] in ("s", "u") and two in BITS:
+        return int(one[1:]) <= BITS[two][0] and (two not in ("f16", "e4m3", "e5m2") or int(one[1:]) <= 8)
+    if one[:1] in ("s", "u") and two[:1] in ("s", "u"):
+        return (int(one[1:]) < int(two[1:]) and (one[0] == two[0] or one[0] == "u")) or (
+            one[1:] == two[1:] and one[0] == two[0]
+        )
+    return False
+
+
+class Contents:
+    """The contents of one test, and what is known of its launches."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, Any]], written: Callable[[int], frozenset[str]]) -> None:
+        self.table = {int(number): content for number, content in table.items()}
+        self.written = written  # launch -> the arguments that it wrote; raises Unchecked where that isn't known
+
+    def resolve(self, number: int, launch: int = -1) -> int:
+        """Return the content behind launches that did not write it; that of `launch` itself is left as it is."""
+        while (content := self.table[number])["kind"] == "after" and content["launch"] != launch:
+            if self.written(content["launch"]) & set(content["args"]):
+                return number
+            number = content["before"]
+        return number
+
+    def operation(self, number: int) -> Operation | None:
+        """Return the row of the operation that made a content."""
+        content = self.table[number]
+        return by_name().get(content["op"]) if content["kind"] == "op" else None
+
+    def arguments(self, number: int) -> dict[str, Any]:
+        """Return the arguments of the operation by the names of its row, with defaults; raises Unchecked."""
+        content, row = self.table[number], self.operation(number)
+        assert row is not None
+        names, found = list(row.parameters), dict[str, Any]()
+        if len(content["args"]) > len(names) and not (row.cast or row.constant or row.random):
+            raise Unchecked(f"{say_made(content)} has more arguments than are known")
+        found.update(zip(names, content["args"], strict=False))
+        for key, value in content["kwargs"].items():
+            name = {"input": "a", "self": "a", "other": "b", "negative_slope": "slope", "fill_value": "value"}.get(
+                key, key
+            )
+            if name in names:
+                found[name] = value
+            elif not (row.cast or row.constant or row.random or value is None):
+                raise Unchecked(f"{say_made(content)} has the argument {key}")
+        for name, default in row.parameters.items():
+            if name not in found:
+                if isinstance(default, object) and type(default) is object:
+                    raise Unchecked(f"{say_made(content)} lacks the argument {name}")
+                found[name] = default
+        return found
+
+    def trace(self, reading: Reading, launch: int = -1) -> Iterator[tuple[int, Places]]:
+        """Yield (content, places) of the same numbers: the content read, and those that it is an exact copy of."""
+        places = reading.places
+        number, dtype = self.resolve(reading.content, launch), reading.dtype
+        while True:
+            content = self.table[number]
+            yield number, places
+            row = self.operation(number)
+            if row is None or not row.cast or content["dtype"] != dtype:
+                return
+            given = content["args"][0] if content["args"] else None
+            if not isinstance(given, dict) or "reading" not in given:
+                return
+            source = Reading.of(given["reading"])
+            layout = content["layout"]
+            if not is_exact(source.dtype, dtype) or np.prod(source.shape) != np.prod(layout["shape"]):
+                return
+            own = list_places(layout["offset"], layout["shape"], layout["strides"])
+            order = np.argsort(own)
+            at = np.searchsorted(own[order], places)
+            if (at >= len(own)).any() or (own[order][at] != places).any():
+                return
+            places = source.places[order[at]]
+            number, dtype = self.resolve(source.content, launch), source.dtype
+
+    def closure(self, number: int) -> Iterator[int]:
+        """Yield a content and all that it was made of."""
+        seen, rest = set(), [number]
+        while rest:
+            one = rest.pop()
+            if one not in seen:
+                seen.add(one)
+                yield one
+                rest += list(parents(self.table[one])) if self._has_parents(one) else []
+
+    def _has_parents(self, number: int) -> bool:
+        """Return whether more than the shape of a content comes from what it was made of."""
+        content, row = self.table[number], self.operation(number)
+        drawn = row is not None and (row.random or row.constant)
+        return not drawn and not (content["kind"] == "op" and content["op"] in EMPTY)
+
+    def rests_on(self, number: int) -> str:
+        """Return why a content has no value that could be used here; empty if it has one."""
+        for one in self.closure(number):
+            content = self.table[one]
+            if content.get("valueless"):
+                return f"{say_made(content)} was not computed: it has more than 2^24 multiply-adds"
+            if content["kind"] == "after" and self.written(content["launch"]) & set(content["args"]):
+                return f"launch {content['launch'] + 1} writes {content['args'][0]}, and no kernel runs here"
+        return ""
+
+    def is_free(self, number: int) -> bool:
+        """Return whether any numbers could be the content's: it is drawn, or nobody gave it any."""
+        number = self.resolve(number)
+        content, row = self.table[number], self.operation(number)
+        if content["kind"] != "op":
+            return False
+        if row is None:
+            return content["op"] in EMPTY
+        given = [one for one in content["args"] if isinstance(one, dict) and "reading" in one]
+        if row.cast or (row.text in ("a + alpha * b", "a - alpha * b", "b - a", "a * b", "a / b", "0 - a")):
+            return len(given) == 1 and self.is_free(given[0]["reading"]["content"]) and 0 not in content["args"]
+        return row.random
+
+
+def parents(value: Any) -> Iterator[int]:
+    """Yield the contents that a content was made of."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key in ("content", "before"):
+                yield inner
+            elif key == "of":
+                yield from inner
+            elif isinstance(inner, (Mapping, list, tuple)):
+                yield from parents(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from parents(inner)
+
+
+def say_made(content: Mapping[str, Any]) -> str:
+    """Return how a content came about, with its line: `torch.cumsum (line test_x.py:12)`."""
+    made = content.get("op") or content.get("why") or {"source": "data of the host"}.get(content["kind"], "a tensor")
+    return f"{made.removeprefix('torch.Tensor.').removeprefix('torch.')} ({content['at']})"

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decide what a recorded test says of each launch: its claim, or its safety, by the interpretation of its PTX."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from verify.capture.claims import TestClaim, build_claim, claim_safety, order_sides
+from verify.capture.contents import Contents, Unchecked
+from verify.core.errors import SpecError
+from verify.core.verdict import Status
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.ptx.source import PtxError
+from verify.kernel.verdict import case
+from verify.report import Case
+
+SAFETY = ("memory", "order", "progress")
+SECONDS = 60.0  # that one launch may take
+INSTRUCTIONS = 30_000_000  # the time is the limit
+
+
+class TooLong(Exception):
+    """The launch was not interpreted within its time."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided of one launch of one test."""
+
+    name: str  # "launch 1: values"
+    status: str  # VERIFIED, REFUTED, UNKNOWN or UNCHECKED
+    text: str  # the claim, or why there is none
+    at: str = ""  # the line of the test
+    case: Case | None = None  # the verdicts
+    safe: bool = False  # whether memory, order and progress are verified
+
+    def report(self) -> str:
+        """Return what is printed: the decision, and the verdicts behind it."""
+        head = f"{self.text} ({self.at})" if self.at else self.text
+        return head if self.case is None else f"{head}\n{self.case.text().rstrip()}"
+
+
+@dataclass
+class Session:
+    """The launches that were decided in this process: equal ones are decided once."""
+
+    seed: int
+    seconds: float = SECONDS
+    known: dict[str, Outcome | str] = field(default_factory=dict)
+
+    def run(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome:
+        """Return the outcome of one variant under a claim; raises Unchecked."""
+        key = self.key(variant, table)
+        if key not in self.known:
+            self.known[key] = self._run((folder / variant["ptx"]).read_text("utf-8"), table)
+        found = self.known[key]
+        if isinstance(found, str):
+            raise Unchecked(found)
+        return found
+
+    @staticmethod
+    def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
+        """Return a digest of a launch and its claim."""
+        return hashlib.sha256(json.dumps([variant["ptx"], table], sort_keys=True).encode()).hexdigest()
+
+    def _run(self, ptx: str, table: Mapping[str, Any]) -> Outcome | str:
+        start = time.monotonic()
+
+        def tick(steps: int) -> None:
+            if time.monotonic() - start > self.seconds:
+                raise TooLong
+
+        try:
+            return check(ptx, claim_of(table), seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
+        except TooLong:
+            return f"not interpreted within {self.seconds:g} s"
+        except (SpecError, PtxError) as error:
+            return f"the launch cannot be described: {error}"
+
+
+class Judge:
+    """The judge of one recorded test."""
+
+    def __init__(self, session: Session, record: Mapping[str, Any], folder: Path) -> None:
+        self.session, self.record, self.folder = session, record, folder
+        self.contents = Contents(record["contents"], self.written)
+        self.launches = [one for one in record["events"] if one["kind"] == "launch"]
+        self.asserted = frozenset(record["asserted"])
+        self.facts: dict[int, frozenset[str]] = {}
+
+    def written(self, launch: int) -> frozenset[str]:
+        """Return the arguments that a launch wrote; all of them if that isn't known."""
+        if launch not in self.facts:
+            found: set[str] = set()
+            for variant in self.launches[launch]["variants"]:
+                try:
+                    claim = claim_safety(self.contents, variant)
+                    outcome = self.session.run(self.folder, variant, claim.table)
+                    every = not outcome.ended
+                    alias = claim.alias
+                except Unchecked:
+                    every, alias = True, {}
+                names = {one["arg"] for one in variant["tensors"]}
+                found |= names if every else {one for one in names if alias[one] in outcome.written}
+            self.facts[launch] = frozenset(found)
+        return self.facts[launch]
+
+    # ---- what the items are
+
+    def plan(self) -> Iterator[tuple[str, int, int, Mapping[str, Any] | None]]:
+        """Yield (name, launch, variant, comparison) of each item; without a comparison it is about safety alone."""
+        compared: dict[int, list[Mapping[str, Any]]] = {}
+        for event in self.record["events"]:
+            if event["kind"] == "compare":
+                for launch in sorted(self._candidates(event)):
+                    compared.setdefault(launch, []).append(event)
+        for number, launch in enumerate(self.launches):
+            several = len(launch["variants"]) > 1
+            for at in range(len(launch["variants"])):
+                name = f"launch {number + 1}" + (f", config {at + 1}" if several else "")
+                found = compared.get(number, [])
+                for place, event in enumerate(found):
+                    yield f"{name}: values" + (f" {place + 1}" if place else ""), number, at, event
+                if not found:
+                    yield f"{name}: safety only", number, at, None
+
+    def _candidates(self, event: Mapping[str, Any]) -> set[int]:
+        """Return the launches that may have written a side last, of the latest alone."""
+        from verify.capture.claims import find_launch
+        from verify.capture.contents import Reading
+
+        found = {find_launch(self.contents, Reading.of(one)) for one in event["sides"]} - {None}
+        return {max(one for one in found if one is not None)} if found else set()
+
+    def decide(self, name: str, launch: int, variant: int, event: Mapping[str, Any] | None) -> Decision:
+        """Return the decision of one item."""
+        one = self.launches[launch]["variants"][variant]
+        reason, at = "the test compares nothing that this launch wrote", one["at"]
+        if event is not None:
+            at = event["at"]
+            try:
+                return self._decide_values(name, launch, one, event)
+            except Unchecked as problem:
+                reason = str(problem)
+        try:
+            claim = claim_safety(self.contents, one)
+            outcome = self.session.run(self.folder, one, claim.table)
+        except Unchecked as problem:
+            words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
+            return Decision(name, "UNCHECKED", words, at)
+        return self._judge(name, claim, outcome, reason, at)
+
+    def _refuse(self, event: Mapping[str, Any]) -> None:
+        """Raise Unchecked unless the test rests on the comparison, and reaches it with numbers that it has."""
+        for before in self.record["events"]:
+            if before is event:
+                break
+            why = self.contents.rests_on(before["content"]) if before["kind"] == "use" else ""
+            if why:
+                raise Unchecked(f"{before['how']} ({before['at']}) reads a number that isn't there: {why}")
+        if event["number"] not in self.asserted:
+            raise Unchecked("the test passes too if this comparison differs")
+
+    def _decide_values(self, name: str, launch: int, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
+        """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""
+        self._refuse(event)
+        wrote, side, reference = order_sides(self.contents, event)
+        if wrote != launch:
+            raise Unchecked(f"launch {wrote + 1} wrote what is compared")
+        claim = build_claim(self.contents, variant, launch, side, reference)
+        outcome = self.session.run(self.folder, variant, claim.table)
+        wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in outcome.written)
+        if wrong:
+            raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
+        return self._judge(name, claim, outcome, claim.text, event["at"])
+
+    def _judge(self, name: str, claim: TestClaim, outcome: Outcome, text: str, at: str) -> Decision:
+        """Return the decision that an outcome amounts to."""
+        made = case(outcome, claim.text, False, f"--lanecheck-seed {self.session.seed}")
+        wanted = SAFETY + (("values",) if claim.target else ())
+        verdicts = tuple(one for one in made.verdicts if claim.target or one.claim.prop.key != "values")
+        made = replace(made, verdicts=verdicts)
+        status = {one.claim.prop.key: one.status for one in verdicts}
+        if status["memory"] is Status.REFUTED and claim.parts:
+            why = f"an access beyond {' or '.join(claim.parts)}, which are parts of larger tensors"
+            return Decision(name, "UNCHECKED", f"{text}; {why}", at, made)
+        if any(status[one] is Status.REFUTED for one in wanted if one != "values"):
+            return Decision(name, "REFUTED", text, at, made)
+        if claim.target and status["values"] is Status.REFUTED:
+            if claim.special:
+                return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special}", at, made)
+            return Decision(name, "REFUTED", text, at, made)
+        if not all(status[one].confirmed for one in wanted):
+            return Decision(name, "UNKNOWN", text, at, made)
+        return Decision(name, "VERIFIED" if claim.target else "UNCHECKED", text, at, made, safe=True)

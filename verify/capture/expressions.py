@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded expression of torch as the text of a claim: `sum_k a[m,k]*b[k,n]`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from verify.capture.contents import KINDS, Contents, Places, Reading, Unchecked, is_exact, list_places, say_made
+from verify.capture.table import Operation
+
+SUMMED = "klpqrstuvwxyz"
+NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
+Names = tuple[str, ...]  # of the indices of a reading; "" where it does not depend on one
+
+
+@dataclass
+class Array:
+    """An array of the launch that the claim has, as an argument gives it."""
+
+    name: str
+    reading: Reading  # of the argument, as the launch was given it
+    shape: tuple[int, ...] = ()  # as the claim's indices go through it; set when the claim first names it
+    strides: tuple[int, ...] = ()
+    offset: int = 0
+    indices: Names = ()  # of the claim, where it first names the array
+    named: bool = False  # whether the claim names it
+
+    def fit(self, places: Places, shape: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        """Return (shape, strides, offset) of places in the storage, without indices of extent 1; raises Unchecked."""
+        grid = places.reshape(tuple(shape))
+        origin = int(places[0])
+        strides = []
+        for axis, extent in enumerate(shape):
+            at = tuple(1 if one == axis else 0 for one in range(len(shape)))
+            strides.append(int(grid[at]) - origin if extent > 1 else 0)
+        if (list_places(origin, shape, strides) != places).any():
+            raise Unchecked(f"the reference reads {self.name} in an order that no strides describe")
+        return tuple(shape), tuple(strides), origin
+
+
+@dataclass
+class Writer:
+    """What turns readings into text, for one launch."""
+
+    contents: Contents
+    launch: int
+    arrays: Sequence[Array]
+    sizes: dict[str, int] = field(default_factory=dict)  # extent of each index
+    narrow: set[str] = field(default_factory=set)  # formats that the reference goes through
+    unwritten: set[str] = field(default_factory=set)  # arguments of the launch that it must not have written
+    made: int = 0
+
+    def __post_init__(self) -> None:
+        """Find which contents the launch was given, behind copies too."""
+        self.given: dict[int, tuple[Array, Places, Places]] = {}
+        for array in self.arrays:
+            own = array.reading.places
+            for number, places in self.contents.trace(array.reading):
+                self.given.setdefault(number, (array, places, own))
+
+    def index(self, extent: int, summed: bool) -> str:
+        """Return a new index."""
+        letters = SUMMED if summed else "ijfgcdeo"
+        name = letters[self.made % len(letters)] + (str(self.made // len(letters)) if self.made >= len(letters) else "")
+        self.made += 1
+        while name in self.sizes:
+            name += "x"
+        self.sizes[name] = extent
+        return name
+
+    def write(self, reading: Reading, names: Names, depth: int = 0) -> str:
+        """Return the text of an element of a reading, whose indices have names."""
+        if depth > 60:
+            raise Unchecked("the reference is a longer expression than is read")
+        element = self._element(reading, names)
+        if element:
+            return element
+        number = self._resolve(reading.content)
+        content, row = self.contents.table[number], self.contents.operation(number)
+        if content["kind"] == "after":
+            raise Unchecked(f"the reference was computed by a kernel, launch {content['launch'] + 1} ({content['at']})")
+        if row is None:
+            raise Unchecked(f"the reference rests on {say_made(content)}, which is not in the table of operations")
+        if row.random:
+            raise Unchecked(f"the reference rests on {say_made(content)}, which the kernel isn't given")
+        if content["dtype"] != reading.dtype:
+            raise Unchecked(f"{say_made(content)} is read as another type")
+        if row.constant:
+            return self._constant(number, row)
+        return self._apply(number, row, self._match(content, reading, names), depth)
+
+    def _resolve(self, number: int) -> int:
+        """Return the content behind launches; this launch is taken not to have written it, which is checked later."""
+        while True:
+            number = self.contents.resolve(number, self.launch)
+            content = self.contents.table[number]
+            if content["kind"] != "after" or content["launch"] != self.launch:
+                return number
+            self.unwritten |= set(content["args"])
+            number = content["before"]
+
+    def _element(self, reading: Reading, names: Names) -> str:
+        """Return the element of an array that the launch was given; empty if the reading is of none."""
+        known = Reading(self._resolve(reading.content), reading.dtype, reading.offset, reading.shape, reading.strides)
+        traced = ((self._resolve(number), places) for number, places in self.contents.trace(known, self.launch))
+        found = next(((*self.given[number], places) for number, places in traced if number in self.given), None)
+        if found is None:
+            return ""
+        array, theirs, own, places = found
+        order = np.argsort(theirs)
+        at = np.searchsorted(theirs[order], places)
+        if (at >= len(theirs)).any() or (theirs[order][np.minimum(at, len(theirs) - 1)] != places).any():
+            raise Unchecked(f"the reference reads elements of {array.name} that the kernel isn't given")
+        there = own[order[at]]
+        if len(np.unique(there)) != len(np.unique(own)):
+            raise Unchecked(f"the reference reads a part of {array.name}")
+        kept = [axis for axis, name in enumerate(names) if name]
+        shape, strides, offset = array.fit(there, reading.shape)
+        if any(strides[axis] for axis in range(len(names)) if axis not in kept):
+            raise Unchecked(f"{array.name} is broadcast in a way that is not read")
+        return self._name(array, [(shape[x], strides[x], names[x]) for x in kept if strides[x]], offset)
+
+    def _name(self, array: Array, axes: Sequence[tuple[int, int, str]], offset: int) -> str:
+        """Return an element of an array, in the order of indices in which the claim first named it."""
+        if not array.named:
+            array.shape, array.strides = tuple(one[0] for one in axes), tuple(one[1] for one in axes)
+            array.indices = tuple(one[2] for one in axes)
+            array.offset, array.named = offset, True
+        left = list(axes)
+        found = []
+        for wanted in zip(array.shape, array.strides, strict=True):
+            match = next((one for one in left if one[:2] == wanted), None)
+            if match is None:
+                break
+            left.remove(match)
+            found.append(match[2])
+        if left or len(found) < len(array.shape) or offset != array.offset:
+            raise Unchecked(f"the reference reads {array.name} in two shapes")
+        if not found:
+            found = [self.index(1, summed=False)]
+        return f"{array.name}[{','.join(found)}]"
+
+    def _match(self, content: Mapping[str, Any], reading: Reading, names: Names) -> Names:
+        """Return the names of a content's own indices, where a reading of it has names."""
+        layout = content["layout"]
+        axes = [(x, y) for x, y in zip(layout["shape"], layout["strides"], strict=True)]
+        found = [""] * len(axes)
+        taken = set()
+        for extent, stride, name in zip(reading.shape, reading.strides, names, strict=True):
+            if extent == 1 or stride == 0 or not name:
+                continue
+            at = next((x for x, axis in enumerate(axes) if axis == (extent, stride) and x not in taken), None)
+            if at is None:
+                raise Unchecked(f"a view of {say_made(content)} that is not read")
+            taken.add(at)
+            found[at] = name
+        missing = [x for x, axis in enumerate(axes) if axis[0] > 1 and x not in taken]
+        if missing or reading.offset != layout["offset"]:
+            raise Unchecked(f"a part of {say_made(content)}")
+        return tuple(found)
+
+    def _constant(self, number: int, row: Operation) -> str:
+        if row.constant != "value":
+            return row.constant
+        return write_number(self.contents.arguments(number)["value"])
+
+    def _apply(self, number: int, row: Operation, names: Names, depth: int) -> str:
+        """Return the text of an operation's result."""
+        content = self.contents.table[number]
+        if content.get("changed") and row.text and "out" in content["kwargs"]:
+            raise Unchecked(f"{say_made(content)} has the argument out")
+        self._note(content)
+        given = self.contents.arguments(number)
+        if row.cast:
+            return self._cast(content, given["a"], names, depth)
+        if row.product:
+            return self._product(content, given, names, depth)
+        if row.sum:
+            return self._sum(content, given, row.sum, names, depth)
+        if not row.text:
+            raise Unchecked(f"the reference rests on {say_made(content)}, which no text describes")
+        words: dict[str, str] = {}
+        for name, default in row.parameters.items():
+            if re.search(rf"\b{name}\b", row.text):
+                words[name] = self._operand(content, given[name], names, depth)
+            elif given[name] != default and given[name] is not None:
+                raise Unchecked(f"{say_made(content)} has {name} = {given[name]}")
+        return self._fill(content, row.text, words)
+
+    @staticmethod
+    def _fill(content: Mapping[str, Any], text: str, words: Mapping[str, str]) -> str:
+        """Return a row's text with its parameters in place."""
+        if words.get("alpha") == "1":
+            text = text.replace("alpha * ", "")
+        divided = re.fullmatch(r"([ab]) / ([ab])", text)
+        if divided:
+            top, below = words[divided[1]], words[divided[2]]
+            if re.fullmatch(r"[\d.e+-]+", below) and float(below):
+                return f"({top} / {below})"
+            return f"({top} * rcp({below}))"
+        filled = re.sub(r"\b(a|b|alpha|slope)\b", lambda found: words[found[0]], text)
+        return f"({filled})" if " " in filled and not re.fullmatch(r"\w+\(.*\)", text) else filled
+
+    def _note(self, content: Mapping[str, Any]) -> None:
+        """Note the type of a result of floats, to which torch rounds it."""
+        kind = KINDS.get(content["dtype"], "")
+        if not kind:
+            raise Unchecked(f"{say_made(content)} is of type {content['dtype']}")
+        if kind in ("f16", "bf16", "e4m3", "e5m2"):
+            self.narrow.add(kind)
+
+    def _operand(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
+        """Return the text of an operand: a number, or a tensor that is broadcast to the result."""
+        if isinstance(value, bool) or value is None:
+            raise Unchecked(f"{say_made(content)} has the operand {value}")
+        if isinstance(value, (int, float)):
+            return write_number(value)
+        if not isinstance(value, dict) or "reading" not in value:
+            raise Unchecked(f"{say_made(content)} has an operand that was not recorded")
+        reading = Reading.of(value["reading"])
+        self._same_kind(content, reading)
+        padded = names[len(names) - len(reading.shape) :]
+        return self.write(
+            reading,
+            tuple(name if extent > 1 else "" for name, extent in zip(padded, reading.shape, strict=True)),
+            depth + 1,
+        )
+
+    @staticmethod
+    def _same_kind(content: Mapping[str, Any], reading: Reading) -> None:
+        """Refuse integers that become floats inexactly, or the other way round."""
+        one, two = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
+        if one[0] in "su" and two[0] in "su" and one != two and not is_exact(reading.dtype, content["dtype"]):
+            raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
+        if (one[0] in "su") != (two[0] in "su") and not is_exact(reading.dtype, content["dtype"]):
+            raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
+        if one == "?" or two == "?":
+            raise Unchecked(f"{say_made(content)} is of type {content['dtype']}, made of {reading.dtype}")
+
+    def _cast(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
+        """Return the text of a copy: the same numbers, in exact arithmetic."""
+        reading = Reading.of(value["reading"])
+        if list(reading.shape) != content["layout"]["shape"]:
+            raise Unchecked(f"{say_made(content)} gives another shape to what was computed")
+        self._same_kind(content, reading)
+        return self.write(reading, names, depth + 1)
+
+    def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
+        """Return the text of a product of matrices, as torch.matmul broadcasts them."""
+        a, b = (Reading.of(given[one]["reading"]) for one in "ab")
+        for one in (a, b):
+            self._same_kind(content, one)
+        if not a.shape or not b.shape or a.shape[-1] != b.shape[-2 if len(b.shape) > 1 else 0]:
+            raise Unchecked(f"{say_made(content)} has shapes that are not read")
+        k = self.index(a.shape[-1], summed=True) if a.shape[-1] > 1 else ""
+        own = list(names)
+        last = own.pop() if len(b.shape) > 1 else None
+        row = own.pop() if len(a.shape) > 1 else None
+        texts = []
+        for one, inner in ((a, [row, k] if row is not None else [k]), (b, [k, last] if last is not None else [k])):
+            outer = own[len(own) - (len(one.shape) - len(inner)) :] if len(one.shape) > len(inner) else []
+            words = [name if extent > 1 else "" for name, extent in zip([*outer, *inner], one.shape, strict=True)]
+            texts.append(self.write(one, tuple(words), depth + 1))
+        return f"sum_{k} ({texts[0]} * {texts[1]})" if k else f"({texts[0]} * {texts[1]})"
+
+    def _sum(self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int) -> str:
+        """Return the text of a sum or a mean over some indices."""
+        reading = Reading.of(given["a"]["reading"])
+        self._same_kind(content, reading)
+        dims = given["dim"]
+        rank = len(reading.shape)
+        listed = list(range(rank)) if dims in ("none", None) else [dims] if isinstance(dims, int) else dims
+        if not all(isinstance(one, int) for one in listed):
+            raise Unchecked(f"{say_made(content)} sums over indices that are not read")
+        summed = {one % rank for one in listed}
+        rest = iter(name for x, name in enumerate(names) if not (given["keepdim"] is True and x in summed))
+        words, new = [], []
+        for axis, extent in enumerate(reading.shape):
+            if axis not in summed:
+                words.append(next(rest))
+            else:
+                words.append(self.index(extent, summed=True) if extent > 1 else "")
+                new += [words[-1]] if words[-1] else []
+        text = self.write(reading, tuple(words), depth + 1)
+        count = int(np.prod([reading.shape[axis] for axis in summed], dtype=object))
+        for name in new:
+            text = f"sum_{name} ({text})"
+        return f"({text} / {count})" if kind == "mean" and count > 1 else text
+
+
+def write_number(value: Any) -> str:
+    """Return a number as a claim has it.
+
+    >>> write_number(2), write_number(-0.5)
+    ('2', '(0 - 0.5)')
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise Unchecked(f"{value!r} is no number of a claim")
+    text = repr(abs(value)).lower()
+    return f"(0 - {text})" if value < 0 else text

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Install everything that records, before a program's modules are imported."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from verify.capture.recording.comparisons import install_comparisons
+from verify.capture.recording.device import Gpu, install_device
+from verify.capture.recording.launches import Launches
+from verify.capture.recording.recorder import Recorder
+from verify.capture.recording.torch_mode import make_mode
+
+
+def install(target: str, folder: Path, configs: str, seed: int) -> Recorder:
+    """Return the recorder of this process, with torch and Triton under its hands."""
+    torch = importlib.import_module("torch")
+    gpu = Gpu(target)
+    recorder = Recorder(torch)
+    install_device(gpu)
+    install_comparisons(recorder)
+    Launches(recorder, gpu, folder, configs, seed).install()
+    make_mode(recorder).__enter__()
+    return recorder

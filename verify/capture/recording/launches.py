@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launches of Triton's kernels: each is compiled for the target, recorded, and not made."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from verify.capture.recording.device import Gpu
+from verify.capture.recording.recorder import Recorder, find_line, name_of
+
+FEW = 2  # configurations beside the first that are compared by default
+
+
+class UnknownArgument(TypeError):
+    """An argument of a launch that a claim cannot describe."""
+
+
+class Launches:
+    """The hooks into Triton."""
+
+    def __init__(self, recorder: Recorder, gpu: Gpu, folder: Path, configs: str, seed: int) -> None:
+        self.recorder, self.gpu, self.folder, self.all_configs, self.seed = (
+            recorder,
+            gpu,
+            folder,
+            configs == "all",
+            seed,
+        )
+
+    def install(self) -> None:
+        """Take the place of JITFunction.run and Autotuner.run."""
+        jit = importlib.import_module("triton.runtime.jit").JITFunction
+        tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
+        real, hooks = jit.run, self
+
+        def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            if warmup:
+                return real(function, *args, grid=grid, warmup=True, **kwargs)
+            with hooks.recorder.torch._C.DisableTorchFunction():
+                kernel = real(function, *args, grid=grid, warmup=True, **kwargs)
+            hooks.record(function, kernel, args, kwargs, grid)
+            return kernel
+
+        jit.run = run
+        tuner.run = lambda function, *args, **kwargs: hooks.tune(function, args, kwargs)
+
+    def tune(self, tuner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Record the configurations that survive pruning: all, or the first and a few that the seed draws."""
+        tuner.nargs = dict(zip(tuner.arg_names, args, strict=False))
+        configs = tuner.configs if len(tuner.configs) == 1 else list(tuner.prune_configs(kwargs))
+        chosen = configs
+        if not self.all_configs and len(configs) > 1 + FEW:
+            picked = sorted(random.Random(self.seed).sample(range(1, len(configs)), FEW))
+            chosen = [configs[0], *(configs[one] for one in picked)]
+        answer = None
+        with self.recorder.group(len(configs)):
+            for config in chosen:
+                every = {**tuner.nargs, **kwargs, **config.all_kwargs()}
+                if len(configs) > 1:
+                    tuner.pre_hook(every, reset_only=True)
+                if config.pre_hook is not None:
+                    config.pre_hook(every)
+                self.config = str(config)
+                answer = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+        tuner.nargs, self.config = None, ""
+        tuner.best_config = configs[0]
+        return answer
+
+    config = ""  # of the launch that is compiled now
+
+    def record(self, function: Any, kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any], grid: Any) -> None:
+        """Record one launch of a compiled kernel."""
+        signature = kernel.src.signature
+        names = set(inspect.signature(function.fn).parameters)
+        bound = inspect.signature(function.fn).bind(*args, **{k: v for k, v in kwargs.items() if k in names})
+        bound.apply_defaults()
+        grid = grid(dict(bound.arguments)) if callable(grid) else grid
+        grid = [int(one) for one in (list(grid) if isinstance(grid, (list, tuple)) else [grid])]
+        grid += [1] * (3 - len(grid))
+        if not all(grid):
+            return
+        given: list[tuple[str, Any]] = []
+        with self.recorder.torch._C.DisableTorchFunction():
+            params: list[Any] = []
+            problem = ""
+            try:
+                for name, kind in signature.items():
+                    params += self._params(name, kind, bound.arguments[name], given, kernel)
+            except UnknownArgument as error:
+                problem = str(error)
+            tensors = [
+                {
+                    "arg": name,
+                    "elements": one.untyped_storage().nbytes() // one.element_size(),
+                    **self.recorder.read(one),
+                }
+                for name, one in given
+            ]
+        meta = kernel.metadata
+        if getattr(meta, "num_ctas", 1) != 1:
+            problem = problem or f"a cluster of {meta.num_ctas} CTAs"
+        self.recorder.launch({
+            "name": function.fn.__name__, "config": self.config, "ptx": self._keep(kernel.asm["ptx"]),
+            "entry": meta.name, "grid": grid, "block": 32 * meta.num_warps, "smem": meta.shared,
+            "scratch": getattr(meta, "global_scratch_size", 0) or 0, "params": params, "problem": problem,
+            "tensors": tensors, "given": given, "at": find_line(), "file": function.fn.__code__.co_filename,
+        })  # fmt: skip
+
+    def _keep(self, ptx: str) -> str:
+        """Return the name of the file that has a kernel's PTX."""
+        name = f"{hashlib.sha256(ptx.encode()).hexdigest()[:24]}.ptx"
+        (self.folder / name).write_text(ptx, encoding="utf-8")
+        return name
+
+    def _params(self, name: str, kind: Any, value: Any, given: list[tuple[str, Any]], kernel: Any) -> Iterator[Any]:
+        """Yield the parameters of the PTX for one argument, and collect its tensors."""
+        torch = self.recorder.torch
+        if kind == "constexpr":
+            return
+        if isinstance(kind, tuple):
+            for number, (inner, one) in enumerate(zip(kind, value, strict=True)):
+                yield from self._params(f"{name}_{number}", inner, one, given, kernel)
+        elif isinstance(value, torch.Tensor):
+            given.append((name, value))
+            yield {"tensor": name}
+        elif hasattr(value, "block_shape") and hasattr(value, "base"):
+            raise UnknownArgument(f"{name} is a tensor descriptor of the host")
+        elif hasattr(value, "base") and isinstance(value.base, torch.Tensor):
+            given.append((name, value.base))
+            raise UnknownArgument(f"{name} is a tensor of {name_of(value.base.dtype)} that is read as another type")
+        elif isinstance(value, (bool, int)) and str(kind)[:1] in "iu":
+            yield int(value)
+        elif isinstance(value, (int, float)):
+            yield {"value": float(value), "type": {"fp32": "f32", "fp64": "f64", "fp16": "f16"}.get(str(kind), "f32")}
+        else:
+            raise UnknownArgument(f"{name} is a {type(value).__name__}")

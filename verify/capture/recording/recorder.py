@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the memory of each tensor holds, told as contents: the log that `verify.capture.claims` reads.
+
+A storage holds one content at a time: data from the host, the result of an operation, or whatever a launch left. Each
+write makes a new content, and a `_version` that moved without a recorded write makes one of which nothing is known. A
+reading is a view of a content: offset, shape and strides. Nothing here decides what is a claim.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", "lanecheck", "contextlib", "importlib")
+UNSEEN = "its memory changed without an operation that was seen"
+
+
+@dataclass
+class Tracked:
+    """One storage: what it holds now."""
+
+    storage: Any  # kept alive, so that no other storage has its address
+    content: int
+    version: int  # of the tensor that was seen last
+    device: bool  # whether the program put it on the GPU
+    escaped: str = ""  # who else may write it, in words
+
+
+@dataclass
+class Recorder:
+    """The log of one program, and of the test that runs in it now."""
+
+    torch: Any
+    contents: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    tracked: dict[int, Tracked] = field(default_factory=dict)
+    arrays: dict[int, tuple[Any, dict[str, Any]]] = field(default_factory=dict)  # NumPy arrays of tensors, by id
+    flipped: int = -1  # the comparison of this run that reports a difference
+    comparisons: int = 0  # made in this run
+    variants: list[dict[str, Any]] | None = None  # of an autotuned launch, while its configs are compiled
+
+    def start(self, flipped: int = -1) -> None:
+        """Begin the run of a test: forget its predecessor's events, and storages that nobody else has."""
+        self.events, self.comparisons, self.flipped = [], 0, flipped
+        self.arrays.clear()
+        count = self.torch._C._storage_Use_Count
+        self.tracked = {key: one for key, one in self.tracked.items() if count(key) > 1}
+
+    # ---- contents
+
+    def add(self, kind: str, **keys: Any) -> int:
+        """Return the number of a new content."""
+        self.contents.append({"kind": kind, "at": find_line(), **keys})
+        return len(self.contents) - 1
+
+    def track(self, tensor: Any) -> Tracked:
+        """Return what is known of a tensor's storage; one that is new holds data of the host."""
+        storage = tensor.untyped_storage()
+        known = self.tracked.get(storage._cdata)
+        if known is None:
+            made = self.add("source", made="host", layout=layout_of(tensor), dtype=name_of(tensor.dtype))
+            known = self.tracked[storage._cdata] = Tracked(storage, made, tensor._version, False)
+        elif known.version != tensor._version and not tensor.is_inference():
+            known.content = self.add("unknown", why=UNSEEN, of=[known.content])
+            known.version = tensor._version
+        return known
+
+    def read(self, tensor: Any) -> dict[str, Any]:
+        """Return the reading of a tensor as it is now."""
+        known = self.track(tensor)
+        content = known.content
+        if known.escaped:
+            content = self.add("unknown", why=known.escaped, of=[content])
+        return {"content": content, "dtype": name_of(tensor.dtype), **layout_of(tensor)}
+
+    def write(self, tensor: Any, content: int) -> None:
+        """Note that a tensor's storage holds a content from here on."""
+        storage = tensor.untyped_storage()
+        known = self.tracked.get(storage._cdata)
+        if known is None:
+            self.tracked[storage._cdata] = Tracked(storage, content, tensor._version, False)
+        else:
+            known.content, known.version = content, tensor._version
+
+    def note_use(self, tensors: Sequence[Any], how: str) -> None:
+        """Note that the program reads numbers of tensors, on which what it does from here on may rest."""
+        for tensor in tensors:
+            self.events.append({"kind": "use", "how": how, "content": self.read(tensor)["content"], "at": find_line()})
+
+    # ---- launches
+
+    @contextmanager
+    def group(self, configs: int) -> Iterator[None]:
+        """Take the launches of a block as one, in several configurations."""
+        if self.variants is not None:
+            yield
+            return
+        self.variants = []
+        try:
+            yield
+            found = self.variants
+        finally:
+            self.variants = None
+        if found:
+            with self.torch._C.DisableTorchFunction():
+                self._end_launch(found, configs)
+
+    def launch(self, variant: dict[str, Any]) -> None:
+        """Add one launch, or one configuration of the launch that is compiled now."""
+        if self.variants is not None:
+            self.variants.append(variant)
+        else:
+            with self.torch._C.DisableTorchFunction():
+                self._end_launch([variant], 1)
+
+    def _end_launch(self, variants: list[dict[str, Any]], configs: int) -> None:
+        """Record a launch; each storage that it was given may hold something else from here on."""
+        number = sum(one["kind"] == "launch" for one in self.events)
+        by_storage: dict[int, tuple[Any, list[str]]] = {}
+        for variant in variants:
+            for name, tensor in variant.pop("given"):
+                names = by_storage.setdefault(tensor.untyped_storage()._cdata, (tensor, []))[1]
+                names += [name] * (name not in names)
+        for tensor, names in by_storage.values():
+            before = self.track(tensor).content
+            self.write(tensor, self.add("after", launch=number, args=names, before=before))
+        name = variants[0]["name"]
+        event = {"kind": "launch", "name": name, "variants": variants, "configs": configs, "at": find_line()}
+        self.events.append(event)
+
+    # ---- comparisons
+
+    def compare(self, kind: str, actual: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+        """Record a comparison; returns whether it is to say that the two are equal."""
+        number = self.comparisons
+        self.comparisons += 1
+        self.events.append(
+            {"kind": "compare", "how": kind, "number": number, "sides": [actual, expected], "at": find_line()}
+        )
+        return number != self.flipped
+
+    # ---- the log
+
+    def log(self) -> dict[str, Any]:
+        """Return the events of this run, and all contents that they speak of."""
+        wanted: dict[str, Any] = {}
+        rest = [one for event in self.events for one in _named(event)]
+        while rest:
+            number = rest.pop()
+            if str(number) not in wanted:
+                wanted[str(number)] = self.contents[number]
+                rest += _named(self.contents[number])
+        return {"events": self.events, "contents": wanted}
+
+
+def _named(value: Any) -> Iterator[int]:
+    """Yield the numbers of contents in an event or a content."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ("content", "before"):
+                yield inner
+            elif key == "of":
+                yield from inner
+            else:
+                yield from _named(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _named(inner)
+
+
+def layout_of(tensor: Any) -> dict[str, Any]:
+    """Return where the elements of a tensor lie in its storage."""
+    return {"offset": tensor.storage_offset(), "shape": list(tensor.shape), "strides": list(tensor.stride())}
+
+
+def name_of(dtype: Any) -> str:
+    """Return the name of a type of torch: `float16`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def find_line() -> str:
+    """Return `file:line` of the program's own code that is running, the innermost."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in OUTSIDE:
+            if not frame.f_code.co_filename.startswith("<"):
+                return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mode of torch that keeps tensors on the CPU, says that they are on the GPU, and records each operation."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from verify.capture.recording.recorder import Recorder, layout_of, name_of
+from verify.capture.table import read_table
+
+MOST = 1 << 24  # multiply-adds of a product that is computed
+USES = frozenset(
+    "item tolist __bool__ __int__ __float__ __index__ __complex__ __contains__ nonzero is_nonzero unique".split()
+)
+FREE = frozenset("__repr__ __format__ __len__ __hash__ __get__ __set__ data_ptr size stride dim numel".split())
+ESCAPES = {
+    "torch.Tensor.data.__get__": "its memory has another name (.data)",
+    "torch.Tensor.data_ptr": "its address was taken (data_ptr)",
+    "torch.Tensor.untyped_storage": "its storage was taken",
+    "torch.Tensor.storage": "its storage was taken",
+    "torch.Tensor.__dlpack__": "its memory was given away (dlpack)",
+    "torch.Tensor.share_memory_": "its memory is shared",
+}
+
+
+def make_mode(recorder: Recorder, index: int = 0) -> Any:
+    """Return the mode, which is a context."""
+    torch = recorder.torch
+    overrides = importlib.import_module("torch.overrides")
+    return type("Recording", (_Handler, overrides.TorchFunctionMode), {})(recorder, torch.device("cuda", index))
+
+
+class _Handler:
+    """The method of a mode that sees every function of torch."""
+
+    def __init__(self, recorder: Recorder, device: Any) -> None:
+        super().__init__()
+        self.recorder, self.torch, self.device = recorder, recorder.torch, device
+        self.resolve = importlib.import_module("torch.overrides").resolve_name
+        self.products = frozenset(name for row in read_table() if row.product for name in row.names)
+        self.special: Mapping[str, Callable[..., Any]] = {
+            "cuda": lambda tensor, *_, **__: self._moved(tensor, True, tensor.dtype),
+            "cpu": lambda tensor, *_, **__: self._moved(tensor, False, tensor.dtype),
+            "to": self._move,
+            **dict.fromkeys(("allclose", "equal"), self._compare),
+            "isclose": self._isclose,
+            "backward": self._backward,
+            "numpy": self._numpy,
+            "__array__": self._numpy,
+            "get_device": lambda tensor: self.device.index if self._on_device([tensor]) else -1,
+        }
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Answer one call of the program."""
+        kwargs, name = dict(kwargs or {}), getattr(func, "__name__", "")
+        if name == "__get__":
+            owner = getattr(getattr(func, "__self__", None), "__name__", "")
+            if owner == "device" and self._on_device(args[:1]):
+                return self.device
+            if owner in ("is_cuda", "is_cpu"):
+                return self._on_device(args[:1]) == (owner == "is_cuda")
+        if func is self.torch.device:
+            return func(*args, **kwargs)
+        if name in self.special and (tensors := list(self._tensors((args, kwargs)))) and tensors:
+            return self.special[name](*args, **kwargs)
+        full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
+        if full in ESCAPES:
+            self._escape(args[0], ESCAPES[full])
+        return self._call(func, full, name, args, kwargs)
+
+    # ---- what a call is given
+
+    def _tensors(self, value: Any) -> Iterator[Any]:
+        """Yield the tensors of arguments or results, in order."""
+        if isinstance(value, self.torch.Tensor):
+            yield value
+        elif isinstance(value, Mapping):
+            for inner in value.values():
+                yield from self._tensors(inner)
+        elif isinstance(value, (list, tuple)):
+            for inner in value:
+                yield from self._tensors(inner)
+
+    def _is_gpu(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return value.partition(":")[0] == "cuda"
+        return isinstance(value, self.torch.device) and value.type == "cuda"
+
+    def _on_device(self, tensors: Sequence[Any]) -> bool:
+        return any(self._known(one) and self.recorder.track(one).device for one in tensors)
+
+    @staticmethod
+    def _known(tensor: Any) -> bool:
+        """Return whether a tensor has memory with strides, of which readings can be made."""
+        return str(tensor.layout) == "torch.strided" and tensor.device.type == "cpu"
+
+    def _escape(self, tensor: Any, why: str) -> None:
+        if self._known(tensor) and called_by_program():
+            self.recorder.track(tensor).escaped = why
+
+    # ---- calls
+
+    def _call(self, func: Any, full: str, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function on the CPU and record what it made or changed."""
+        recorder = self.recorder
+        before = [one for one in self._tensors((args, kwargs)) if self._known(one)]
+        if name in USES:
+            recorder.note_use(before, name)
+        if name in FREE:
+            return func(*args, **kwargs)
+        gpu = any(map(self._is_gpu, (*args, *kwargs.values()))) or self._on_device(before)
+        encoded = [self._encode(one) for one in args]
+        named = {key: self._encode(one) for key, one in kwargs.items()}
+        versions = [(one, one._version) for one in before if not one.is_inference()]
+        args, kwargs = self._to_cpu(args), self._to_cpu(kwargs)
+        operation: dict[str, Any] = {"op": full, "args": encoded, "kwargs": named}
+        if full in self.products and self._cost(before) > MOST:
+            made = self._without_value(func, args, kwargs)
+            operation["valueless"] = True
+        else:
+            made = func(*args, **kwargs)
+        changed = [one for one, version in versions if one._version != version]
+        for tensor in changed:
+            recorder.write(tensor, self._changed(operation, tensor))
+        old = {one.untyped_storage()._cdata for one in before}
+        for number, tensor in enumerate(self._tensors(made)):
+            if not self._known(tensor):
+                continue
+            key = tensor.untyped_storage()._cdata
+            if key not in old and key not in recorder.tracked:
+                several = f"[{number}]" if isinstance(made, (list, tuple)) else ""
+                content = recorder.add(
+                    "op", layout=layout_of(tensor), dtype=name_of(tensor.dtype), **{**operation, "op": full + several}
+                )
+                recorder.write(tensor, content)
+                recorder.tracked[key].device = gpu
+        return made
+
+    def _changed(self, operation: Mapping[str, Any], tensor: Any) -> int:
+        """Return the content of a tensor that an operation changed: its result, if it changed the whole storage."""
+        whole = tensor.numel() * tensor.element_size() == tensor.untyped_storage().nbytes()
+        if whole and operation["op"].rpartition(".")[2] not in ("__setitem__", "copy_"):
+            return self.recorder.add(
+                "op", layout=layout_of(tensor), dtype=name_of(tensor.dtype), changed=True, **operation
+            )
+        if whole and operation["op"].endswith(".copy_"):
+            keys = {**operation, "args": operation["args"][1:2]}
+            return self.recorder.add("op", layout=layout_of(tensor), dtype=name_of(tensor.dtype), **keys)
+        known = self.recorder.track(tensor).content
+        why = f"{operation['op']} changed a part of it"
+        return self.recorder.add("unknown", why=why, of=[known], **operation)
+
+    def _encode(self, value: Any) -> Any:
+        """Return an argument as it stands in the log."""
+        if isinstance(value, self.torch.Tensor):
+            return {"reading": self.recorder.read(value)} if self._known(value) else {"other": "a tensor elsewhere"}
+        if isinstance(value, (list, tuple)):
+            return [self._encode(one) for one in value]
+        if isinstance(value, self.torch.dtype):
+            return {"dtype": name_of(value)}
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        return {"other": type(value).__name__}
+
+    def _to_cpu(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._to_cpu(one) for key, one in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self._to_cpu(one) for one in value)
+        return "cpu" if self._is_gpu(value) else value
+
+    def _cost(self, tensors: Sequence[Any]) -> int:
+        """Return the multiply-adds of a product of two tensors."""
+        wide = [one for one in tensors if one.dim()][-2:]
+        return wide[0].numel() * (wide[1].shape[-1] if wide[1].dim() > 1 else 1) if len(wide) == 2 else 0
+
+    def _without_value(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Return a tensor of the result's shape and type that has no value."""
+        torch = self.torch
+
+        def to_meta(value: Any) -> Any:
+            if isinstance(value, torch.Tensor):
+                return value.detach().to("meta")
+            if type(value) in (list, tuple):
+                return type(value)(map(to_meta, value))
+            return value
+
+        shape = func(*to_meta(tuple(args)), **{key: to_meta(one) for key, one in kwargs.items()})
+        return torch.zeros(shape.shape, dtype=shape.dtype)
+
+    # ---- calls that mean something else here
+
+    def _move(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return what `to` gives: a copy on the device, or in the type, that the program asks for."""
+        given = (*args, *kwargs.values())
+        others = [one for one in given if isinstance(one, self.torch.Tensor)]
+        devices = [one for one in given if isinstance(one, (str, self.torch.device))]
+        gpu = self._on_device([tensor])
+        if devices or others:
+            gpu = any(map(self._is_gpu, devices)) or (bool(others) and self._on_device(others))
+        dtypes = [one.dtype for one in others] + [one for one in given if isinstance(one, self.torch.dtype)]
+        return self._moved(tensor, gpu, dtypes[0] if dtypes else tensor.dtype, bool(kwargs.get("copy")))
+
+    def _moved(self, tensor: Any, gpu: bool, dtype: Any, copy: bool = False) -> Any:
+        if gpu == self._on_device([tensor]) and dtype == tensor.dtype and not copy:
+            return tensor
+        encoded = [self._encode(tensor)]
+        made = tensor.to(dtype, copy=True)
+        content = self.recorder.add(
+            "op", op="torch.Tensor.to", args=encoded, kwargs={}, layout=layout_of(made), dtype=name_of(dtype)
+        )
+        self.recorder.write(made, content)
+        self.recorder.track(made).device = gpu
+        return made
+
+    def _compare(self, actual: Any, expected: Any, *args: Any, **kwargs: Any) -> bool:
+        """Record torch.allclose or torch.equal, which say that the two are equal if shapes and types are."""
+        if actual.shape != expected.shape or actual.dtype != expected.dtype:
+            raise RuntimeError(f"shapes or types differ: {actual.shape}, {expected.shape}")
+        return self.recorder.compare("allclose", self.recorder.read(actual), self.recorder.read(expected))
+
+    def _backward(self, tensor: Any, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Run the backward pass, in which the program's own functions are called: the mode sees those too."""
+        with self:  # type: ignore[attr-defined]
+            self.torch.autograd.backward(tensor, gradient, *args, **kwargs)
+
+    def _isclose(self, actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
+        """Record torch.isclose: a tensor of one truth value, on which `all` may be asked."""
+        equal = self.recorder.compare("isclose", self.recorder.read(actual), self.recorder.read(expected))
+        shape = self.torch.broadcast_shapes(actual.shape, expected.shape)
+        made = self.torch.full(shape, equal)
+        content = self.recorder.add(
+            "compared", number=self.recorder.comparisons - 1, layout=layout_of(made), dtype="bool"
+        )
+        self.recorder.write(made, content)
+        return made
+
+    def _numpy(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a tensor's numbers as an array that cannot be written, so that it stays what was recorded."""
+        array = tensor.detach().numpy().view()
+        array.flags.writeable = False
+        self.recorder.arrays[id(array)] = (array, self.recorder.read(tensor))
+        return array
+
+
+def called_by_program() -> bool:
+    """Return whether the program's own code, not a library, called torch."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("verify", "torch"):
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] not in ("triton", "numpy")
