@@ -8,6 +8,7 @@ expected to fail is never taken for a claim.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import traceback
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.runner import runtestprotocol
+
+from verify.capture.recording.install import install
 
 TASK = "LANECHECK_RECORD"  # the variable of the environment that says what to record, as JSON
 MOST = 24  # comparisons of a test that are made to differ
@@ -26,8 +28,6 @@ STATE: dict[str, Any] = {}
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     """Install the recorder before any module of the user's is imported."""
-    from verify.capture.recording.install import install
-
     task = json.loads(os.environ[TASK])
     folder = Path(task["folder"])
     STATE["file"] = (folder / "records.jsonl").open("a", encoding="utf-8")
@@ -38,12 +38,12 @@ def pytest_load_initial_conftests() -> None:
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Run a test, and again for each of its comparisons."""
     recorder = STATE["recorder"]
-    reports = _run(item, nextitem, -1)
+    reports = run_test(item, nextitem, -1)
     record = {"test": item.nodeid, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}
     made, asserted = recorder.comparisons, []
     if record["outcome"] == "passed":
         for number in range(min(made, MOST)):
-            again = _outcome(_run(item, nextitem, number))
+            again = _outcome(run_test(item, nextitem, number))
             if again["outcome"] == "failed" and recorder.comparisons > number:
                 asserted.append(number)
     STATE["file"].write(json.dumps({**record, "asserted": asserted}) + "\n")
@@ -51,12 +51,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
-def _run(item: pytest.Item, nextitem: pytest.Item | None, flipped: int) -> Sequence[pytest.TestReport]:
+def run_test(item: pytest.Item, nextitem: pytest.Item | None, flipped: int) -> Sequence[pytest.TestReport]:
     """Return the reports of one run, in which a comparison may differ."""
     if hasattr(item, "_initrequest"):
         item._initrequest()
     STATE["recorder"].start(flipped)
-    return runtestprotocol(item, log=False, nextitem=nextitem)
+    runner = importlib.import_module("_pytest.runner")  # it has no public name
+    reports: Sequence[pytest.TestReport] = runner.runtestprotocol(item, log=False, nextitem=nextitem)
+    return reports
 
 
 def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:

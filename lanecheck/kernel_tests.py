@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,14 +22,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from lanecheck.kernel_recording import TASK
-
-if TYPE_CHECKING:
-    from verify.capture.decisions import Judge, Session
+from verify.capture.decisions import Judge, KernelSession
 
 PACKAGES = {"torch": "torch", "triton": "triton"}
 DROPPED = tuple(
@@ -69,7 +68,7 @@ class KernelTests:
             "arguments": keep_arguments(config),
         }
         self.folder = Path(self.task["folder"])
-        self.session: Session | None = None
+        self.session: KernelSession | None = None
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.exitstatus = 0
@@ -109,10 +108,8 @@ class KernelTests:
 
     def judge(self, record: Mapping[str, Any]) -> Judge:
         """Return the judge of a recorded test."""
-        from verify.capture.decisions import Judge, Session
-
         if self.session is None:
-            self.session = Session(self.seed, float(self.config.getoption("--lanecheck-budget")))
+            self.session = KernelSession(self.seed, float(self.config.getoption("--lanecheck-budget")))
         return Judge(self.session, record, Path(record["home"]))
 
     # ---- the end
@@ -157,8 +154,6 @@ class KernelTests:
     def pytest_unconfigure(self) -> None:
         """Remove the recordings."""
         if not self.worker:
-            import shutil
-
             shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -88,9 +88,8 @@ def pytest_configure(config: pytest.Config) -> None:
         line = fault()
         if line:
             raise pytest.UsageError(line)
-        from lanecheck.kernel_tests import KernelTests
-
-        config.pluginmanager.register(KernelTests(config), "lanecheck-kernels")
+        tests = importlib.import_module("lanecheck.kernel_tests").KernelTests(config)
+        config.pluginmanager.register(tests, "lanecheck-kernels")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -41,9 +41,19 @@ def test_each_test_becomes_what_its_comment_says(tmp_path: Path) -> None:
     before = file.read_bytes()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PY_COLORS": "0", "COLUMNS": "300"}
     report = tmp_path / "report.xml"
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "--lanecheck-kernels",
+        "--lanecheck-seed",
+        "1",
+        "-q",
+        "--junitxml",
+        str(report),
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--lanecheck-kernels", "--lanecheck-seed", "1", "-q",
-         "--junitxml", str(report), str(file)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "pytest", *options, str(file)],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     text = done.stdout + done.stderr
     assert report.exists(), text

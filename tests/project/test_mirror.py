@@ -26,6 +26,7 @@ PROPERTIES = {
 }  # fmt: skip
 # rooms of verify whose modules are tested together, by the file that does
 TOGETHER = {
+    "verify/capture": "test_decisions",  # logs of tests, right and wrong; recordings in tests/lanecheck
     "verify/campaign": "test_run",  # a whole campaign of each sort
     "verify/kernel": "test_check",  # whole kernels, right and wrong
     "verify/identify": "test_command",  # maps in every form, what they are, and their other forms

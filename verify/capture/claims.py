@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import KINDS, Contents, Reading, Unchecked, say_made
-from verify.capture.expressions import NAMES, Array, Names, Writer
+from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
+from verify.capture.expressions import NAMES, GivenArray, Names, Writer
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
 NOTHING = "nothing"  # the array of a claim that says nothing of values
@@ -20,7 +20,7 @@ NOTHING = "nothing"  # the array of a claim that says nothing of values
 class TestClaim:
     """A claim as `verify.kernel` reads one, and what a verdict on it rests on."""
 
-    table: Mapping[str, Any]
+    table: Mapping[str, Any]  # as `verify.kernel.claims` takes it
     text: str  # as it is printed
     target: str = ""  # the array that it is about; empty for safety alone
     unwritten: frozenset[str] = frozenset()  # arguments that the launch must not have written
@@ -29,9 +29,9 @@ class TestClaim:
     alias: Mapping[str, str] = field(default_factory=dict)  # argument -> its array
 
 
-def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, Reading, Reading]:
+def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, TensorReading, TensorReading]:
     """Return (launch, what it wrote, the reference) of a comparison; raises Unchecked."""
-    sides = [Reading.of(one) for one in event["sides"]]
+    sides = [TensorReading.of(one) for one in event["sides"]]
     launches = [find_launch(contents, one) for one in sides]
     found = [one for one in launches if one is not None]
     if not found:
@@ -42,7 +42,9 @@ def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, Read
     return found[0], sides[at], sides[1 - at]
 
 
-def _choose(contents: Contents, sides: Sequence[Reading], launches: tuple[int, int]) -> tuple[int, Reading, Reading]:
+def _choose(
+    contents: Contents, sides: Sequence[TensorReading], launches: tuple[int, int]
+) -> tuple[int, TensorReading, TensorReading]:
     """Return which of two sides a launch wrote, if the other was given to launches that did not write it."""
     wrote = [
         bool(contents.written(launch) & _arguments(contents, side, launch))
@@ -56,12 +58,12 @@ def _choose(contents: Contents, sides: Sequence[Reading], launches: tuple[int, i
     return launches[at], sides[at], sides[1 - at]
 
 
-def _arguments(contents: Contents, side: Reading, launch: int) -> set[str]:
+def _arguments(contents: Contents, side: TensorReading, launch: int) -> set[str]:
     return next(set(contents.table[one]["args"]) for one, _ in contents.trace(side, launch)
                 if contents.table[one]["kind"] == "after")  # fmt: skip
 
 
-def find_launch(contents: Contents, side: Reading) -> int | None:
+def find_launch(contents: Contents, side: TensorReading) -> int | None:
     """Return the last launch that was given the memory of a side, behind casts and copies; None if there was none."""
     number = side.content
     while True:
@@ -74,7 +76,7 @@ def find_launch(contents: Contents, side: Reading) -> int | None:
         number = given["reading"]["content"]
 
 
-def follow(contents: Contents, side: Reading, launch: int) -> tuple[set[str], Any]:
+def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[str], Any]:
     """Return (arguments, places) of what a launch left: the side without casts and copies; raises Unchecked."""
     reading, index = side, np.arange(int(np.prod(side.shape, dtype=object)))
     places = reading.places
@@ -83,9 +85,9 @@ def follow(contents: Contents, side: Reading, launch: int) -> tuple[set[str], An
         row = contents.operation(number)
         if row is None or not row.cast:
             raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
-        source = Reading.of(content["args"][0]["reading"])
+        source = TensorReading.of(content["args"][0]["reading"])
         layout = content["layout"]
-        own = Reading(
+        own = TensorReading(
             number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])
         ).places
         order = np.argsort(own)
@@ -100,7 +102,7 @@ def follow(contents: Contents, side: Reading, launch: int) -> tuple[set[str], An
 
 
 def build_claim(
-    contents: Contents, variant: Mapping[str, Any], launch: int, side: Reading, reference: Reading
+    contents: Contents, variant: Mapping[str, Any], launch: int, side: TensorReading, reference: TensorReading
 ) -> TestClaim:
     """Return the claim of one variant of a launch; raises Unchecked."""
     refuse_problem(variant)
@@ -147,12 +149,12 @@ def refuse_problem(variant: Mapping[str, Any]) -> None:
         raise Unchecked(variant["problem"])
 
 
-def list_arrays(variant: Mapping[str, Any]) -> tuple[list[Array], dict[str, str]]:
+def list_arrays(variant: Mapping[str, Any]) -> tuple[list[GivenArray], dict[str, str]]:
     """Return the arrays of a launch, and for each argument the name of its array; raises Unchecked."""
-    arrays: list[Array] = []
+    arrays: list[GivenArray] = []
     alias: dict[str, str] = {}
     for one in variant["tensors"]:
-        reading = Reading.of(one)
+        reading = TensorReading.of(one)
         if reading.dtype not in KINDS and reading.dtype != "bool":
             raise Unchecked(f"{one['arg']} is of type {reading.dtype}")
         places = reading.places
@@ -166,12 +168,12 @@ def list_arrays(variant: Mapping[str, Any]) -> tuple[list[Array], dict[str, str]
         for known in same:
             if known.reading.dtype != reading.dtype or len(np.intersect1d(known.reading.places, places)):
                 raise Unchecked(f"{known.name} and {one['arg']} are different views of one tensor")
-        arrays.append(Array(one["arg"], reading))
+        arrays.append(GivenArray(one["arg"], reading))
         alias[one["arg"]] = one["arg"]
     return arrays, alias
 
 
-def list_parts(arrays: Sequence[Array], variant: Mapping[str, Any]) -> tuple[str, ...]:
+def list_parts(arrays: Sequence[GivenArray], variant: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the arrays that are parts of a larger tensor: memory beyond them may be there."""
     sizes = {one["arg"]: one["elements"] for one in variant["tensors"]}
     return tuple(one.name for one in arrays if len(np.unique(one.reading.places)) < sizes[one.name])
@@ -179,7 +181,7 @@ def list_parts(arrays: Sequence[Array], variant: Mapping[str, Any]) -> tuple[str
 
 def make_table(
     variant: Mapping[str, Any],
-    arrays: Sequence[Array],
+    arrays: Sequence[GivenArray],
     alias: Mapping[str, str],
     sizes: dict[str, int],
     contents: Contents,
@@ -228,7 +230,7 @@ def is_zero(contents: Contents, number: int) -> bool:
     return row is not None and row.constant == "0"
 
 
-def explain_special(contents: Contents, writer: Writer, target: Array) -> str:
+def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> str:
     """Return why data that the kernel is given are not any data, in words; empty if they are."""
     roots: dict[int, str] = {}
     for array in writer.arrays:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.capture.table import Operation, by_name
+from verify.capture.table import TorchOperation, by_name
 
 KINDS = {  # type of torch -> type of a claim
     **{"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"},
@@ -29,7 +29,7 @@ class Unchecked(Exception):
 
 
 @dataclass(frozen=True)
-class Reading:
+class TensorReading:
     """A view of a content."""
 
     content: int
@@ -39,7 +39,7 @@ class Reading:
     strides: tuple[int, ...]
 
     @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Reading:
+    def of(cls, table: Mapping[str, Any]) -> TensorReading:
         """Return the reading of a table of the log."""
         return cls(table["content"], table["dtype"], table["offset"], tuple(table["shape"]), tuple(table["strides"]))
 
@@ -94,7 +94,7 @@ class Contents:
             number = content["before"]
         return number
 
-    def operation(self, number: int) -> Operation | None:
+    def operation(self, number: int) -> TorchOperation | None:
         """Return the row of the operation that made a content."""
         content = self.table[number]
         return by_name().get(content["op"]) if content["kind"] == "op" else None
@@ -122,7 +122,7 @@ class Contents:
                 found[name] = default
         return found
 
-    def trace(self, reading: Reading, launch: int = -1) -> Iterator[tuple[int, Places]]:
+    def trace(self, reading: TensorReading, launch: int = -1) -> Iterator[tuple[int, Places]]:
         """Yield (content, places) of the same numbers: the content read, and those that it is an exact copy of."""
         places = reading.places
         number, dtype = self.resolve(reading.content, launch), reading.dtype
@@ -135,7 +135,7 @@ class Contents:
             given = content["args"][0] if content["args"] else None
             if not isinstance(given, dict) or "reading" not in given:
                 return
-            source = Reading.of(given["reading"])
+            source = TensorReading.of(given["reading"])
             layout = content["layout"]
             if not is_exact(source.dtype, dtype) or np.prod(source.shape) != np.prod(layout["shape"]):
                 return

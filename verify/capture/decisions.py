@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from verify.capture.claims import TestClaim, build_claim, claim_safety, order_sides
-from verify.capture.contents import Contents, Unchecked
+from verify.capture.claims import TestClaim, build_claim, claim_safety, find_launch, order_sides
+from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
 from verify.kernel.check import Outcome, check
@@ -48,18 +48,18 @@ class Decision:
 
 
 @dataclass
-class Session:
+class KernelSession:
     """The launches that were decided in this process: equal ones are decided once."""
 
     seed: int
     seconds: float = SECONDS
     known: dict[str, Outcome | str] = field(default_factory=dict)
 
-    def run(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome:
+    def interpret(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome:
         """Return the outcome of one variant under a claim; raises Unchecked."""
         key = self.key(variant, table)
         if key not in self.known:
-            self.known[key] = self._run((folder / variant["ptx"]).read_text("utf-8"), table)
+            self.known[key] = self._interpret((folder / variant["ptx"]).read_text("utf-8"), table)
         found = self.known[key]
         if isinstance(found, str):
             raise Unchecked(found)
@@ -70,7 +70,7 @@ class Session:
         """Return a digest of a launch and its claim."""
         return hashlib.sha256(json.dumps([variant["ptx"], table], sort_keys=True).encode()).hexdigest()
 
-    def _run(self, ptx: str, table: Mapping[str, Any]) -> Outcome | str:
+    def _interpret(self, ptx: str, table: Mapping[str, Any]) -> Outcome | str:
         start = time.monotonic()
 
         def tick(steps: int) -> None:
@@ -88,21 +88,21 @@ class Session:
 class Judge:
     """The judge of one recorded test."""
 
-    def __init__(self, session: Session, record: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, session: KernelSession, record: Mapping[str, Any], folder: Path) -> None:
         self.session, self.record, self.folder = session, record, folder
-        self.contents = Contents(record["contents"], self.written)
+        self.contents = Contents(record["contents"], self.list_written)
         self.launches = [one for one in record["events"] if one["kind"] == "launch"]
         self.asserted = frozenset(record["asserted"])
         self.facts: dict[int, frozenset[str]] = {}
 
-    def written(self, launch: int) -> frozenset[str]:
+    def list_written(self, launch: int) -> frozenset[str]:
         """Return the arguments that a launch wrote; all of them if that isn't known."""
         if launch not in self.facts:
             found: set[str] = set()
             for variant in self.launches[launch]["variants"]:
                 try:
                     claim = claim_safety(self.contents, variant)
-                    outcome = self.session.run(self.folder, variant, claim.table)
+                    outcome = self.session.interpret(self.folder, variant, claim.table)
                     every = not outcome.ended
                     alias = claim.alias
                 except Unchecked:
@@ -133,10 +133,7 @@ class Judge:
 
     def _candidates(self, event: Mapping[str, Any]) -> set[int]:
         """Return the launches that may have written a side last, of the latest alone."""
-        from verify.capture.claims import find_launch
-        from verify.capture.contents import Reading
-
-        found = {find_launch(self.contents, Reading.of(one)) for one in event["sides"]} - {None}
+        found = {find_launch(self.contents, TensorReading.of(one)) for one in event["sides"]} - {None}
         return {max(one for one in found if one is not None)} if found else set()
 
     def decide(self, name: str, launch: int, variant: int, event: Mapping[str, Any] | None) -> Decision:
@@ -151,7 +148,7 @@ class Judge:
                 reason = str(problem)
         try:
             claim = claim_safety(self.contents, one)
-            outcome = self.session.run(self.folder, one, claim.table)
+            outcome = self.session.interpret(self.folder, one, claim.table)
         except Unchecked as problem:
             words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
             return Decision(name, "UNCHECKED", words, at)
@@ -175,7 +172,7 @@ class Judge:
         if wrote != launch:
             raise Unchecked(f"launch {wrote + 1} wrote what is compared")
         claim = build_claim(self.contents, variant, launch, side, reference)
-        outcome = self.session.run(self.folder, variant, claim.table)
+        outcome = self.session.interpret(self.folder, variant, claim.table)
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in outcome.written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import KINDS, Contents, Places, Reading, Unchecked, is_exact, list_places, say_made
-from verify.capture.table import Operation
+from verify.capture.contents import KINDS, Contents, Places, TensorReading, Unchecked, is_exact, list_places, say_made
+from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
 NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
@@ -20,14 +20,14 @@ Names = tuple[str, ...]  # of the indices of a reading; "" where it does not dep
 
 
 @dataclass
-class Array:
+class GivenArray:
     """An array of the launch that the claim has, as an argument gives it."""
 
-    name: str
-    reading: Reading  # of the argument, as the launch was given it
+    name: str  # of the argument
+    reading: TensorReading  # of the argument, as the launch was given it
     shape: tuple[int, ...] = ()  # as the claim's indices go through it; set when the claim first names it
-    strides: tuple[int, ...] = ()
-    offset: int = 0
+    strides: tuple[int, ...] = ()  # in elements
+    offset: int = 0  # of the first element in the storage
     indices: Names = ()  # of the claim, where it first names the array
     named: bool = False  # whether the claim names it
 
@@ -48,17 +48,17 @@ class Array:
 class Writer:
     """What turns readings into text, for one launch."""
 
-    contents: Contents
-    launch: int
-    arrays: Sequence[Array]
+    contents: Contents  # of the test
+    launch: int  # its number
+    arrays: Sequence[GivenArray]  # that it was given
     sizes: dict[str, int] = field(default_factory=dict)  # extent of each index
     narrow: set[str] = field(default_factory=set)  # formats that the reference goes through
     unwritten: set[str] = field(default_factory=set)  # arguments of the launch that it must not have written
-    made: int = 0
+    made: int = 0  # indices
 
     def __post_init__(self) -> None:
         """Find which contents the launch was given, behind copies too."""
-        self.given: dict[int, tuple[Array, Places, Places]] = {}
+        self.given: dict[int, tuple[GivenArray, Places, Places]] = {}
         for array in self.arrays:
             own = array.reading.places
             for number, places in self.contents.trace(array.reading):
@@ -74,7 +74,7 @@ class Writer:
         self.sizes[name] = extent
         return name
 
-    def write(self, reading: Reading, names: Names, depth: int = 0) -> str:
+    def write(self, reading: TensorReading, names: Names, depth: int = 0) -> str:
         """Return the text of an element of a reading, whose indices have names."""
         if depth > 60:
             raise Unchecked("the reference is a longer expression than is read")
@@ -105,9 +105,11 @@ class Writer:
             self.unwritten |= set(content["args"])
             number = content["before"]
 
-    def _element(self, reading: Reading, names: Names) -> str:
+    def _element(self, reading: TensorReading, names: Names) -> str:
         """Return the element of an array that the launch was given; empty if the reading is of none."""
-        known = Reading(self._resolve(reading.content), reading.dtype, reading.offset, reading.shape, reading.strides)
+        known = TensorReading(
+            self._resolve(reading.content), reading.dtype, reading.offset, reading.shape, reading.strides
+        )
         traced = ((self._resolve(number), places) for number, places in self.contents.trace(known, self.launch))
         found = next(((*self.given[number], places) for number, places in traced if number in self.given), None)
         if found is None:
@@ -126,7 +128,7 @@ class Writer:
             raise Unchecked(f"{array.name} is broadcast in a way that is not read")
         return self._name(array, [(shape[x], strides[x], names[x]) for x in kept if strides[x]], offset)
 
-    def _name(self, array: Array, axes: Sequence[tuple[int, int, str]], offset: int) -> str:
+    def _name(self, array: GivenArray, axes: Sequence[tuple[int, int, str]], offset: int) -> str:
         """Return an element of an array, in the order of indices in which the claim first named it."""
         if not array.named:
             array.shape, array.strides = tuple(one[0] for one in axes), tuple(one[1] for one in axes)
@@ -146,7 +148,7 @@ class Writer:
             found = [self.index(1, summed=False)]
         return f"{array.name}[{','.join(found)}]"
 
-    def _match(self, content: Mapping[str, Any], reading: Reading, names: Names) -> Names:
+    def _match(self, content: Mapping[str, Any], reading: TensorReading, names: Names) -> Names:
         """Return the names of a content's own indices, where a reading of it has names."""
         layout = content["layout"]
         axes = [(x, y) for x, y in zip(layout["shape"], layout["strides"], strict=True)]
@@ -165,12 +167,12 @@ class Writer:
             raise Unchecked(f"a part of {say_made(content)}")
         return tuple(found)
 
-    def _constant(self, number: int, row: Operation) -> str:
+    def _constant(self, number: int, row: TorchOperation) -> str:
         if row.constant != "value":
             return row.constant
         return write_number(self.contents.arguments(number)["value"])
 
-    def _apply(self, number: int, row: Operation, names: Names, depth: int) -> str:
+    def _apply(self, number: int, row: TorchOperation, names: Names, depth: int) -> str:
         """Return the text of an operation's result."""
         content = self.contents.table[number]
         if content.get("changed") and row.text and "out" in content["kwargs"]:
@@ -223,7 +225,7 @@ class Writer:
             return write_number(value)
         if not isinstance(value, dict) or "reading" not in value:
             raise Unchecked(f"{say_made(content)} has an operand that was not recorded")
-        reading = Reading.of(value["reading"])
+        reading = TensorReading.of(value["reading"])
         self._same_kind(content, reading)
         padded = names[len(names) - len(reading.shape) :]
         return self.write(
@@ -233,7 +235,7 @@ class Writer:
         )
 
     @staticmethod
-    def _same_kind(content: Mapping[str, Any], reading: Reading) -> None:
+    def _same_kind(content: Mapping[str, Any], reading: TensorReading) -> None:
         """Refuse integers that become floats inexactly, or the other way round."""
         one, two = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
         if one[0] in "su" and two[0] in "su" and one != two and not is_exact(reading.dtype, content["dtype"]):
@@ -245,7 +247,7 @@ class Writer:
 
     def _cast(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
         """Return the text of a copy: the same numbers, in exact arithmetic."""
-        reading = Reading.of(value["reading"])
+        reading = TensorReading.of(value["reading"])
         if list(reading.shape) != content["layout"]["shape"]:
             raise Unchecked(f"{say_made(content)} gives another shape to what was computed")
         self._same_kind(content, reading)
@@ -253,7 +255,7 @@ class Writer:
 
     def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
         """Return the text of a product of matrices, as torch.matmul broadcasts them."""
-        a, b = (Reading.of(given[one]["reading"]) for one in "ab")
+        a, b = (TensorReading.of(given[one]["reading"]) for one in "ab")
         for one in (a, b):
             self._same_kind(content, one)
         if not a.shape or not b.shape or a.shape[-1] != b.shape[-2 if len(b.shape) > 1 else 0]:
@@ -271,7 +273,7 @@ class Writer:
 
     def _sum(self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int) -> str:
         """Return the text of a sum or a mean over some indices."""
-        reading = Reading.of(given["a"]["reading"])
+        reading = TensorReading.of(given["a"]["reading"])
         self._same_kind(content, reading)
         dims = given["dim"]
         rank = len(reading.shape)

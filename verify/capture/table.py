@@ -14,7 +14,7 @@ FILE = Path(__file__).with_name("operations.toml")
 
 
 @dataclass(frozen=True)
-class Operation:
+class TorchOperation:
     """One row: the functions of torch that it means, and what they compute."""
 
     names: tuple[str, ...]  # as torch.overrides.resolve_name gives them
@@ -32,17 +32,17 @@ REQUIRED = object()
 
 
 @cache
-def read_table() -> tuple[Operation, ...]:
+def read_table() -> tuple[TorchOperation, ...]:
     """Return the rows of the table."""
     rows = tomllib.loads(FILE.read_text("utf-8"))["operation"]
     made = []
     for row in rows:
         parameters = {name: REQUIRED for name in row.pop("given", ())} | row.pop("defaults", {})
-        made.append(Operation(tuple(row.pop("names")), parameters, **row))
+        made.append(TorchOperation(tuple(row.pop("names")), parameters, **row))
     return tuple(made)
 
 
 @cache
-def by_name() -> Mapping[str, Operation]:
+def by_name() -> Mapping[str, TorchOperation]:
     """Return the row of each function."""
     return {name: row for row in read_table() for name in row.names}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.verify.capture.logs import ADD, SIZE, Log
-from verify.capture.decisions import Decision, Judge, Session
+from verify.capture.decisions import Decision, Judge, KernelSession
 
 
 def decide(log: Log, **keys: object) -> list[Decision]:
-    judge = Judge(Session(1), log.record(**keys), log.folder)  # type: ignore[arg-type]
+    judge = Judge(KernelSession(1), log.record(**keys), log.folder)  # type: ignore[arg-type]
     return [judge.decide(*entry) for entry in judge.plan()]
 
 
@@ -227,7 +227,7 @@ def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
 def test_a_launch_takes_too_long(log: Log) -> None:
     x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
     log.launch([x, y, out])
-    judge = Judge(Session(1, 0.0), log.record(), log.folder)
+    judge = Judge(KernelSession(1, 0.0), log.record(), log.folder)
     found = judge.decide(*next(iter(judge.plan())))
     assert found.status == "UNCHECKED"
 
@@ -236,7 +236,7 @@ def test_equal_launches_are_interpreted_once(log: Log) -> None:
     x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
     for _ in range(3):
         out = log.launch([x, y, out])[2]
-    session = Session(1)
+    session = KernelSession(1)
     judge = Judge(session, log.record(), log.folder)
     assert len([judge.decide(*entry) for entry in judge.plan()]) == 3
     assert len(session.known) == 1

@@ -34,7 +34,9 @@ def _install_torch(recorder: Recorder) -> None:
             )
             if not known:
                 return real(actual, expected, **options)
-            equal = [recorder.compare("assert_close", recorder.read(x), recorder.read(y)) for x, y in pairs]
+            equal = [
+                recorder.compare("assert_close", recorder.read_tensor(x), recorder.read_tensor(y)) for x, y in pairs
+            ]
         return [] if all(equal) else [error(AssertionError, DIFFERENT)]
 
     module.not_close_error_metas = not_close_error_metas
@@ -81,7 +83,7 @@ def _install_numpy(recorder: Recorder) -> None:
 def _reading(recorder: Recorder, value: Any) -> Mapping[str, Any] | None:
     """Return the reading of a tensor, or of an array that a tensor gave."""
     if isinstance(value, recorder.torch.Tensor):
-        found: Mapping[str, Any] = recorder.read(value)
+        found: Mapping[str, Any] = recorder.read_tensor(value)
         return found
     known = recorder.arrays.get(id(value))
     return known[1] if known and known[0] is value else None

@@ -27,7 +27,7 @@ class UnknownTarget(ValueError):
     """A target of which no GPU is known."""
 
 
-class Gpu:
+class TargetGpu:
     """The numbers of the target's GPU."""
 
     def __init__(self, target: str) -> None:
@@ -43,7 +43,7 @@ class Gpu:
 class Driver:
     """Triton's active driver: it compiles for the target, and launches nothing."""
 
-    def __init__(self, gpu: Gpu) -> None:
+    def __init__(self, gpu: TargetGpu) -> None:
         self.gpu = gpu
         self.torch = importlib.import_module("torch")
         numbers = {
@@ -138,7 +138,7 @@ def make_generator(real: Any) -> Any:
     return Generator
 
 
-def install_device(gpu: Gpu) -> None:
+def install_device(gpu: TargetGpu) -> None:
     """Let `torch.cuda` and Triton answer for the GPU."""
     torch: Any = importlib.import_module("torch")
     triton: Any = importlib.import_module("triton")

@@ -7,7 +7,7 @@ import importlib
 from pathlib import Path
 
 from verify.capture.recording.comparisons import install_comparisons
-from verify.capture.recording.device import Gpu, install_device
+from verify.capture.recording.device import TargetGpu, install_device
 from verify.capture.recording.launches import Launches
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode
@@ -16,7 +16,7 @@ from verify.capture.recording.torch_mode import make_mode
 def install(target: str, folder: Path, configs: str, seed: int) -> Recorder:
     """Return the recorder of this process, with torch and Triton under its hands."""
     torch = importlib.import_module("torch")
-    gpu = Gpu(target)
+    gpu = TargetGpu(target)
     recorder = Recorder(torch)
     install_device(gpu)
     install_comparisons(recorder)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from verify.capture.recording.device import Gpu
+from verify.capture.recording.device import TargetGpu
 from verify.capture.recording.recorder import Recorder, find_line, name_of
 
 FEW = 2  # configurations beside the first that are compared by default
@@ -24,7 +24,7 @@ class UnknownArgument(TypeError):
 class Launches:
     """The hooks into Triton."""
 
-    def __init__(self, recorder: Recorder, gpu: Gpu, folder: Path, configs: str, seed: int) -> None:
+    def __init__(self, recorder: Recorder, gpu: TargetGpu, folder: Path, configs: str, seed: int) -> None:
         self.recorder, self.gpu, self.folder, self.all_configs, self.seed = (
             recorder,
             gpu,
@@ -39,7 +39,7 @@ class Launches:
         tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
         real, hooks = jit.run, self
 
-        def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        def record_run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             if warmup:
                 return real(function, *args, grid=grid, warmup=True, **kwargs)
             with hooks.recorder.torch._C.DisableTorchFunction():
@@ -47,7 +47,7 @@ class Launches:
             hooks.record(function, kernel, args, kwargs, grid)
             return kernel
 
-        jit.run = run
+        jit.run = record_run
         tuner.run = lambda function, *args, **kwargs: hooks.tune(function, args, kwargs)
 
     def tune(self, tuner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -98,7 +98,7 @@ class Launches:
                 {
                     "arg": name,
                     "elements": one.untyped_storage().nbytes() // one.element_size(),
-                    **self.recorder.read(one),
+                    **self.recorder.read_tensor(one),
                 }
                 for name, one in given
             ]

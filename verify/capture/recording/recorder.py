@@ -34,10 +34,10 @@ class Tracked:
 class Recorder:
     """The log of one program, and of the test that runs in it now."""
 
-    torch: Any
-    contents: list[dict[str, Any]] = field(default_factory=list)
-    events: list[dict[str, Any]] = field(default_factory=list)
-    tracked: dict[int, Tracked] = field(default_factory=dict)
+    torch: Any  # the module
+    contents: list[dict[str, Any]] = field(default_factory=list)  # of all tests, by number
+    events: list[dict[str, Any]] = field(default_factory=list)  # of this run, in order
+    tracked: dict[int, Tracked] = field(default_factory=dict)  # storages by their address
     arrays: dict[int, tuple[Any, dict[str, Any]]] = field(default_factory=dict)  # NumPy arrays of tensors, by id
     flipped: int = -1  # the comparison of this run that reports a difference
     comparisons: int = 0  # made in this run
@@ -69,7 +69,7 @@ class Recorder:
             known.version = tensor._version
         return known
 
-    def read(self, tensor: Any) -> dict[str, Any]:
+    def read_tensor(self, tensor: Any) -> dict[str, Any]:
         """Return the reading of a tensor as it is now."""
         known = self.track(tensor)
         content = known.content
@@ -89,7 +89,9 @@ class Recorder:
     def note_use(self, tensors: Sequence[Any], how: str) -> None:
         """Note that the program reads numbers of tensors, on which what it does from here on may rest."""
         for tensor in tensors:
-            self.events.append({"kind": "use", "how": how, "content": self.read(tensor)["content"], "at": find_line()})
+            self.events.append(
+                {"kind": "use", "how": how, "content": self.read_tensor(tensor)["content"], "at": find_line()}
+            )
 
     # ---- launches
 
@@ -148,16 +150,16 @@ class Recorder:
     def log(self) -> dict[str, Any]:
         """Return the events of this run, and all contents that they speak of."""
         wanted: dict[str, Any] = {}
-        rest = [one for event in self.events for one in _named(event)]
+        rest = [one for event in self.events for one in list_contents(event)]
         while rest:
             number = rest.pop()
             if str(number) not in wanted:
                 wanted[str(number)] = self.contents[number]
-                rest += _named(self.contents[number])
+                rest += list_contents(self.contents[number])
         return {"events": self.events, "contents": wanted}
 
 
-def _named(value: Any) -> Iterator[int]:
+def list_contents(value: Any) -> Iterator[int]:
     """Yield the numbers of contents in an event or a content."""
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -166,10 +168,10 @@ def _named(value: Any) -> Iterator[int]:
             elif key == "of":
                 yield from inner
             else:
-                yield from _named(inner)
+                yield from list_contents(inner)
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            yield from _named(inner)
+            yield from list_contents(inner)
 
 
 def layout_of(tensor: Any) -> dict[str, Any]:

@@ -42,12 +42,11 @@ class _Handler:
         self.resolve = importlib.import_module("torch.overrides").resolve_name
         self.products = frozenset(name for row in read_table() if row.product for name in row.names)
         self.special: Mapping[str, Callable[..., Any]] = {
-            "cuda": lambda tensor, *_, **__: self._moved(tensor, True, tensor.dtype),
-            "cpu": lambda tensor, *_, **__: self._moved(tensor, False, tensor.dtype),
+            "cuda": lambda tensor, *_, **__: self._copy_to(tensor, True, tensor.dtype),
+            "cpu": lambda tensor, *_, **__: self._copy_to(tensor, False, tensor.dtype),
             "to": self._move,
             **dict.fromkeys(("allclose", "equal"), self._compare),
             "isclose": self._isclose,
-            "backward": self._backward,
             "numpy": self._numpy,
             "__array__": self._numpy,
             "get_device": lambda tensor: self.device.index if self._on_device([tensor]) else -1,
@@ -92,15 +91,15 @@ class _Handler:
         return isinstance(value, self.torch.device) and value.type == "cuda"
 
     def _on_device(self, tensors: Sequence[Any]) -> bool:
-        return any(self._known(one) and self.recorder.track(one).device for one in tensors)
+        return any(self.is_strided(one) and self.recorder.track(one).device for one in tensors)
 
     @staticmethod
-    def _known(tensor: Any) -> bool:
+    def is_strided(tensor: Any) -> bool:
         """Return whether a tensor has memory with strides, of which readings can be made."""
         return str(tensor.layout) == "torch.strided" and tensor.device.type == "cpu"
 
     def _escape(self, tensor: Any, why: str) -> None:
-        if self._known(tensor) and called_by_program():
+        if self.is_strided(tensor) and called_by_program():
             self.recorder.track(tensor).escaped = why
 
     # ---- calls
@@ -108,7 +107,7 @@ class _Handler:
     def _call(self, func: Any, full: str, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function on the CPU and record what it made or changed."""
         recorder = self.recorder
-        before = [one for one in self._tensors((args, kwargs)) if self._known(one)]
+        before = [one for one in self._tensors((args, kwargs)) if self.is_strided(one)]
         if name in USES:
             recorder.note_use(before, name)
         if name in FREE:
@@ -126,10 +125,10 @@ class _Handler:
             made = func(*args, **kwargs)
         changed = [one for one, version in versions if one._version != version]
         for tensor in changed:
-            recorder.write(tensor, self._changed(operation, tensor))
+            recorder.write(tensor, self._describe_change(operation, tensor))
         old = {one.untyped_storage()._cdata for one in before}
         for number, tensor in enumerate(self._tensors(made)):
-            if not self._known(tensor):
+            if not self.is_strided(tensor):
                 continue
             key = tensor.untyped_storage()._cdata
             if key not in old and key not in recorder.tracked:
@@ -141,7 +140,7 @@ class _Handler:
                 recorder.tracked[key].device = gpu
         return made
 
-    def _changed(self, operation: Mapping[str, Any], tensor: Any) -> int:
+    def _describe_change(self, operation: Mapping[str, Any], tensor: Any) -> int:
         """Return the content of a tensor that an operation changed: its result, if it changed the whole storage."""
         whole = tensor.numel() * tensor.element_size() == tensor.untyped_storage().nbytes()
         if whole and operation["op"].rpartition(".")[2] not in ("__setitem__", "copy_"):
@@ -158,7 +157,11 @@ class _Handler:
     def _encode(self, value: Any) -> Any:
         """Return an argument as it stands in the log."""
         if isinstance(value, self.torch.Tensor):
-            return {"reading": self.recorder.read(value)} if self._known(value) else {"other": "a tensor elsewhere"}
+            return (
+                {"reading": self.recorder.read_tensor(value)}
+                if self.is_strided(value)
+                else {"other": "a tensor elsewhere"}
+            )
         if isinstance(value, (list, tuple)):
             return [self._encode(one) for one in value]
         if isinstance(value, self.torch.dtype):
@@ -204,9 +207,9 @@ class _Handler:
         if devices or others:
             gpu = any(map(self._is_gpu, devices)) or (bool(others) and self._on_device(others))
         dtypes = [one.dtype for one in others] + [one for one in given if isinstance(one, self.torch.dtype)]
-        return self._moved(tensor, gpu, dtypes[0] if dtypes else tensor.dtype, bool(kwargs.get("copy")))
+        return self._copy_to(tensor, gpu, dtypes[0] if dtypes else tensor.dtype, bool(kwargs.get("copy")))
 
-    def _moved(self, tensor: Any, gpu: bool, dtype: Any, copy: bool = False) -> Any:
+    def _copy_to(self, tensor: Any, gpu: bool, dtype: Any, copy: bool = False) -> Any:
         if gpu == self._on_device([tensor]) and dtype == tensor.dtype and not copy:
             return tensor
         encoded = [self._encode(tensor)]
@@ -222,16 +225,11 @@ class _Handler:
         """Record torch.allclose or torch.equal, which say that the two are equal if shapes and types are."""
         if actual.shape != expected.shape or actual.dtype != expected.dtype:
             raise RuntimeError(f"shapes or types differ: {actual.shape}, {expected.shape}")
-        return self.recorder.compare("allclose", self.recorder.read(actual), self.recorder.read(expected))
-
-    def _backward(self, tensor: Any, gradient: Any = None, *args: Any, **kwargs: Any) -> None:
-        """Run the backward pass, in which the program's own functions are called: the mode sees those too."""
-        with self:  # type: ignore[attr-defined]
-            self.torch.autograd.backward(tensor, gradient, *args, **kwargs)
+        return self.recorder.compare("allclose", self.recorder.read_tensor(actual), self.recorder.read_tensor(expected))
 
     def _isclose(self, actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
         """Record torch.isclose: a tensor of one truth value, on which `all` may be asked."""
-        equal = self.recorder.compare("isclose", self.recorder.read(actual), self.recorder.read(expected))
+        equal = self.recorder.compare("isclose", self.recorder.read_tensor(actual), self.recorder.read_tensor(expected))
         shape = self.torch.broadcast_shapes(actual.shape, expected.shape)
         made = self.torch.full(shape, equal)
         content = self.recorder.add(
@@ -244,7 +242,7 @@ class _Handler:
         """Return a tensor's numbers as an array that cannot be written, so that it stays what was recorded."""
         array = tensor.detach().numpy().view()
         array.flags.writeable = False
-        self.recorder.arrays[id(array)] = (array, self.recorder.read(tensor))
+        self.recorder.arrays[id(array)] = (array, self.recorder.read_tensor(tensor))
         return array
 
 
