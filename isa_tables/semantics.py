@@ -21,8 +21,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from isa_tables import schema, tables
 from isa_tables.errors import TableError
@@ -32,8 +32,9 @@ from isa_tables.parsing import parse_in
 SHIPPED = Path(__file__).parent / "opcodes"
 _WIDE = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 _REST = {"*": "rest"}
+_HEAD = "[[opcode]]"
+_WORD = re.compile(r'"([^".]+)')  # the first of each text
 _REASON = re.compile(r"9\.7(\.\d+)+, \S.*")
-_PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +54,30 @@ class Row:
     loses_guard: tuple[str, ...] = ()  # `list` or `list:word`: forms whose guard GPUs were seen not to keep
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern of its opcodes; a kernel needs few of them."""
-        return _pattern(self.spelling, self.words)
+    def parts(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+        """The parts of the spelling: (the name of a list or of an optional word, its words, whether optional)."""
+        found = []
+        for part in self.spelling.split("."):
+            word = part.rstrip("?")
+            optional, listed = part != word, word.startswith("{")
+            name = word.strip("{}") if listed else word if optional else _REST.get(word, "")
+            found.append((name, self.words[name] if listed else (word,), optional))
+        return tuple(found)
 
     @cached_property
     def modifiers(self) -> tuple[str, ...]:
         """The names of its words that leave a choice: an optional one, one of several, the rest."""
-        parts = [_PART.fullmatch(part) for part in self.spelling.split(".")]
-        named = [(found[2] or _REST.get(found[1], found[1]), bool(found[3])) for found in parts if found]
-        several = {name for name, listed in self.words.items() if len(listed) > 1} | set(_REST.values())
-        return tuple(name for name, optional in named if optional or name in several)
+        return tuple(
+            name for name, words, optional in self.parts if name and (optional or len(words) > 1 or "*" in words)
+        )
+
+    def choose(self, opcode: str) -> dict[str, str] | None:
+        """Return the words of an opcode by the names of the row's lists; None for an opcode of another row.
+
+        >>> next(row for row in rows() if row.spelling.startswith("mul.wide")).choose("mul.wide.s16")
+        {'type': 's16'}
+        """
+        return _chosen(self.parts, f".{opcode}", 0)
 
     def begins(self) -> set[str]:
         """The first words of its opcodes."""
@@ -133,26 +147,32 @@ def rows(folder: Path = SHIPPED) -> tuple[Row, ...]:
 
 
 @cache
-def _shipped() -> tuple[Row, ...]:
-    return rows()
+def _shipped() -> Mapping[str, Sequence[tuple[str, int, str]]]:
+    """Return (file, number in it, TOML) of the shipped rows, by each word with which an opcode of theirs may begin.
 
-
-@cache
-def _by_first_word() -> Mapping[str, Sequence[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in _shipped():
-        for word in row.begins():
-            found.setdefault(word, []).append(row)
+    That is a word of the first line, or of any line if the spelling begins with a list: `_beginning` looks closer.
+    """
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    for path in sorted(SHIPPED.glob("*.toml")):
+        for number, entry in enumerate(_entries(tables.text_of(path))):
+            first = entry.partition("\n")[0]
+            for word in {*_WORD.findall(entry if '"{' in first else first)}:
+                found.setdefault(word, []).append((str(path), number, entry))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _beginning(word: str) -> tuple[Row, ...]:
+    """Return the rows of opcodes that begin with a word, in the order of the files; a kernel needs few of all."""
+    return tuple(row for row in (_row(*entry) for entry in _shipped().get(word, ())) if word in row.begins())
 
 
 @lru_cache(maxsize=4096)
 def meaning(opcode: str) -> Meaning | None:
     """The meaning of an opcode with its modifiers; None where no row has it."""
-    for row in _by_first_word().get(opcode.partition(".")[0], ()):
-        found = row.pattern.fullmatch(opcode)
-        if found:
-            words = {name: word for name, word in found.groupdict().items() if word}
+    for row in _beginning(opcode.partition(".")[0]):
+        words = row.choose(opcode)
+        if words is not None:
             types = {role: type_of(kind, words) for role, kind, _ in row.operands}
             return Meaning(row, words, {role: kind for role, kind in types.items() if kind})
     return None
@@ -171,10 +191,21 @@ def _read(file: str, text: str) -> tuple[Row, ...]:
     kinds = schema.keys()["opcodes"]
     schema.check(data, kinds, file, "", tuple(kinds))
     tables.check_schema(data, file)
-    return tuple(_row(file, f"opcode[{number}]", entry) for number, entry in enumerate(data["opcode"]))
+    entries = _entries(text)
+    if len(entries) != len(data["opcode"]):
+        raise TableError(file, "opcode", f"{_HEAD} has a line of its own before each row")
+    return tuple(_row(file, number, entry) for number, entry in enumerate(entries))
 
 
-def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
+def _entries(text: str) -> list[str]:
+    """Return the TOML of a file's rows, each without its first line."""
+    return text.split(f"\n{_HEAD}\n")[1:]
+
+
+@lru_cache(maxsize=1024)
+def _row(file: str, number: int, text: str) -> Row:
+    (entry,) = tables.parsed(file, f"{_HEAD}\n{text}")["opcode"]
+    key = f"opcode[{number}]"
     kinds = schema.keys()["opcode"]
     named = set(re.findall(r"\{(\w+)\}", entry["spelling"] if isinstance(entry.get("spelling"), str) else ""))
     plain = {name: value for name, value in entry.items() if name not in named}
@@ -196,7 +227,7 @@ def _row(file: str, key: str, entry: Mapping[str, Any]) -> Row:
     if bool(rest) != spelling.endswith(".*"):
         raise TableError(file, f"{key}.rest", "the flags that a last * of the spelling may have, and only those")
     row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, rest, lost)
-    there = {*row.modifiers, *(role for role, _, _ in operands), *(each for one in words.values() for each in one)}
+    there = {*row.modifiers, *(role for role, _, _ in operands), *chain(*words.values())} if free else set()
     for name, reason in free.items():
         if name not in there:
             raise TableError(file, f"{key}.no_effect.{name}", "the spelling has no such modifier, and no such operand")
@@ -214,12 +245,17 @@ def _operand(text: str) -> tuple[str, str, bool]:
     return role.rstrip("?"), kind or "type", role.endswith("?")
 
 
-def _pattern(spelling: str, words: Mapping[str, tuple[str, ...]]) -> re.Pattern[str]:
-    text = ""
-    for place, part in enumerate(spelling.split(".")):
-        whole, name, optional = _PART.fullmatch(part).groups()  # type: ignore[union-attr]
-        choice = "|".join(map(re.escape, words[name])) if name else ".*" if whole == "*" else re.escape(whole)
-        name = name or (whole if optional else _REST.get(whole))
-        choice = f"(?P<{name}>{choice})" if name else choice
-        text += f"(?:{choice})" if not place else f"(?:\\.{choice}){optional}"
-    return re.compile(text)
+def _chosen(parts: tuple[tuple[str, tuple[str, ...], bool], ...], text: str, at: int) -> dict[str, str] | None:
+    """Return the words that the parts of a spelling from one on have in what is left of an opcode, if it has them."""
+    if at == len(parts):
+        return None if text else {}
+    name, words, optional = parts[at]
+    if words == ("*",):  # the last one
+        return {name: text[1:]} if text[1:] else None
+    for word in words:
+        end = len(word) + 1
+        if text.startswith(word, 1) and (len(text) == end or text[end] == "."):
+            found = _chosen(parts, text[end:], at + 1)
+            if found is not None:
+                return {name: word, **found} if name else found
+    return _chosen(parts, text, at + 1) if optional else None

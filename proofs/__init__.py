@@ -72,14 +72,12 @@ if sys.argv[:1] == ["-m"]:  # the value while Python imports the package of a co
     insist()  # before the imports below, which fail where a file of the user hides one of these packages
 
 from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow
-from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_radix
-from proofs.layout.modes import domain
-from proofs.layout.operand import Fragment
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
     from proofs.layout.bijectivity import prove_bijective, prove_ownership
+    from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_radix
+    from proofs.layout.modes import domain
     from proofs.layout.movement import (
         Access,
         HandOver,
@@ -89,11 +87,13 @@ if TYPE_CHECKING:
         prove_room,
         prove_whole,
     )
+    from proofs.layout.operand import Fragment
     from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
     from proofs.smt.engine import Solver
     from proofs.smt.recheck import Second, recheck
+    from proofs.smt.term import Condition, Term
 
 __all__ = [
     "BUDGET",
@@ -144,14 +144,18 @@ _HOME = {
         ("Access", "HandOver", "prove_conflict_free", "prove_disjoint", "prove_hand_over", "prove_room", "prove_whole"),
         "proofs.layout.movement",
     ),
+    **dict.fromkeys(("Certificate", "certificate", "f2_rank", "mixed_radix"), "proofs.layout.certificate"),
+    **dict.fromkeys(("Condition", "Term"), "proofs.smt.term"),
+    "Fragment": "proofs.layout.operand",
     "Solver": "proofs.smt.engine",
+    "domain": "proofs.layout.modes",
     **dict.fromkeys(("Second", "recheck"), "proofs.smt.recheck"),
     "prove_tiling": "proofs.layout.tiling",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import the functions that need z3 when they are first used: certificates are read without it."""
+    """Import a name when it is first used: most need z3, and a kernel's report needs the budget alone."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

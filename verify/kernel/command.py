@@ -48,7 +48,6 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _report(options: argparse.Namespace) -> Report:
     from lanecheck.console.progress import Progress
-    from verify.kernel.check import BUDGET
     from verify.kernel.report import verify_kernel
 
     if "::" in options.kernel:
@@ -58,6 +57,6 @@ def _report(options: argparse.Namespace) -> Report:
         shown.begin(name)
         return verify_kernel(
             options.kernel, options.claim,
-            seed=options.seed, budget=options.budget or BUDGET, strict=options.strict, python=options.python,
+            seed=options.seed, budget=options.budget, strict=options.strict, python=options.python,
             ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
         )  # fmt: skip

@@ -13,7 +13,6 @@ from verify.core.errors import UsageError
 from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.claim_file import located, read_claim
-from verify.kernel.claims.compiled import compiled
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.verdict import case
 from verify.report import Report
@@ -26,7 +25,7 @@ def verify_kernel(
     claim: str | Path | Mapping[str, Any],
     *,
     seed: int | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     strict: bool = False,
     python: str = sys.executable,
     ticked: Callable[[int], None] = lambda steps: None,
@@ -48,12 +47,14 @@ def verify_kernel(
     said = "claim" if isinstance(claim, Mapping) else str(claim)
     words, again = "", f"lanecheck kernel {name} --claim {said}"
     if "::" in name:
+        from verify.kernel.claims.compiled import compiled  # starts a process, which a PTX file doesn't need
+
         ptx, found, words = compiled(name, _path(claim), python)
     else:
         found = claim_of(claim) if isinstance(claim, Mapping) else read_claim(claim)
         ptx = text if "\n" in text else _text(text)
     with nullcontext() if isinstance(claim, Mapping) else located(claim):
-        outcomes = _check(ptx, found, name, words, seed=seed, budget=budget, strict=strict, ticked=ticked)
+        outcomes = _check(ptx, found, name, words, seed=seed, budget=budget or BUDGET, strict=strict, ticked=ticked)
     file = name.partition("::")[0]
     return Report(tuple(case(one, found.text, strict, f"{again} --seed {one.seed}", file, words) for one in outcomes))
 

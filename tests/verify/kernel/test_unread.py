@@ -46,10 +46,9 @@ def test_a_new_row_whose_modifier_no_code_reads_is_refused(
     meaning = semantics.meaning
 
     def found(text: str) -> semantics.Meaning | None:
-        match = row.pattern.fullmatch(text)
-        if match is None:
+        chosen = row.choose(text)
+        if chosen is None:
             return meaning(text)
-        chosen = {name: word for name, word in match.groupdict().items() if word}
         return semantics.Meaning(row, chosen, dict.fromkeys("dab", "f32"))
 
     monkeypatch.setattr(handlers, "meaning", found)
@@ -85,6 +84,21 @@ class = "integer"
 [opcode.no_effect]
 NAME = "REASON"
 """
+
+
+def test_a_row_is_found_by_each_word_with_which_its_opcodes_may_begin() -> None:
+    """Rows are read by the first word of an opcode: the others of the files are not."""
+    for row in semantics.rows():
+        for word in row.begins():
+            assert row in semantics._beginning(word)
+        found = semantics.meaning(first(row).opcode)
+        assert found is not None and found.words.keys() <= {name for name, _, _ in row.parts}
+
+
+def test_a_row_begins_on_a_line_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "rows.toml").write_text(ROW.replace("[[opcode]]", "[[ opcode ]]"))
+    with pytest.raises(TableError, match="a line of its own"):
+        semantics.rows(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def assumed(meaning: Meaning) -> list[str]:
 
 def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
     """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
+    if not any(each.plain for each in found):
+        return
     factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
     for one, other in zip(factors, factors[::-1], strict=True):
         if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
