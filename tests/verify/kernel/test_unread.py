@@ -87,12 +87,13 @@ NAME = "REASON"
 
 
 def test_a_row_is_found_by_each_word_with_which_its_opcodes_may_begin() -> None:
-    """Rows are read by the first word of an opcode: the others of the files are not."""
-    for row in semantics.rows():
-        for word in row.begins():
-            assert row in semantics._beginning(word)
-        found = semantics.meaning(first(row).opcode)
-        assert found is not None and found.words.keys() <= {name for name, _, _ in row.parts}
+    """Rows are read by the first word of an opcode: it is the first row of all that has the opcode."""
+    every = semantics.rows()
+    for row in every:
+        base = first(row)
+        for form in (base, *(one for one, _ in others(row) if one.words[0] != base.words[0])):
+            found = semantics.meaning(form.opcode)
+            assert found is not None and found.row is next(one for one in every if one.choose(form.opcode) is not None)
 
 
 def test_a_row_begins_on_a_line_of_its_own(tmp_path: Path) -> None:
