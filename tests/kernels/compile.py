@@ -23,6 +23,7 @@ from typing import Any
 
 HOME = Path(__file__).parent
 SOURCES, COMPILED = HOME / "sources", HOME / "compiled"
+EXPONENTIALS = ("attention", "softmax")  # how the names of kernels begin that have exponentials, not sums of products
 TRITON = os.environ.get("TRITON_PYTHON", sys.executable)
 POINTERS = {
     **{"f16": "*fp16", "bf16": "*bf16", "tf32": "*fp32", "f32": "*fp32"},
@@ -119,12 +120,15 @@ def _triton_child() -> None:
         spec.loader.exec_module(module)
         function = next(one for one in vars(module).values() if isinstance(one, triton.JITFunction))
         constants = {name: row[name] for name in function.arg_names if name in row and name.isupper() and len(name) > 1}
-        types = {"a": row["type"], "b": row["type"], "c": row["out"]}
+        types = row.get("pointers") or {"a": row["type"], "b": row["type"], "c": row["out"]}
+        floats = row.get("floats", [])
         signature = {
-            name: "constexpr" if name in constants else POINTERS[types[name]] if name in types else "i32"
-            for name in function.arg_names
+            name: "constexpr" if name in constants else POINTERS[types[name]] if name in types else
+            "fp32" if name in floats else "i32" for name in function.arg_names
+        }  # fmt: skip
+        numbers = row.get("numbers") or {name: row[name] for name in "MNK"} | {
+            f"ld{x}": row[by] + row["pad"] * n for x, by, n in LEADING
         }
-        numbers = {name: row[name] for name in "MNK"} | {f"ld{x}": row[by] + row["pad"] * n for x, by, n in LEADING}
         divisible = {*types} | {name for name, number in numbers.items() if number % 16 == 0}  # as a launch specialises
         known = {(at,): [["tt.divisibility", 16]] for at, name in enumerate(function.arg_names) if name in divisible}
         source = ASTSource(function, signature, constants, known)

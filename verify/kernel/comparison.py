@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from verify.kernel.claims.expression import Evaluation, Node, Tensor, elements, functions
+from verify.kernel.chance import ClaimGrowth, bound_chance
+from verify.kernel.claims.evaluation import Evaluation, Tensor
+from verify.kernel.claims.expression import Node, elements, functions
 from verify.kernel.claims.launch import Launch
+from verify.kernel.data import levels
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.floats import FORMATS, largest
-from verify.kernel.data.histories import History
+from verify.kernel.data.histories import NAN, History
 from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.interpretation import Interpretation
@@ -33,8 +36,11 @@ class Comparison:
         self.values.flush()
         wanted = self.claimed(of, of.launch.value, of.launch.scalars)
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
+        self.below = np.zeros(1, bool) if wanted.below is None else wanted.below.ravel()  # where the claim is -inf
         self.sample = self.values.sample[self.ids].reshape(self.array.shape)
-        self.bound = self.values.chance(self.ids)
+        numbers = {**{name: Fraction(size) for name, size in of.launch.sizes.items()}, **of.launch.scalars}
+        chance = bound_chance(self.values, self.ids, of.launch.value, ClaimGrowth(of.launch.extents, numbers))
+        self.bound, self.alike = chance.bound, chance.alike
         stored = region.stored
         assert stored is not None
         self.written: Mask = stored.writer[region.places * region.size] >= 0
@@ -64,38 +70,42 @@ class Comparison:
             residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
             arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
         choose: Choices = values.choices
-        found = Evaluation([int(p) for p in values.primes], arrays, scalars, choose)(value)
-        residues, sample = found.residues, found.sample
-        missing = [name for name in launch.target.indices if name not in found.dims]
-        dims = found.dims + tuple(missing)
-        residues = residues.reshape(*residues.shape, *[1] * len(missing))
-        sample = sample.reshape(*sample.shape, *[1] * len(missing))
-        order = [dims.index(name) for name in launch.target.indices]
-        shape = self.array.shape
-        residues = np.broadcast_to(residues.transpose(0, *(axis + 1 for axis in order)), (len(residues), *shape))
-        return Tensor(
-            launch.target.indices, residues.reshape(len(residues), -1), np.broadcast_to(sample.transpose(order), shape)
-        )
+        found = Evaluation(values.primes, arrays, scalars, choose, launch.extents, launch.sizes)(value)
+        target, shape = launch.target.indices, self.array.shape
+        residues, sample, below = found.aligned(target)
+        residues = np.broadcast_to(residues, (len(residues), *shape)).reshape(len(residues), -1)
+        below = None if below is None else np.broadcast_to(below, shape)
+        return Tensor(target, residues, np.broadcast_to(sample, shape), below)
 
     def _compare(self) -> None:
         values, ids = self.values, self.ids
         causes = values.marks("cause", ids)
         inside = values.marks("slot", ids) > 0
         clear = (causes == 0) & ~inside
-        differs = (values.residues[:, ids] != self.residues).any(0)
         opaque = values.marks("opaque", ids)
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
+        differs = ~values.equal(values.residues[:, ids], self.residues)
+        if values.pairs:  # a sample that is no number verifies nothing, but for an infinity of both
+            level = values.marks("level", ids)
+            infinite = (level == levels.BELOW) & self.below
+            differs |= (level > 0) & ~infinite | self.below & ~infinite
+            differs |= ~(np.isfinite(sample) & np.isfinite(wanted)) & ~infinite
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
-        gap = np.abs(sample - wanted)
+        with np.errstate(invalid="ignore"):  # a NaN shows nothing
+            gap = np.abs(sample - wanted)
         if self.array.kind in LIMITS:  # bits modulo 2^n
             modulus = 2.0 ** (8 * SIZE[self.array.kind])
             gap = np.minimum(gap % modulus, modulus - gap % modulus)
         shown = gap > tolerance
-        certain = differs & clear & ((opaque == EXACT) & ~self._may_not_choose() | shown)
+        exact = (opaque == EXACT) & ~self._may_not_choose() & (not values.pairs)
+        certain = differs & clear & (exact | shown)
         self.wrong: Mask = certain | (~self.written & differs)
         if self.wrong.any():
             self._say_wrong()
-        open_ = (causes > 0) & self.written
+        nan = (causes == NAN) & self.written & np.isfinite(wanted)
+        if nan.any():
+            self._say_nan(nan)
+        open_ = (causes > 0) & self.written & ~nan
         for cause in np.unique(causes[open_]):
             self._say_open(int(cause), int(np.flatnonzero(open_ & (causes == cause))[0]), int((causes == cause).sum()))
         if inside.any():
@@ -103,7 +113,7 @@ class Comparison:
             text += "holds which element of a wmma fragment, which the ISA leaves open"
             self.findings.append(Finding("unspecified fragment", Severity.UNKNOWN, 0, text, "9.7.14.4.1"))
         self.vague: Mask = differs & clear & ~self.wrong  # functions that were not shown to be equal or different
-        self.compared = int((self.wrong | (clear & ~self.vague)).sum())
+        self.compared = int((self.wrong | nan | (clear & ~self.vague)).sum())
 
     def _may_not_choose(self) -> Mask:
         """Find values whose bounds leave it open whether a function of the claim chooses: relu(A) is A if A is u8."""
@@ -127,6 +137,11 @@ class Comparison:
         text = f"{self.array.element(first)} is {_number(self.sample.flat[first])}, and should be "
         text += f"{_number(self.wanted.flat[first])} on the sample; {many} of {self.ids.size} elements are wrong"
         self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
+
+    def _say_nan(self, nan: Mask) -> None:
+        text = f"{self.array.element(int(nan.argmax()))} is NaN for all data, from inf - inf or 0 * inf, as are "
+        text += f"{int(nan.sum()) - 1} others; should be {_number(self.wanted.ravel()[nan.argmax()])} on the sample"
+        self.findings.append(Finding("not a number", Severity.VALUE, 0, text))
 
     def _say_open(self, cause: int, first: int, many: int) -> None:
         line, text = self.values.causes[cause]

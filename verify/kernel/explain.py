@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.verdict import ProductOperand, WrongProduct
-from verify.kernel.claims.expression import Apply, Element, Evaluation, Node, Sum, Tensor
+from verify.kernel.claims.evaluation import Evaluation, Tensor
+from verify.kernel.claims.expression import Apply, Element, Node, Scalar, Sum
+from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.instructions.matrices import Product, fragment_map
@@ -43,14 +45,15 @@ def explained(
     assert stored is not None
     cta = int(stored.writer[found.region.places[first] * found.region.size]) // run.machine.threads
     watched = _Watched(run, term)
-    again = Interpretation(run.kernel, run.launch, Values(seed), budget, {})
+    exponents = bool(run.values.pairs)
+    again = Interpretation(run.kernel, run.launch, Values(seed, exponents=exponents), budget, {})
     watched.regions = again.regions
     again.machine.watch = watched
     cause = None
     if _finished(again, cta) and watched.found:
         words.append(watched.found)
         cause = watched.cause
-    text = _terms(run, found, first, cta, term, budget)
+    text = "" if exponents else _terms(run, found, first, cta, term, budget)  # an exponential has no terms
     if text:
         words.append(Finding("wrong sum", Severity.VALUE, 0, text))
     return words, cause
@@ -298,7 +301,7 @@ def _terms(run: Interpretation, found: Comparison, first: int, cta: int, term: T
         shape = region.array.shape
         residues = values.residues[:, part].astype(np.uint64).reshape(-1, *shape)
         arrays[region.array.name] = Tensor((), residues, np.zeros(shape))
-    picked = _Picked(values, arrays, launch.scalars, at)
+    picked = _Picked(values, arrays, launch, at)
     prime = int(values.primes[0])
     want = np.asarray(picked(launch.value).residues, object).reshape(rows)
     gained = [(int(one) - int(got[0])) % prime for one in got[1:]]
@@ -344,8 +347,8 @@ def _stored(again: Interpretation, found: Comparison, first: int) -> list[int]:
 class _Picked(Evaluation):
     """The claim's value for one element of the output alone."""
 
-    def __init__(self, values: Values, arrays: dict[str, Tensor], scalars: object, at: dict[str, int]) -> None:
-        super().__init__([int(prime) for prime in values.primes], arrays, scalars, values.choices)  # type: ignore[arg-type]
+    def __init__(self, values: Values, arrays: dict[str, Tensor], launch: Launch, at: dict[str, int]) -> None:
+        super().__init__(values.primes, arrays, launch.scalars, values.choices, launch.extents, launch.sizes)
         self.at = at
 
     def __call__(self, node: Node) -> Tensor:
@@ -355,6 +358,10 @@ class _Picked(Evaluation):
                 slice(self.at[one], self.at[one] + 1) if one in self.at else slice(None) for one in node.indices
             )
             return Tensor(node.indices, found.residues[(slice(None), *pick)], found.sample[pick])
+        if isinstance(node, Scalar) and node.name in self.at:
+            one = super().__call__(node)
+            pick = (slice(self.at[node.name], self.at[node.name] + 1),)
+            return replace(one, residues=one.residues[(slice(None), *pick)], sample=one.sample[pick])
         return super().__call__(node)
 
 

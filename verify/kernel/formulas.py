@@ -17,6 +17,7 @@ import numpy as np
 from isa_tables.formula import Constant, Name, Operation, Tree
 from verify.kernel.claims.expression import Apply, Element, Node, Number, Scalar, Sum
 from verify.kernel.comparison import Comparison
+from verify.kernel.data import levels
 from verify.kernel.data.histories import History
 from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.interpretation import Interpretation, Missing
@@ -30,15 +31,20 @@ CUT = Scalar("…")
 class NotingValues(Values):
     """Values that note of what each was made."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, exponents: bool) -> None:
+        super().__init__(seed, exponents=exponents)
         self.starts: list[int] = []  # the first ids of operations, ascending
         self.ends: list[int] = []
         self.made: list[Callable[[int, _FormulaWriter, int], Node]] = []  # how the value of a place in one is written
 
     def _note(self, ids: Ids, write: Callable[[int, _FormulaWriter, int], Node]) -> None:
         first = int(ids.flat[0]) if ids.size else 0
-        if ids.size and first >= FIRST and (not self.starts or first > self.starts[-1]):
+        if (
+            ids.size
+            and ids.flat[-1] - first == ids.size - 1
+            and first >= FIRST
+            and (not self.starts or first > self.starts[-1])
+        ):
             self.starts.append(first)
             self.ends.append(first + ids.size)
             self.made.append(write)
@@ -94,6 +100,8 @@ class _FormulaWriter:
         if one < FIRST:
             return CUT
         history = self.values.histories[int(self.values.history[one])]
+        if history.level:
+            return Scalar("inf" if history.level == levels.ABOVE else "-inf")
         if not history.degree:
             return Number(Fraction(float(self.values.sample[one])))
         for region in self.run.regions:
@@ -150,7 +158,8 @@ def combine(sign: str, left: Node, right: Node) -> Node:
 def place_claim(node: Node, at: Mapping[str, int], numbers: Mapping[str, Fraction]) -> Node:
     """Return a claim's tree for one element, its scalars as numbers."""
     if isinstance(node, Scalar):
-        return Number(numbers[node.name])
+        value = numbers.get(node.name, at.get(node.name))
+        return node if value is None else Number(Fraction(value))
     if isinstance(node, Element):
         return Element(node.name, tuple(f"{one}={at[one]}" if one in at else one for one in node.indices))
     if isinstance(node, Sum):
@@ -181,7 +190,7 @@ def _write_computed(run: Interpretation, found: Comparison, first: int, seed: in
     assert found.region.stored is not None
     place = int(found.region.places[first]) * found.region.size
     cta = int(found.region.stored.writer[place]) // run.machine.threads
-    values = NotingValues(seed)
+    values = NotingValues(seed, bool(run.values.pairs))
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     try:
         again.run(cta)

@@ -24,6 +24,7 @@ from verify.kernel.state.phases import judge_late
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
 FEW_NUMBERS, SPREAD = 3, 1000  # of the sample: from -3 to 3; of integers half of them from -1000 to 1000
+FINE = 64  # of the sample where exponentials are: from -1 to 1 in such parts
 VALUES = 1 << 24  # that a batch may make, of 25 bytes each
 Samples: TypeAlias = NDArray[np.float64]
 
@@ -106,6 +107,9 @@ class Interpretation:
         """Draw small numbers, and for integers as many larger ones that lie within the array's range."""
         least, most = array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS))
         points, drawn = self.values.points, []
+        if self.values.pairs and array.kind not in LIMITS:  # powers of larger numbers leave what doubles hold
+            sizes = points.integers(1, FINE, array.shape, endpoint=True) / FINE  # no 0, by which nothing is divided
+            return np.where(points.integers(0, 2, array.shape) == 0, sizes, -sizes)
         for spread in (FEW_NUMBERS, SPREAD) if array.kind in LIMITS else (FEW_NUMBERS,):
             low = max(least, min(-spread, most - 2 * spread))
             high = min(most, max(spread, least + 2 * spread))

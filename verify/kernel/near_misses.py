@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.kernel.claims.expression import Apply, Element, Node, Number, Scalar, Sum, scalars
+from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, scalars
 from verify.kernel.comparison import Comparison
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity
@@ -30,7 +30,7 @@ def near_misses(run: Interpretation, found: Comparison) -> list[Finding]:
     got = run.values.residues[:, found.ids[wrong]].astype(np.uint64)
     for text, value, numbers in _changes(run):
         made = found.claimed(run, value, numbers).residues[:, wrong]
-        if (np.asarray(made, np.uint64) == got).all():
+        if run.values.equal(np.asarray(made, np.uint64), got).all():
             return [Finding("another formula", Severity.VALUE, 0, f"{text}: that gives all wrong elements")]
     text = _elsewhere(run, found, wrong, got)
     return [Finding("tile elsewhere", Severity.VALUE, 0, text)] if text else []
@@ -46,7 +46,7 @@ def _changes(run: Interpretation) -> Iterator[tuple[str, Node, dict[str, Fractio
         yield f"the term {written(term)} is added twice", Apply(more, (value, term)), numbers
         turned = Apply(less, (Apply(less, (value, term)), term))
         yield f"the term {written(term)} has the other sign", turned, numbers
-    for name in sorted(scalars(value)):
+    for name in sorted(scalars(value) & numbers.keys()):
         yield f"{name} is applied twice", value, {**numbers, name: numbers[name] ** 2}
         yield f"{name} is not applied", value, {**numbers, name: Fraction(1)}
 
@@ -62,10 +62,8 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
 
 def written(node: Node) -> str:
     """Return a tree as a claim has it."""
-    if isinstance(node, Number | Scalar):
-        return node.name if isinstance(node, Scalar) else _shortest(float(node.value))
-    if isinstance(node, Element):
-        return f"{node.name}[{','.join(node.indices)}]"
+    if isinstance(node, Number | Scalar | Below | Element):
+        return _written_leaf(node)
     if isinstance(node, Sum):
         return f"sum_{node.index} {_parenthesize(node.body)}"
     parts = [written(part) for part in node.parts]
@@ -76,6 +74,14 @@ def written(node: Node) -> str:
     if node.name == "where":
         parts[:2] = [f"{parts[0]} > {parts[1]}"]
     return f"{node.name}({', '.join(parts)})"
+
+
+def _written_leaf(node: Number | Scalar | Below | Element) -> str:
+    if isinstance(node, Element):
+        return f"{node.name}[{','.join(node.indices)}]"
+    if isinstance(node, Below):
+        return "-inf"
+    return node.name if isinstance(node, Scalar) else _shortest(float(node.value))
 
 
 def _shortest(number: float) -> str:

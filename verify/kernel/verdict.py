@@ -146,7 +146,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
     method = "every thread interpreted"
     if key == "values":
-        method = f"every thread interpreted on unknowns; a wrong element unnoticed: below {outcome.bound:.0e}"
+        method = f"every thread interpreted on unknowns; a wrong element unnoticed: {_chance(outcome)}"
     certain = folded(one for one in found if one.severity is not Severity.UNKNOWN)
     if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
@@ -164,7 +164,15 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         open_ = f"{outcome.elements - outcome.compared} of {outcome.elements} elements"
         reason = f'{open_} were not compared, because their values rest on what "memory" refutes'
         return Evidence(Check.ISA, Status.UNCHECKED, method, points=outcome.compared, reason=reason)
-    return Evidence(Check.ISA, Status.PROVED, method, points=outcome.compared if key == "values" else 0)
+    status = Status.PROVED if outcome.proved or key != "values" else Status.AGREES
+    return Evidence(Check.ISA, status, method, points=outcome.compared if key == "values" else 0)
+
+
+def _chance(outcome: Outcome) -> str:
+    """Return how likely a wrong element is not seen, in words."""
+    if not outcome.proved:
+        return "no proved bound, as exponents have constants or different factors; measured: below 4 in q for each pair"
+    return f"below {outcome.bound:.0e}" + (f", if {outcome.premise}" if outcome.premise else "")
 
 
 def said(one: Finding) -> str:
@@ -212,7 +220,7 @@ def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     """What a verdict speaks of, and what it does not."""
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
     if outcome.compared:
-        notes.insert(1, f"chance   that a wrong element went unnoticed: below {outcome.bound:.0e}")
+        notes.insert(1, f"chance   that a wrong element went unnoticed: {_chance(outcome)}")
     if outcome.loops:
         listed = ", ".join(f"line {line}: {trips} trips" for line, trips in outcome.loops[:LISTED])
         notes.append(f"loops    {listed}{', …' * (len(outcome.loops) > LISTED)}")

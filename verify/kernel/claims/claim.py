@@ -16,6 +16,7 @@ import numpy as np
 
 from verify.core.errors import SpecError
 from verify.kernel.claims import defaults, expression, sparsity
+from verify.kernel.claims.evaluation import index_places
 from verify.kernel.claims.expression import whole
 from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, known
 from verify.kernel.data.values import LIMITS, SIZE
@@ -66,8 +67,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         filled=(*(() if "sizes" in table else ("sizes",)), *filled),
         smem_align=_alignment(table["smem_align"]) if "smem_align" in table else 0,
     )
-    _check(launch, table["claim"])
-    return launch
+    return replace(launch, extents=_check(launch, table["claim"]))
 
 
 def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
@@ -248,8 +248,8 @@ def _in_text(text: str, word: str, problem: str) -> expression.ClaimTextError:
     return expression.ClaimTextError(problem, text, found.start() if found else 0)
 
 
-def _check(launch: Launch, text: str) -> None:
-    """SpecError unless the text of the claim fits the arrays."""
+def _check(launch: Launch, text: str) -> dict[str, int]:
+    """Return the extents of the claim's indices; SpecError unless its text fits the arrays."""
     names = {one.name: one for one in launch.arrays}
     for element in (launch.target, *expression.elements(launch.value)):
         if element.name not in names:
@@ -261,16 +261,30 @@ def _check(launch: Launch, text: str) -> None:
         if len(element.indices) != len(one.dims):
             problem = f"{one.name} has {len(one.dims)} indices, the claim gives {len(element.indices)}"
             raise _in_text(text, one.name, problem)
-    for name in expression.scalars(launch.value) - launch.scalars.keys():
-        raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
     if not names[launch.target.name].out:
         raise SpecError(f"arrays.{launch.target.name}", "the claim is about it: out = true")
-    extents: dict[str, int] = {}
-    for element in (launch.target, *expression.elements(launch.value)):
-        for index, extent in zip(element.indices, names[element.name].shape, strict=True):
-            if extents.setdefault(index, extent) != extent:
-                problem = f"index {index} has {extents[index]} values, and {extent} in {element.name}"
-                raise _in_text(text, element.name, problem)
+    indices = {index for one in (launch.target, *expression.elements(launch.value)) for index in one.indices}
+    for name in expression.scalars(launch.value) - launch.scalars.keys() - indices - launch.sizes.keys():
+        raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
+    extents = _extents(launch, names, text)
     threads = int(np.prod(launch.grid, dtype=object) * np.prod(launch.block, dtype=object))
     if threads > MAX_THREADS or np.prod(launch.block, dtype=object) > 1024:
         raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS}, and 1024 of a CTA")
+    return extents
+
+
+def _extents(launch: Launch, arrays: Mapping[str, Array], text: str) -> dict[str, int]:
+    """Return the extent of each index of the claim; SpecError where arrays differ, or an index leaves one."""
+    every = (launch.target, *expression.elements(launch.value))
+    found: dict[str, int] = {}
+    for element in every:
+        for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):
+            if index.isidentifier() and found.setdefault(index, extent) != extent:
+                problem = f"index {index} has {found[index]} values, and {extent} in {element.name}"
+                raise _in_text(text, element.name, problem)
+    for element in every:
+        for index, extent in zip(element.indices, arrays[element.name].shape, strict=True):
+            _, places = index_places(index, found, launch.sizes)
+            if places is not None and (element is launch.target or places.min() < 0 or places.max() >= extent):
+                raise _in_text(text, element.name, f"the index {index} of {element.name} leaves its {extent} values")
+    return found

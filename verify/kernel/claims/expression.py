@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a claim, `C[m,n] = alpha * sum_k A[m,k]*B[k,n] + beta * C[m,n]`: its tree, and its value.
 
-`read` makes the tree. `Evaluation` evaluates it by plain arithmetic modulo each prime, with no code of the interpreter:
-two computations that share no step are compared. `whole` evaluates sizes, strides and grids: `"cdiv(M, 64)"`.
+`read` makes the tree; `evaluation` computes its value. A name without brackets is a scalar, a size or an index.
+`whole` evaluates sizes, strides, grids and indices: `"cdiv(M, 64)"`, `"h//G"`.
+
+>>> _, value = read("Y[m,n] = softmax_n(where(m >= n, X[m,n], -inf))")
+>>> sorted(functions(value))
+['ex2', 'rcp', 'where']
 """
 
 from __future__ import annotations
@@ -10,14 +14,12 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 
@@ -72,11 +74,19 @@ class Apply:
     parts: tuple[Node, ...]
 
 
-Node: TypeAlias = Number | Scalar | Element | Sum | Apply
+@dataclass(frozen=True, slots=True)
+class Below:
+    """-inf, as of a masked element."""
+
+
+Node: TypeAlias = Number | Scalar | Element | Sum | Apply | Below
 FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1}
+BASES = {"exp": "ex2", "exp2": "ex2", "log": "lg2", "log2": "lg2"}  # functions of a claim -> their opcodes
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
+LOG2_E, LN_2 = 1.4426950408889634, 0.6931471805599453  # exp and log are those to the base 2 with these factors, rounded
+REDUCED = ("softmax", "logsumexp")  # with the index behind: softmax_n(…)
 RELATIONS = (">", "<", ">=", "<=", "==", "!=")  # of the first two arguments of where
-_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|[][(),+*/=<>-])")
+_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|[][(),+*/%=<>-])")
 
 
 def held(number: Fraction | float | str, double: bool) -> Fraction:
@@ -153,16 +163,20 @@ class _Reader:
         while self.token in ("*", "/") and self.token:
             sign = self.next()
             right = self.factor()
-            if sign == "/":
-                if not isinstance(right, Number) or not right.value:
-                    self.fail("a divisor that is no number")
-                    raise AssertionError
+            if sign == "/" and isinstance(right, Number):
+                if not right.value:
+                    self.fail("a division by 0")
                 right = Number(1 / right.value)
+            elif sign == "/":
+                right = Apply("rcp", (right,))
             found = Apply("*", (found, right))
         return found
 
     def factor(self) -> Node:  # noqa: PLR0911 - one for each kind of factor
         token = self.next()
+        if token == "-" and self.token == "inf":
+            self.next()
+            return Below()
         if token == "-":
             return Apply("-", (Number(Fraction(0)), self.factor()))
         if token == "(":
@@ -179,6 +193,8 @@ class _Reader:
             return Element(token, tuple(self._list("[", "]")))
         if self.token == "(":
             return self._call(token)
+        if token == "inf":
+            self.fail("only -inf, of a masked element, is read")
         return Scalar(token)
 
     def _round_token(self, token: str) -> Fraction:
@@ -190,35 +206,92 @@ class _Reader:
 
     def _list(self, opening: str, closing: str) -> list[str]:
         self.expect(opening)
-        found = [self.next()]
+        found = [self._index()]
         while self.token == ",":
             self.next()
-            found.append(self.next())
+            found.append(self._index())
         self.expect(closing)
-        if not all(one.isidentifier() for one in found):
-            self.fail("an index that is no name")
         return found
 
+    def _index(self) -> str:
+        """Return the text of an index: a name, or a name with numbers and sizes, as h//G."""
+        text = self.next()
+        while self.token in ("+", "-", "*", "//", "%") and self.token:
+            text += self.next()
+            text += self.next()
+        if not text.isidentifier() and not re.fullmatch(r"\w+(?:(?:[-+*%]|//)\w+)+", text):
+            self.fail("an index that is no name")
+        return text
+
     def _call(self, name: str) -> Node:
-        if name not in FUNCTIONS and name not in FREE:
-            self.fail(f"no function is named {name!r}; there are: {', '.join((*FUNCTIONS, *FREE))}")
+        reduced, _, index = name.partition("_")
+        if reduced in REDUCED and index:
+            return self._reduce(reduced, index)
+        base = BASES.get(name, name)
+        if base not in FUNCTIONS and base not in FREE:
+            names = (*FUNCTIONS, *BASES, *FREE, *(f"{one}_n" for one in REDUCED))
+            self.fail(f"no function is named {name!r}; there are: {', '.join(names)}")
         self.expect("(")
+        if name == "where":
+            return self._where()
         parts = [self.sum()]
-        relation = self.token if name == "where" else ""
-        while self.token == "," or (self.token == relation != "" and len(parts) == 1):
+        while self.token == ",":
             self.next()
             parts.append(self.sum())
         self.expect(")")
         if len(parts) != FUNCTIONS.get(name, 1):
             self.fail(f"{name} has {FUNCTIONS.get(name, 1)} arguments, here are {len(parts)}")
-        if relation in RELATIONS:
-            left, right, chosen, other = parts
-            if relation in ("==", "!="):  # a and b differ if |a - b| > 0
-                left, right = Apply("abs", (Apply("-", (left, right)),)), Number(Fraction(0))
-            elif relation in ("<", ">="):
-                left, right = right, left
-            parts = [left, right, *((chosen, other) if relation in (">", "<", "!=") else (other, chosen))]
-        return Apply(name, tuple(parts))
+        if name == "exp":
+            return self._exp(parts[0])
+        made = Apply(base, tuple(parts))
+        return Apply("*", (made, self._constant(LN_2))) if name == "log" else made
+
+    def _where(self) -> Node:
+        """Return a choice; `where(a > b and c > d, x, y)` is a choice within another."""
+        conditions, joined = [self._condition()], self.token
+        while self.token in ("and", "or"):
+            if self.next() != joined:
+                self.fail("`and` and `or` in one condition: write one where within another")
+            conditions.append(self._condition())
+        self.expect(",")
+        chosen = self.sum()
+        self.expect(",")
+        other = self.sum()
+        self.expect(")")
+        made = chosen if joined != "or" else other
+        for left, right, opposite in reversed(conditions):
+            yes, no = (made, other) if joined != "or" else (chosen, made)
+            made = Apply("where", (left, right, *((no, yes) if opposite else (yes, no))))
+        return made
+
+    def _condition(self) -> tuple[Node, Node, bool]:
+        """Return a and b of a > b, or of its opposite; a and b without a relation are separated by a comma."""
+        left, relation = self.sum(), self.token
+        if relation not in (*RELATIONS, ","):
+            self.fail(f"expected one of {' '.join(RELATIONS)}, found {relation or 'the end'!r}")
+        self.next()
+        right = self.sum()
+        if relation in ("==", "!="):  # a and b differ if |a - b| > 0
+            return Apply("abs", (Apply("-", (left, right)),)), Number(Fraction(0)), relation == "=="
+        if relation in ("<", ">="):
+            left, right = right, left
+        return left, right, relation in ("<=", ">=")
+
+    def _reduce(self, name: str, index: str) -> Node:
+        """Return softmax_n(x) = exp(x) / sum_n exp(x), or logsumexp_n(x) = log(sum_n exp(x))."""
+        self.expect("(")
+        power = self._exp(self.sum())
+        self.expect(")")
+        total = Sum(index, power)
+        if name == "softmax":
+            return Apply("*", (power, Apply("rcp", (total,))))
+        return Apply("*", (Apply("lg2", (total,)), self._constant(LN_2)))
+
+    def _exp(self, node: Node) -> Node:
+        return Apply("ex2", (Apply("*", (node, self._constant(LOG2_E))),))
+
+    def _constant(self, number: float) -> Number:
+        return Number(held(number, self.double))
 
 
 def elements(node: Node) -> list[Element]:
@@ -262,138 +335,6 @@ def numbers(node: Node) -> set[Fraction]:
     if isinstance(node, Apply):
         return {value for part in node.parts for value in numbers(part)}
     return {node.value} if isinstance(node, Number) else set()
-
-
-Numbers: TypeAlias = NDArray[np.uint64] | NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """Numbers with a name for each axis after the first, which has the primes; or samples without that axis."""
-
-    dims: tuple[str, ...]
-    residues: NDArray[np.uint64]  # (primes, ...)
-    sample: NDArray[np.float64]
-
-
-Chooser: TypeAlias = Callable[[str, Sequence[NDArray[np.uint64]], Sequence[NDArray[np.float64]]],
-                              tuple[NDArray[np.uint64], NDArray[np.float64]]]  # fmt: skip
-
-
-class Evaluation:
-    """The value of a claim's tree at the points of a run."""
-
-    def __init__(
-        self, primes: Sequence[int], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Chooser
-    ) -> None:
-        self.primes = np.array(primes, np.uint64)
-        self.arrays, self.scalars, self.choose = arrays, scalars, choose
-
-    def __call__(self, node: Node) -> Tensor:
-        """The tensor of a tree, over its free indices."""
-        if isinstance(node, Number):
-            return self._number(node.value)
-        if isinstance(node, Scalar):
-            return self._number(self.scalars[node.name])
-        if isinstance(node, Element):
-            found = self.arrays[node.name]
-            return Tensor(node.indices, found.residues, found.sample)
-        if isinstance(node, Sum):
-            return self._sum(node)
-        parts = [self(part) for part in node.parts]
-        if node.name in "+-*":
-            return self._arithmetic(node.name, *parts)
-        dims = self._dims(parts)
-        residues, samples = zip(*(self._aligned(part, dims) for part in parts), strict=True)
-        shape = np.broadcast_shapes(*(one.shape for one in samples))
-        flat = [np.broadcast_to(one, (len(self.primes), *shape)).reshape(len(self.primes), -1) for one in residues]
-        made, sample = self.choose(node.name, flat, [np.broadcast_to(one, shape).ravel() for one in samples])
-        return Tensor(dims, made.reshape(-1, *shape), sample.reshape(shape))
-
-    def _number(self, value: Fraction) -> Tensor:
-        residues = [value.numerator * pow(value.denominator, -1, int(p)) % int(p) for p in self.primes]
-        return Tensor((), np.array(residues, np.uint64), np.array(float(value)))
-
-    @staticmethod
-    def _dims(parts: Sequence[Tensor]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for part in parts for name in part.dims))
-
-    @staticmethod
-    def _aligned(part: Tensor, dims: tuple[str, ...]) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-        """Its numbers with an axis for each of `dims`, of extent 1 where it does not depend on one."""
-        order = sorted(range(len(part.dims)), key=lambda axis: dims.index(part.dims[axis]))
-        sample = part.sample.transpose(order)
-        residues = part.residues.transpose(0, *(axis + 1 for axis in order))
-        for place, name in enumerate(dims):
-            if name not in part.dims:
-                sample, residues = np.expand_dims(sample, place), np.expand_dims(residues, place + 1)
-        return residues, sample
-
-    def _arithmetic(self, sign: str, left: Tensor, right: Tensor) -> Tensor:
-        dims = self._dims((left, right))
-        (x, a), (y, b) = self._aligned(left, dims), self._aligned(right, dims)
-        top = self.primes.reshape(-1, *[1] * len(dims))
-        apply = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign]
-        y = top - y if sign == "-" else y
-        residues = (x * y if sign == "*" else x + y) % top
-        return Tensor(dims, residues, apply(a, b))
-
-    def _sum(self, node: Sum) -> Tensor:
-        """The sum of products of factors, one index at a time: a tensor of all products would be large."""
-        factors, rest = [], [node.body]
-        while rest:
-            inner = rest.pop()
-            if isinstance(inner, Apply) and inner.name == "*":
-                rest += inner.parts
-            else:
-                factors.append(self(inner))
-        count = next((part.sample.shape[part.dims.index(node.index)] for part in factors if node.index in part.dims), 0)
-        if not count:
-            raise SpecError("claim", f"no array under sum_{node.index} has the index {node.index}")
-        shared = set.intersection(*(set(part.dims) for part in factors))
-        if len(factors) == 2 and shared == {node.index}:
-            return self._matrix_product(node.index, *factors)
-        dims = tuple(name for name in self._dims(factors) if name != node.index)
-        aligned = [self._aligned(part, (node.index, *dims)) for part in factors]
-        shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
-        residues, total = np.zeros((len(self.primes), *shape), np.uint64), np.zeros(shape)
-        room = np.empty(shape, np.uint64)
-        for number in range(count):
-            picked = [number if sample.shape[0] > 1 else 0 for _, sample in aligned]
-            total += reduce(operator.mul, (sample[at] for at, (_, sample) in zip(picked, aligned, strict=True)))
-            for row, prime in enumerate(self.primes):
-                *rest, last = (found[row, at] for at, (found, _) in zip(picked, aligned, strict=True))
-                product = reduce(lambda x, y, prime=prime: x * y % prime, rest, np.uint64(1))  # type: ignore[misc]
-                residues[row] += np.multiply(product, last, out=room)
-                if number % 3 == 2:  # four numbers below 2^62 are below 2^64
-                    np.floor_divide(residues[row], prime, out=room)
-                    room *= prime
-                    residues[row] -= room
-        return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total)
-
-    def _matrix_product(self, index: str, left: Tensor, right: Tensor) -> Tensor:
-        """The sum of products over the one index that two tensors share.
-
-        Residues are cut into halves of 16 bits: a double holds a sum of 64 products of a half and a residue exactly.
-        """
-        parts = []
-        for part in (left, right):
-            rest = tuple(name for name in part.dims if name != index)
-            residues, sample = self._aligned(part, (index, *rest))
-            parts.append(
-                (rest, residues.reshape(*residues.shape[:2], -1), sample.reshape(len(sample), -1), sample.shape[1:])
-            )
-        (first, x, a, rows), (second, y, b, columns) = parts
-        residues = np.zeros((len(self.primes), x.shape[2], y.shape[2]), np.uint64)
-        for number, prime in enumerate(self.primes):
-            for start in range(0, x.shape[1], 64):
-                some = slice(start, start + 64)
-                halves, other = x[number, some].T, y[number, some].astype(np.float64)
-                upper = ((halves >> np.uint64(16)).astype(np.float64) @ other).astype(np.uint64) % prime
-                lower = ((halves & np.uint64(65535)).astype(np.float64) @ other).astype(np.uint64)
-                residues[number] += (upper << np.uint64(16)) + lower
-            residues[number] %= prime
-        return Tensor((*first, *second), residues.reshape(-1, *rows, *columns), (a.T @ b).reshape(*rows, *columns))
 
 
 _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -98,6 +98,7 @@ class Launch:
     value: Node  # and what it should be
     narrow: tuple[str, ...]  # formats that a value may go through
     filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
+    extents: Mapping[str, int] = field(default_factory=dict)  # of the claim's indices
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
 
     def array(self, name: str) -> Array:

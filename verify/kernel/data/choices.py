@@ -4,6 +4,10 @@
 Each is a new unknown for every argument, by a keyed hash of the argument's residues: equal arguments give equal values.
 A choice is normalised, so that the ways to write one function meet: max(x, y) = y + relu(x - y), and
 relu(z) = z + relu(-z).
+
+In a run with pairs of primes (`exponents`) the rows of residues are those modulo each p, then those modulo each q.
+There ex2 is a power modulo p by the exponent modulo q, log2 (of what is known to be positive) is a logarithm modulo q
+of a number modulo p, and rcp is an inverse. In the rows that such a law says nothing of, they are hashed as well.
 """
 
 from __future__ import annotations
@@ -14,6 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from verify.kernel.data.exponents import Pair, inverse
 
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
@@ -50,23 +56,39 @@ def _snap(function: Callable[[Samples], Samples]) -> Callable[[Samples], Samples
     return apply
 
 
+def _unclamped(function: Callable[..., Any]) -> Callable[[Samples], Samples]:
+    """Return a function of samples that keeps an infinity and a NaN, which verify nothing."""
+
+    def apply(sample: Samples) -> Samples:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(sample))
+
+    return apply
+
+
+POWERS: dict[str, Callable[[Samples], Samples]] = {
+    "ex2": _unclamped(np.exp2),
+    "log2": _unclamped(np.log2),
+    "lg2": _unclamped(np.log2),
+    "rcp": _unclamped(lambda x: 1 / x),
+}
 ROUNDED: dict[str, Callable[[Samples], Samples]] = {"floor": _snap(np.floor), "trunc": _snap(np.trunc)}
 
 
 class Choices:
     """The functions of one run."""
 
-    def __init__(self, primes: Sequence[np.uint64], seed: int) -> None:
+    def __init__(self, primes: Sequence[np.uint64], seed: int, pairs: Sequence[Pair] = ()) -> None:
         self.primes = np.array(primes, np.uint64)[:, None]
-        self.seed = seed
+        self.seed, self.pairs = seed, pairs
         self.applied = 0  # arguments so far
 
     def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
         """The values of a function of arrays of arguments."""
         self.applied += samples[0].size
-        if name in FUNCTIONS or name in ROUNDED:
-            made = self._hashed(name, residues) if name in FUNCTIONS else self._round(name, residues[0])
-            return made, (FUNCTIONS | ROUNDED)[name](samples[0])
+        known = POWERS if self.pairs and name in POWERS else FUNCTIONS | ROUNDED
+        if name in known:
+            return self._unary(name, residues[0]), known[name](samples[0])
         if name == "relu":
             return self._relu(residues[0]), np.maximum(samples[0], 0.0)
         if name == "abs":
@@ -80,6 +102,22 @@ class Choices:
         made = self._gate(gap, self._minus(residues[2], residues[3]))  # where(a > b, x, y)
         sample = np.where(samples[0] > samples[1], samples[2], samples[3])
         return (residues[3] + made) % self.primes, sample
+
+    def _unary(self, name: str, argument: Residues) -> Residues:
+        if name in ROUNDED:
+            return self._round(name, argument)
+        return self._power(name, argument) if self.pairs and name in POWERS else self._hashed(name, [argument])
+
+    def _power(self, name: str, argument: Residues) -> Residues:
+        if name == "rcp":
+            return np.stack([inverse(row, prime) for row, prime in zip(argument, self.primes[:, 0], strict=True)])
+        made, half = self._hashed(name, [argument]), len(self.pairs)
+        for row, pair in enumerate(self.pairs):
+            if name == "ex2":
+                made[row] = pair.power(argument[half + row])
+            elif name == "log2":
+                made[half + row] = pair.logarithm(argument[row])
+        return made
 
     def _minus(self, left: Residues, right: Residues) -> Residues:
         return (left + self.primes - right) % self.primes

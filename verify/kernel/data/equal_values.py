@@ -20,7 +20,8 @@ def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
     if apart.any():
         values.flush()
         a, b = one[apart], other[apart]
-        alike = (values.kind[a] == values.kind[b]) & (values.residues[:, a] == values.residues[:, b]).all(0)
+        alike = (values.kind[a] == values.kind[b]) & values.equal(values.residues[:, a], values.residues[:, b])
+        alike &= values.marks("level", a) == values.marks("level", b)
         for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
             marks = values.marks(name, a)
             alike &= (marks == values.marks(name, b)) & (marks <= most)

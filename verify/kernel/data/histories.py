@@ -7,18 +7,25 @@ Main declarations: `History`, `Histories` (their numbers), `Growth` (computes a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import floor, inf, isfinite, nextafter, trunc
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data import levels
+from verify.kernel.data.residues import Stack
+
 Numbers = NDArray[np.uint32]  # of histories, one for each value
 _BITS = (12, 16, 2, 16, 16, 2)  # of a cause, a narrowing, opaque, slot, last and rounded, in one number
 LATELY, BEFORE = 1, 2  # rounded: as the last operation alone, or before it
 _MONOTONE = frozenset({"relu", "abs", "min", "max"})  # of one value they commute with rounding to the nearest
+_STICKY = frozenset({"ex2", "lg2", "log2", "rcp", "sqrt"})  # functions that pass a NaN on, as max and min do not
 END = 0xFFFF  # above every place in a fragment
+MIXED = -1.0  # a unit: of no one number
+NO_NUMBER, NAN = 3, 4  # causes of what infinities make: not known what, and what is NaN for all data
 _TABLE = 1 << 22  # the most entries of a table that finds different numbers without sorting
 
 
@@ -37,6 +44,10 @@ class History(NamedTuple):
     rounded: int = 0  # whether it went through a narrower format, also one that the claim allows: LATELY or BEFORE
     low: float = -inf  # the least number that it may be
     high: float = inf  # and the greatest
+    level: int = levels.FINITE  # whether it is an infinity for all data
+    sign: int = levels.ANY  # what is known of its sign
+    divided: int = 0  # whether it is a quotient of polynomials
+    unit: float = MIXED  # it is this number times an integer combination of products of inputs and of functions
 
     @property
     def marked(self) -> bool:
@@ -46,30 +57,47 @@ class History(NamedTuple):
     @property
     def growth(self) -> Growth:
         """Its bounds, to compute with."""
-        return Growth(*self[:3], self.low, self.high)
+        return Growth(*self[:3], self.low, self.high, self.level, self.sign, self.divided, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
     """The bounds of a value while a formula is computed."""
 
-    degree: float = 0.0
-    norm: float = 0.0
-    denominator: float = 0.0
-    low: float = -inf
-    high: float = inf
+    degree: float = 0.0  # as in a history, like all others
+    norm: float = 0.0  # log2
+    denominator: float = 0.0  # log2
+    low: float = -inf  # the least number
+    high: float = inf  # the greatest
+    level: int = levels.FINITE  # an infinity for all data, or what infinities make
+    sign: int = levels.ANY  # what is known of it
+    divided: int = 0  # whether it is a quotient
+    unit: float = MIXED  # 0 for the number 0
 
-    def _add(self, other: Any, low: float, high: float) -> Growth:
-        norm = max(self.norm, other.norm) + 1
-        return Growth(max(self.degree, other.degree), norm, max(self.denominator, other.denominator), low, high)
+    @property
+    def _known_sign(self) -> int:
+        return self.sign if self.unit else levels.ZERO
+
+    def _add(self, other: Growth, low: float, high: float, level: int, sign: int) -> Growth:
+        """Return bounds of a sum; numerators of quotients are multiplied with denominators, so degrees add up."""
+        norm, divided = max(self.norm, other.norm) + 1, self.divided | other.divided
+        degree = self.degree + other.degree if divided else max(self.degree, other.degree)
+        denominator = max(self.denominator, other.denominator)
+        unit = self.unit if other.unit in (0.0, self.unit) else other.unit if not self.unit else MIXED
+        if not self.degree * other.degree and self.unit and other.unit:  # a constant term
+            unit = MIXED
+        return Growth(degree, norm, denominator, low, high, level, sign, divided, unit)
 
     def __add__(self, other: Any) -> Growth:
         other = _lift(other)
-        return self._add(other, self.low + other.low, self.high + other.high)
+        sign = max(self.sign, other.sign) if self.sign and other.sign else levels.ANY
+        level = levels.add(self.level, other.level)
+        return self._add(other, self.low + other.low, self.high + other.high, level, sign)
 
     def __sub__(self, other: Any) -> Growth:
         other = _lift(other)
-        return self._add(other, self.low - other.high, self.high - other.low)
+        level = levels.add(self.level, levels.opposite(other.level))
+        return self._add(other, self.low - other.high, self.high - other.low, level, levels.ANY)
 
     def __rsub__(self, other: Any) -> Growth:
         return _lift(other) - self
@@ -78,21 +106,41 @@ class Growth:
         other = _lift(other)
         ends = [x * y if x and y else 0.0 for x in (self.low, self.high) for y in (other.low, other.high)]
         degree, norm = self.degree + other.degree, self.norm + other.norm
-        return Growth(degree, norm, self.denominator + other.denominator, min(ends), max(ends))
+        level = levels.multiply(self.level, self._known_sign, other.level, other._known_sign)
+        sign, divided = min(self.sign, other.sign), self.divided | other.divided
+        denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
+        return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit)
 
     __radd__, __rmul__ = __add__, __mul__
 
 
 def _lift(number: Any) -> Growth:
     """Return a number of a formula as bounds."""
-    return number if isinstance(number, Growth) else Growth(low=float(number), high=float(number))
+    if isinstance(number, Growth):
+        return number
+    return Growth(low=float(number), high=float(number), sign=sign_of(number), unit=abs(float(number)))
+
+
+def multiply_units(left: float, right: float) -> float:
+    """Return the unit of a product; MIXED if a double does not hold it."""
+    if 0.0 in (left, right) or MIXED in (left, right):
+        return min(left, right)
+    made = left * right
+    return made if isfinite(made) and Fraction(left) * Fraction(right) == Fraction(made) else MIXED
+
+
+def sign_of(number: Any) -> int:
+    """Return what is known of a number's sign."""
+    return levels.POSITIVE if number > 0 else levels.ANY if number < 0 else levels.NONNEGATIVE
 
 
 def joined_growth(parts: Sequence[History]) -> Growth:
     """Return bounds of values of any of these histories; one without a meaning, of an idle thread, bounds no number."""
     degree, norm, denominator = (max(one[row] for one in parts) for row in range(3))
     clear = [one for one in parts if not one.cause] or parts
-    return Growth(degree, norm, denominator, min(one.low for one in clear), max(one.high for one in clear))
+    divided = max(one.divided for one in parts)
+    low, high = min(one.low for one in clear), max(one.high for one in clear)
+    return Growth(degree, norm, denominator, low, high, divided=divided, unit=find_unit(clear))
 
 
 def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
@@ -112,7 +160,30 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
         )
     elif name == "where":  # where(a > b, x, y)
         low, high = min(lows[2:]), max(highs[2:])
-    return Growth(degree=1, low=low, high=high)
+    degree = parts[0].degree if name == "rcp" else 1
+    unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "lg2", "log2") else 1.0
+    sign, divided = _chosen_sign(name, parts), int(name == "rcp")
+    return Growth(degree=max(degree, 1), low=low, high=high, sign=sign, divided=divided, unit=unit)
+
+
+def find_unit(parts: Sequence[Growth | History]) -> float:
+    """Return the unit that all parts have, of those that are not the number 0; MIXED if they differ."""
+    units = {one.unit for one in parts} - {0.0} or {0.0}
+    return units.pop() if len(units) == 1 else MIXED
+
+
+def _chosen_sign(name: str, parts: Sequence[Growth]) -> int:
+    """Return what is known of the sign of a function that is no polynomial."""
+    signs = [one.sign for one in parts]
+    if name == "ex2":
+        return levels.POSITIVE
+    if name == "max":
+        return max(signs)
+    if name in ("min", "where"):
+        return min(signs[-2:])
+    if name in ("rcp", "sqrt", "rsqrt") and signs[0] == levels.POSITIVE:
+        return levels.POSITIVE
+    return levels.NONNEGATIVE if name in ("relu", "abs") else levels.ANY
 
 
 def _round(name: str, number: float) -> float:
@@ -127,7 +198,12 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
     slot, last = max(one.slot for one in parts), max(one.last for one in parts)
     bounds, marks = (growth.degree, growth.norm, growth.denominator), (absorbed, event, opaque, slot, last, rounded)
-    return History(*bounds, cause, *marks, growth.low, growth.high)
+    if growth.level >= levels.UNDEFINED and not cause:
+        cause = NAN if growth.level == levels.NAN else NO_NUMBER
+    made = History(
+        *bounds, cause, *marks, growth.low, growth.high, growth.level if growth.level < levels.UNDEFINED else 0
+    )
+    return made._replace(sign=growth.sign, divided=growth.divided, unit=growth.unit)
 
 
 def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
@@ -136,6 +212,8 @@ def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
     moving = [one for one in parts if one.degree]
     if name in _MONOTONE and len(moving) == 1:
         found = found._replace(absorbed=moving[0].absorbed, narrowed=moving[0].narrowed)
+    if found.cause == NAN and name not in _STICKY:
+        found = found._replace(cause=NO_NUMBER)
     return found._replace(opaque=max(found.opaque, opaque))
 
 
@@ -191,6 +269,27 @@ class Histories:
         made = np.array([self.number(rule(parts)) for parts in met], np.uint32)
         return made[place]
 
+    def multiply(self, stacks: Sequence[Stack], history: Numbers, event: int, rounds: bool) -> Numbers:
+        """Return the histories of a * b + c: one for all where no operand has a mark; an infinity has no meaning."""
+        found = [one.of(history) for one in stacks]
+        among = [self.among(one) for one in found]
+        if any(one.level for each in among for one in each):
+            level = self.table()[:, History._fields.index("level")]
+            found = [np.where(level[one] > 0, np.uint32(NO_NUMBER), one).astype(np.uint32) for one in found]
+            among = [self.among(one) for one in found]
+        left, right, sums = (joined_growth(each) for each in among)
+        count = stacks[0].ids.shape[2]
+        terms = Growth(norm=max(count - 1, 1).bit_length(), low=count, high=count, unit=1.0)
+        growth = left * right * terms + sums
+        if growth.divided:  # by as many denominators as there are terms
+            growth = replace(growth, degree=(left.degree + right.degree) * count + sums.degree)
+        if any(one.marked for each in among for one in each):
+            whole = [one.each(each) for one, each in zip(stacks, found, strict=True)]
+            return self.spread(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
+        bounds, rounded = (growth.degree, growth.norm, growth.denominator), LATELY * rounds
+        made = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
+        return np.array([self.number(made._replace(divided=growth.divided, unit=growth.unit))], np.uint32)
+
     def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
         """The numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
         fields = self.table()[:, :10].T.astype(np.uint64)
@@ -207,7 +306,8 @@ class Histories:
             bounds = growth.degree, growth.norm, growth.denominator
             rounded = BEFORE if rounded else LATELY if rounds else 0
             marks = absorbed, event, opaque, slot, last, rounded
-            made.append(self.number(History(*bounds, cause, *marks, growth.low, growth.high)))
+            one = History(*bounds, cause, *marks, growth.low, growth.high)
+            made.append(self.number(one._replace(divided=growth.divided, unit=growth.unit)))
         return np.array(made, np.uint32)[place.reshape(c.shape)]
 
 

@@ -22,18 +22,18 @@ def random_prime(source: random.Random) -> int:
     """A random prime from LEAST to MOST."""
     while True:
         found = source.randrange(LEAST, MOST) | 1
-        if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and _strong(found):
+        if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and is_prime(found):
             return found
 
 
-def _strong(odd: int) -> bool:
-    """Whether an odd number below 2^32 is prime (Miller and Rabin; 2, 7 and 61 suffice there)."""
+def is_prime(odd: int) -> bool:
+    """Return whether an odd number below 2^32 is prime (Miller and Rabin; 2, 7 and 61 suffice there)."""
     power, odd_part = 0, odd - 1
     while odd_part % 2 == 0:
         power, odd_part = power + 1, odd_part // 2
     for base in (2, 7, 61):
         x = pow(base, odd_part, odd)
-        if x in (1, odd - 1):
+        if x in (0, 1, odd - 1):  # 0 of a base itself
             continue
         for _ in range(power - 1):
             x = x * x % odd

@@ -2,9 +2,12 @@
 """The values that a kernel computes: polynomials of the inputs, each as residues modulo random primes.
 
 A value has a number (its id). Two polynomials that differ have different residues at random points, but for a chance
-that `Values.chance` bounds (Schwartz and Zippel): by their degree, and by how many primes may divide a coefficient.
+that `chance` bounds (Schwartz and Zippel): by their degree, and by how many primes may divide a coefficient.
 Besides the residues a value has a sample, the number that it is for small whole inputs, so that a refutation can be
 shown in numbers; a type; the narrowest format that it went through; and, where its meaning is not known, the reason.
+
+A run with `exponents` has pairs of primes, in which exponentials keep their laws (`exponents`), and infinities that
+are known of a value whatever the data are (`levels`).
 
 Operations are queued, and computed in batches: nothing but data depends on them. Main declarations:
 `Values`, `SIZE` (bytes of each type), `LIMITS` (of integer types).
@@ -25,21 +28,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
+from verify.kernel.data import levels
+from verify.kernel.data.applications import apply_with_laws, level_of
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
+from verify.kernel.data.exponents import random_pair
 from verify.kernel.data.floats import decode
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
-    Growth,
     Histories,
     History,
     Numbers,
     applied,
-    joined_growth,
     merged,
+    sign_of,
 )
-from verify.kernel.data.residues import DEPTH, LEAST, PRIMES_THERE, Stack, cut, random_prime
+from verify.kernel.data.residues import DEPTH, Stack, cut, random_prime
 
 Ids: TypeAlias = NDArray[np.uint32]
 Bits: TypeAlias = NDArray[np.uint64]
@@ -58,17 +63,23 @@ LIMITS = {  # integer type -> its least and greatest number
     for bits in (8, 16, 32, 64)
 }
 _TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
+EVEN = 1e-9  # what rounding makes of a 0 on the sample is below
 _QUEUED = 1 << 17  # elements of a batch
 
 
 class Values:
     """All values of a run."""
 
-    def __init__(self, seed: int, primes: int = 3, capacity: int = 1 << 20) -> None:  # room is taken where it is used
+    def __init__(  # room is taken where it is used
+        self, seed: int, primes: int = 3, capacity: int = 1 << 20, exponents: bool = False
+    ) -> None:
         source = random.Random(seed)
-        self.primes = [np.uint64(random_prime(source)) for _ in range(primes)]
+        self.pairs = [random_pair(source) for _ in range(primes)] if exponents else []
+        orders = [np.uint64(one.order) for one in self.pairs]
+        firsts = [one.prime for one in self.pairs] or [random_prime(source) for _ in range(primes)]
+        self.primes = [*map(np.uint64, firsts), *orders]
         self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
-        self.residues = np.zeros((primes, capacity), np.uint32)
+        self.residues = np.zeros((len(self.primes), capacity), np.uint32)
         self.sample = np.zeros(capacity)
         self.kind = np.zeros(capacity, np.uint8)
         self.history = np.zeros(capacity, np.uint32)
@@ -76,8 +87,12 @@ class Values:
         self.top = FIRST
         self.history[:FIRST] = np.arange(FIRST)
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
+        self.causes += [(0, "an infinity in an operation that gives it no meaning"), (0, "is NaN for all data")]
+        self.infinite = False  # whether any value is an infinity
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
+        self.units: set[float] = set()  # of exponents
+        self.above: set[int] = set()  # lines of powers of 2 whose exponent is above 0 on the sample
         self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
         self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
         self.quotients: dict[int, tuple[int, Fraction]] = {}  # integers that are others times a factor, rounded down
@@ -85,7 +100,7 @@ class Values:
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
-        self.choices = Choices(self.primes, source.getrandbits(64))
+        self.choices = Choices(self.primes, source.getrandbits(64), self.pairs)
         self.line = 0  # of the instruction that is executed
         self.copies: list[tuple[int, Ids]] = []  # of `placed`: the first id that it made, and of which
 
@@ -143,7 +158,7 @@ class Values:
             row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
         self.sample[place] = samples.ravel()
         low, high = limits or LIMITS.get(kind) or (-inf, inf)
-        self.history[place] = self.histories.number(History(degree=1, low=low, high=high))
+        self.history[place] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
         self.inputs = self.top
         return first
 
@@ -176,7 +191,11 @@ class Values:
         key = (bits, CODE[kind])
         if key not in self.constants:
             number = decode(bits, kind)
-            if number is None:
+            if number is None and self.pairs and (level := level_of(bits, kind)):
+                self.constants[key] = first = self.new(1, CODE[kind])
+                self.sample[first], self.infinite = inf if level == levels.ABOVE else -inf, True
+                self.history[first] = self.histories.number(History(level=level, unit=0.0))
+            elif number is None:
                 self.constants[key] = self.reason(f"an infinity or NaN of type {kind} is no number")
             else:
                 self.constants[key] = self.number(number, kind)
@@ -191,7 +210,8 @@ class Values:
         self.sample[first] = float(number)
         norm = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
         low = high = float(number)
-        history = History(norm=norm, denominator=number.denominator.bit_length() - 1, low=low, high=high)
+        denominator, sign = number.denominator.bit_length() - 1, sign_of(number)
+        history = History(norm=norm, denominator=denominator, low=low, high=high, sign=sign, unit=abs(low))
         self.history[first] = self.histories.number(history)
         return first
 
@@ -320,7 +340,8 @@ class Values:
         batch, self.batch = self.batch, None
         if batch is None:
             return
-        found, history = batch.compute(batch.operands)
+        with np.errstate(invalid="ignore", over="ignore"):  # of samples: inf - inf, as of masks, is a NaN there too
+            found, history = batch.compute(batch.operands)
         history, start = np.broadcast_to(history, batch.count), 0
         for first, end in batch.made:
             place, part = slice(first, end), slice(start, start + end - first)
@@ -328,6 +349,8 @@ class Values:
             self.sample[place] = found.sample[part]
             self.history[place] = history[part]
             start = part.stop
+            if self.infinite and (level := self.marks("level", np.arange(first, end, dtype=np.uint32))).any():
+                self.residues[:, place][:, level > 0] = 0
 
     def exact(self, ids: Ids) -> Exact:
         """Residues and samples of ids."""
@@ -357,39 +380,34 @@ class Values:
             cut(total, prime)
             row[:] = total.ravel()
         sample = a.each(a.of(self.sample)) @ b.each(b.of(self.sample)) + c.each(c.of(self.sample))
-        grown = self._grown(a, b, c, event, rounds)
+        grown = self.histories.multiply((a, b, c), self.history, event, rounds)
         grown = self.histories.combined([grown], bound) if bound is not None else grown
         return Exact(self.primes, residues, sample.ravel()), grown
-
-    def _grown(self, a: Stack, b: Stack, c: Stack, event: int, rounds: bool) -> Numbers:
-        """The histories of a * b + c: one for all where no operand has a mark."""
-        found = [one.of(self.history) for one in (a, b, c)]
-        among = [self.histories.among(one) for one in found]
-        left, right, sums = (joined_growth(each) for each in among)
-        count = a.ids.shape[2]
-        terms = Growth(norm=max(count - 1, 1).bit_length(), low=count, high=count)
-        growth = left * right * terms + sums
-        if any(one.marked for each in among for one in each):
-            whole = [one.each(each) for one, each in zip((a, b, c), found, strict=True)]
-            return self.histories.spread(whole[0], whole[1], whole[2], growth, event, rounds).ravel()
-        bounds = growth.degree, growth.norm, growth.denominator
-        rounded = LATELY * rounds
-        history = History(*bounds, narrowed=event, rounded=rounded, low=growth.low, high=growth.high)
-        return np.array([self.histories.number(history)], np.uint32)
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
         shape, flat = ids[0].shape, [one.ravel() for one in ids]
+        if self.pairs:
+            return apply_with_laws(self, name, flat, kind, (CHOSEN, opaque)).reshape(shape)
+        return self.choose(name, flat, kind, opaque).reshape(shape)
+
+    def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:
+        """Return the ids of a function of arguments that are numbers, as `choices` has it."""
         first = self.new(len(flat[0]), CODE[kind])
         place = slice(first, self.top)
         parts = [self.exact(one) for one in flat]
         made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
         self.residues[:, place], self.sample[place] = made
 
+        if name == "ex2":
+            self.above |= {self.line} if (parts[0].sample > EVEN).any() else set()
+            self.units |= {
+                one.unit for each in flat for one in self.histories.among(self.history[each]) if not one.cause
+            }
         unknown = partial(applied, name, opaque)
         self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
-        return np.arange(first, self.top, dtype=np.uint32).reshape(shape)
+        return np.arange(first, self.top, dtype=np.uint32)
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
         """The ids of inverses: of a number it is a number, of anything else a function of it."""
@@ -407,20 +425,11 @@ class Values:
             return (made + place.reshape(ids.shape)).astype(np.uint32)
         return self.apply("rcp", [ids], kind, FREE)
 
-    def chance(self, ids: Ids) -> float:
-        """A bound on the chance that any of these values differs from what it is compared with, unnoticed.
-
-        A polynomial of degree d that is not zero modulo p vanishes at a random point with at most d / p; and fewer than
-        height / 30 primes above 2^30 divide a coefficient below 2^height.
-        """
-        self.flush()
-        if not ids.size:
-            return 0.0
-        there = self.histories.among(self.history[ids])
-        degree = max(one.degree for one in there) + 1
-        height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
-        one = degree / LEAST + height / 30 / PRIMES_THERE
-        return float((ids.size + self.choices.applied) * one ** len(self.primes))
+    def equal(self, left: NDArray[Any], right: NDArray[Any]) -> Mask:
+        """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""
+        same = left == right
+        half = len(self.pairs)
+        return np.asarray(same[:half].all(0) | same[half:].all(0) if half else same.all(0))
 
 
 def _used_as(kind: str) -> str:

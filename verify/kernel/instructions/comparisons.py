@@ -10,10 +10,11 @@ import numpy as np
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
+from verify.kernel.data import levels
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.quotients import integers_of
 from verify.kernel.data.registers import Condition, Word, combined, condition_of, decided, negated, settled, word
-from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Mask
+from verify.kernel.data.values import CHOSEN, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
 from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
@@ -165,6 +166,49 @@ def _comparable(bits: Bits, kind: str, flush: bool) -> Any:
 def _data_compared(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
     """Return the predicate that a comparison of data is; `plain` has it where both sides are plain bits."""
     relation = relation.removesuffix("u")
+    found = _compared_as_numbers(machine, left, right, kind, relation, plain)
+    if not machine.values.pairs or kind not in FORMATS or kind not in SIZE:
+        return found
+    known, truth = compare_known(machine.values, left, right, kind, relation)
+    if not known.any():
+        return found
+    machine.findings.note(NOT_NAN)
+    here, labels = condition_of(found), np.where(known[:, None], np.uint32(0), found.wide(1))
+    bits = np.where(known, truth.astype(np.uint64), found.bits)
+    ids, opposite = np.where(known, np.uint32(0), here.ids), np.broadcast_to(here.opposite, known.shape)
+    return Word(bits, labels, Condition(ids, opposite)) if labels.any() else Word(bits)
+
+
+def compare_known(values: Values, left: Word, right: Word, kind: str, relation: str) -> tuple[Mask, Mask]:
+    """Return in which threads infinities and signs decide a relation of floats for all data, and what it is there."""
+    ids = np.broadcast_arrays(*(each.elements(values, kind, SIZE[kind])[:, 0] for each in (left, right)))
+    values.flush()
+    a, b = ids
+    level, other = (_RANK[values.marks("level", each)] for each in ids)
+    sign, against = (values.marks("sign", each) for each in ids)
+    zero, nil = (_is_zero(values, each) for each in ids)
+    order = np.sign(level - other)
+    known = (order != 0) | (level == other) & ((level != 0) | (a == b))
+    above = (sign == levels.POSITIVE) & nil & (level == 0)
+    below = (against == levels.POSITIVE) & zero & (other == 0)
+    order = np.where(above, 1, np.where(below, -1, order))
+    clear = (values.marks("cause", a) == 0) & (values.marks("cause", b) == 0)
+    if relation in ("num", "nan"):
+        return clear, np.full(clear.shape, relation == "num")
+    return (known | above | below) & clear, np.asarray(_RELATIONS[relation](order, 0))
+
+
+_RANK = np.array([0, -1, 1, 0])  # of a level in the order of numbers
+
+
+def _is_zero(values: Values, ids: Ids) -> Mask:
+    """Return which values are the number 0 for all data."""
+    constant = (values.marks("degree", ids) == 0) & (values.marks("level", ids) == levels.FINITE)
+    return np.asarray(constant & (values.residues[:, ids] == 0).all(0))
+
+
+def _compared_as_numbers(machine: Machine, left: Word, right: Word, kind: str, relation: str, plain: Word) -> Word:
+    """Return the predicate that a comparison of data is, as a condition on a difference of numbers."""
     data = decided(left) | decided(right)
     reason = np.uint32(machine.values.reason("a comparison of data decides it") << 3)
     labels = np.where(data, reason, np.uint32(0))[:, None]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels with exponentials: right ones are verified, wrong twins refuted, and a GPU computes what the claim says.
+
+The variable KERNELS names another folder of compiled kernels, as `compile.py --all FOLDER` writes it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from benchmarks.kernels.silicon import job, unpacked
+from gpu_checks import Unavailable
+from gpu_checks.compiled import check_target, run_all
+from gpu_checks.model import Unsupported
+from tests.kernels import compile as corpus
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.claims.launch import Launch
+from verify.kernel.ptx.parse import read
+
+FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
+PATHS = [path for path in sorted(FOLDER.glob("*.ptx")) if path.stem.startswith(corpus.EXPONENTIALS)]
+TOLERANCES = {"f32": 2e-3, "f16": 4e-3, "bf16": 2e-2}  # of sums of powers that are narrowed to f16
+
+
+def outcome(name: str, edit: Callable[[str], str] = str, **keys: Any) -> Outcome:
+    """What the check of a kept kernel says, its PTX edited, its claim with other keys."""
+    path = corpus.COMPILED / f"{name}.ptx"
+    text, table = edit(path.read_text()), tomllib.loads(path.with_suffix(".toml").read_text())
+    (found,) = check(text, claim_of({**table, **keys}), seed=11)
+    return found
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_right_kernel_is_verified(path: Path) -> None:
+    (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
+    assert found.status == "VERIFIED", found.findings
+    assert 0 < found.bound < 1e-12 and found.premise
+
+
+ROWS = "sum_n softmax_n(SCORE) * V[h,n,d]"
+SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ROWS.replace("SCORE", "sum_k Q[h,m,k]*K[h,n,k]"),
+        ROWS.replace("SCORE", f"where(m >= n, {SCORE}, -inf)"),
+        ROWS.replace("SCORE", f"where(m != n, {SCORE}, -inf)"),
+        f"sum_n exp2({SCORE}) * V[h,n,d] / sum_n exp2({SCORE})",
+        f"sum_n exp({SCORE}) * V[h,n,d]",
+        ROWS.replace("SCORE", "scale * sum_k K[h,m,k]*K[h,n,k]"),
+        f"sum_n where(n > 0, exp({SCORE}), 0) * V[h,n,d] / sum_n exp({SCORE})",
+    ],
+)
+def test_a_wrong_claim_is_refuted(claim: str) -> None:
+    found = outcome("attention", claim=f"O[h,m,d] = {claim.replace('SCORE', SCORE)}")
+    assert found.status == "REFUTED", found.findings
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        f"sum_n exp({SCORE}) * V[h,n,d] / sum_n exp({SCORE})",
+        f"sum_n exp2(1.4426950408889634 * ({SCORE})) * V[h,n,d] / sum_n exp({SCORE})",
+        f"sum_n exp({SCORE} + 3) * V[h,n,d] / sum_n exp(3 + {SCORE})",
+        f"(sum_n V[h,n,d] * exp({SCORE})) / exp(logsumexp_n({SCORE}))",
+    ],
+)
+def test_the_ways_to_write_a_softmax_meet(claim: str) -> None:
+    found = outcome("attention", claim=f"O[h,m,d] = {claim}")
+    assert found.status == ("UNKNOWN" if "logsumexp" in claim else "VERIFIED"), found.findings
+
+
+def replaced(old: str, new: str) -> Callable[[str], str]:
+    """Return an edit that puts one text in place of another everywhere."""
+    return lambda text: re.sub(old, new, text)
+
+
+TURNED = replaced(r"sub\.f32 (\s*)(%\w+), (%\w+), (%\w+);", r"sub.f32 \1\2, \4, \3;")
+EDITS: list[tuple[str, str, Callable[[str], str], str]] = [
+    ("the mask of the diagonal is strict", "attention_causal", replaced("setp.ge.s64", "setp.gt.s64"), ""),
+    ("the scale lacks log2(e)", "attention", replaced("0f3FB8AA3B", "0f3F800000"), ""),
+    ("ex2 gets the opposite", "softmax", TURNED, "of -inf it is inf"),
+    ("a quotient is a product", "softmax", replaced("div.full.f32", "mul.f32"), ""),
+    ("a sum is a maximum", "softmax", replaced("add.f32", "max.f32"), ""),
+]
+
+
+@pytest.mark.parametrize(("name", "edit", "but"), [row[1:] for row in EDITS], ids=[row[0] for row in EDITS])
+def test_a_wrong_twin_is_not_verified(name: str, edit: Callable[[str], str], but: str) -> None:
+    text = (corpus.COMPILED / f"{name}.ptx").read_text()
+    assert edit(text) != text
+    found = outcome(name, edit)
+    assert found.status == "REFUTED" or (but and found.status == "UNKNOWN"), found.findings
+
+
+def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Return what a kernel of the corpus computes, by numpy in f64."""
+    if name.startswith("softmax"):
+        powers = np.exp(samples["X"] - samples["X"].max(1, keepdims=True))
+        made = powers / powers.sum(1, keepdims=True)
+        return np.asarray(np.log(made) if "log" in name else made)
+    group = launch.sizes["G"]
+    key, value = (np.repeat(samples[one], group, 0) for one in "KV")
+    score = float(launch.scalars["scale"]) * np.einsum("hmk,hnk->hmn", samples["Q"], key)
+    if "causal" in name or "lse" in name:
+        score = np.where(np.tril(np.ones(score.shape[1:], bool)), score, -np.inf)
+    powers = np.exp(score)
+    if launch.target.name == "L":
+        return np.asarray(np.log2(powers.sum(2)))
+    return np.asarray(np.einsum("hmn,hnd->hmd", powers / powers.sum(2, keepdims=True), value))
+
+
+def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
+    """Return small random integers for each array."""
+    source = np.random.default_rng(seed)
+    return {one.name: source.integers(-2, 3, one.shape).astype(float) for one in launch.arrays}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_claim_on_a_sample_is_what_numpy_computes(path: Path) -> None:
+    claim = read_claim(path.with_suffix(".toml"))
+    (launch,) = claim.launches
+    samples = drawn(launch, 3)
+    (found,) = check(path.read_text(), claim, seed=7, samples=samples)
+    wanted = expected(launch, samples, path.stem)
+    assert np.allclose(found.expected[launch.target.name], wanted, 1e-6, 1e-6)
+    assert np.allclose(found.output[launch.target.name], wanted, 1e-6, 1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_gpu_computes_what_numpy_does(path: Path) -> None:
+    here, text, claim = gpu_checks.device_info(), path.read_text(), read_claim(path.with_suffix(".toml"))
+    try:
+        check_target(text, here.sm, here.gpu)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    (launch,) = claim.launches
+    samples = drawn(launch, len(path.stem))
+    (found,) = run_all([job(read(text, claim.kernel), text, launch, samples)])
+    assert not isinstance(found, Unavailable), found.reason
+    target = launch.array(launch.target.name)
+    made, wanted = unpacked(target, found[launch.arrays.index(target)]), expected(launch, samples, path.stem)
+    gap = np.abs(made - wanted) / (1 + np.abs(wanted))
+    print(f"{path.stem}: the largest difference is {gap.max():.1e}")
+    assert gap.max() < TOLERANCES[target.kind]

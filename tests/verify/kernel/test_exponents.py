@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exponentials by pairs of primes: their laws, what has none, infinities, signs, and how often a bug is missed."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tests.verify.kernel.test_signs_and_clamps import findings
+from verify.kernel.data.exponents import Pair, inverse, random_pair
+
+LOW = "mov.b32 y,0xFF800000;"  # -inf
+POWER = "ex2.approx.ftz.f32 z,x;"
+
+
+def verdict(body: str, claim: str) -> str:
+    """VERIFIED, or the severity of the first finding, which is never `precision` here."""
+    powers = "ex2.approx.ftz.f32 w2,x;"  # so that pairs are taken
+    found = findings(f".reg .pred p,q; .reg .b32 v,w2; {body} {powers}", f"C[i] = {claim}")
+    return found[0].partition(":")[0] if found else "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("body", "right", "wrong"),
+    [
+        ("add.f32 z,x,y; ex2.approx.ftz.f32 z,z;", "exp2(A[i])*exp2(B[i])", "exp2(A[i]) + exp2(B[i])"),
+        ("add.f32 z,x,0f3F800000; ex2.approx.ftz.f32 z,z;", "2*exp2(A[i])", "exp2(A[i])"),
+        ("sub.f32 z,x,y; ex2.approx.ftz.f32 z,z;", "exp2(A[i])/exp2(B[i])", "exp2(B[i])/exp2(A[i])"),
+        ("mul.f32 z,x,0f3FB8AA3B; ex2.approx.ftz.f32 z,z;", "exp(A[i])", "exp2(A[i])"),
+        (POWER + "ex2.approx.ftz.f32 z,z;", "exp2(exp2(A[i]))", "exp2(2*exp2(A[i]))"),
+        (POWER + "lg2.approx.ftz.f32 z,z;", "A[i]", "0 - A[i]"),
+        (POWER + "lg2.approx.ftz.f32 z,z; mul.f32 z,z,0f3F317218;", "log(exp2(A[i]))", "log2(exp2(A[i]))"),
+        (POWER + "ex2.approx.ftz.f32 v,y; mul.f32 z,z,v; lg2.approx.ftz.f32 z,z;", "A[i] + B[i]", "A[i] - B[i]"),
+        ("rcp.approx.ftz.f32 z,x; rcp.approx.ftz.f32 z,z;", "A[i]", "1/A[i]"),
+        ("div.full.f32 z,x,y; mul.f32 z,z,y;", "A[i]", "B[i]"),
+        ("div.full.f32 z,x,y; div.full.f32 v,y,x; add.f32 z,z,v;", "(A[i]*A[i] + B[i]*B[i])/(A[i]*B[i])", "2*A[i]"),
+        ("max.f32 v,x,y; sub.f32 w2,x,v; ex2.approx.ftz.f32 z,w2; sub.f32 w2,y,v; ex2.approx.ftz.f32 w2,w2; "
+         "add.f32 w2,z,w2; div.full.f32 z,z,w2;", "exp2(A[i])/(exp2(A[i]) + exp2(B[i]))",
+         "exp2(B[i])/(exp2(A[i]) + exp2(B[i]))"),
+    ],
+)  # fmt: skip
+def test_a_law_is_kept_and_a_wrong_twin_refuted(body: str, right: str, wrong: str) -> None:
+    assert verdict(body, right) == "VERIFIED"
+    assert verdict(body, wrong) == "value"
+
+
+@pytest.mark.parametrize(
+    ("body", "claim"),
+    [
+        ("neg.f32 z,x; lg2.approx.ftz.f32 z,z;", "log2(A[i])"),
+        ("abs.f32 z,x; lg2.approx.ftz.f32 z,z;", "log2(A[i])"),
+        ("mul.f32 z,x,x; lg2.approx.ftz.f32 z,z; mul.f32 z,z,0f3F000000;", "log2(A[i])"),
+        (POWER + "neg.f32 z,z; lg2.approx.ftz.f32 z,z;", "A[i]"),
+        ("ex2.approx.ftz.f32 z,x; ex2.approx.ftz.f32 v,y; sub.f32 z,z,v; lg2.approx.ftz.f32 z,z;",
+         "log2(exp2(B[i]) - exp2(A[i]))"),
+        ("sub.f32 v,y,y; div.full.f32 z,x,v;", "A[i]/(B[i] - B[i])"),
+        ("lg2.approx.ftz.f32 z,x; ex2.approx.ftz.f32 z,z;", "0 - A[i]"),
+        ("sub.f32 z,x,x; ex2.approx.ftz.f32 z,z; sub.f32 z,z,0f3F800000; rcp.approx.ftz.f32 z,z;",
+         "1/(A[i] - A[i])"),
+    ],
+)  # fmt: skip
+def test_what_has_no_meaning_for_all_data_is_never_verified(body: str, claim: str) -> None:
+    assert verdict(body, claim) in ("unknown", "value")
+
+
+@pytest.mark.parametrize(
+    ("body", "claim", "status"),
+    [
+        (LOW + "max.f32 z,x,y;", "A[i]", "VERIFIED"),
+        (LOW + "max.f32 z,y,x;", "2*A[i]", "value"),
+        (LOW + "min.f32 z,x,y;", "A[i]", "value"),  # it is -inf
+        (LOW + "add.f32 z,x,y; ex2.approx.ftz.f32 z,z; add.f32 z,z,x;", "A[i]", "VERIFIED"),
+        (LOW + "sub.f32 z,y,x; ex2.approx.ftz.f32 z,z; add.f32 z,z,x;", "A[i] + 1", "value"),
+        (LOW + "add.f32 z,x,y; sub.f32 z,z,y;", "A[i]", "value"),  # NaN
+        (LOW + "add.f32 z,x,y; sub.f32 z,z,y; max.f32 z,z,x;", "A[i]", "unknown"),  # not that of a NaN
+        (LOW + "add.f32 z,x,y; mul.f32 z,z,0f00000000;", "A[i]", "value"),  # NaN
+        (LOW + "mul.f32 z,y,x; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),  # of unknown sign
+        (LOW + "mul.f32 z,y,0fBF800000; ex2.approx.ftz.f32 z,z;", "0*A[i]", "unknown"),
+        (LOW + "mul.f32 z,y,0f3F000000; ex2.approx.ftz.f32 z,z;", "0*A[i]", "VERIFIED"),
+        (LOW + "ex2.approx.ftz.f32 v,x; mul.f32 z,y,v; ex2.approx.ftz.f32 z,z;", "0*A[i]", "VERIFIED"),
+        (LOW + "ex2.approx.ftz.f32 z,y; mul.f32 z,z,y;", "A[i]", "value"),  # 0 * -inf
+        (LOW + "neg.f32 y,y; ex2.approx.ftz.f32 z,y;", "A[i]", "unknown"),
+        (LOW + "setp.eq.f32 p,x,y; selp.f32 z,0f3F800000,x,p;", "A[i]", "VERIFIED"),
+        (LOW + "setp.gt.f32 p,x,y; selp.f32 z,0f3F800000,x,p;", "1", "VERIFIED"),
+        (LOW + "add.f32 z,x,y; setp.eq.f32 p,z,y; selp.f32 z,x,z,p;", "A[i]", "VERIFIED"),
+        (POWER + "setp.gt.f32 p,z,0f00000000; selp.f32 z,x,z,p;", "A[i]", "VERIFIED"),
+        (POWER + "setp.eq.f32 p,z,0f00000000; selp.f32 z,x,z,p;", "A[i]", "value"),
+        (POWER + "setp.neu.f32 p,z,z; selp.f32 z,x,z,p;", "exp2(A[i])", "VERIFIED"),
+        (LOW + "ex2.approx.ftz.f32 z,y; setp.gt.f32 p,z,0f00000000; selp.f32 z,z,x,p;", "A[i]", "VERIFIED"),
+        ("setp.eq.f32 p,x,0f00000000; selp.f32 z,y,x,p; ex2.approx.ftz.f32 v,y;", "A[i]", "unknown"),
+        (POWER + "sub.f32 z,z,y; setp.gt.f32 p,z,0f00000000; selp.f32 z,x,y,p;", "A[i]", "value"),
+        ("mul.f32 z,x,x; ex2.approx.ftz.f32 v,y; add.f32 z,z,v; setp.gt.f32 p,z,0f00000000; selp.f32 z,x,y,p;",
+         "A[i]", "unknown"),  # positive, and not seen to be
+    ],
+)  # fmt: skip
+def test_infinities_and_signs_are_those_of_ieee_754(body: str, claim: str, status: str) -> None:
+    assert verdict(body, claim) == status
+
+
+@pytest.mark.parametrize(("least", "most"), [(1 << 9, 1 << 10), (1 << 29, 1 << 30)])
+def test_a_pair_keeps_the_laws(least: int, most: int) -> None:
+    source = random.Random(3)
+    for _ in range(4):
+        pair = random_pair(source, least, most)
+        p, q = pair.prime, pair.order
+        assert p == 2 * q + 1 and least <= q < most and pow(2, q, p) == 1
+        x, y = (np.array([source.randrange(q) for _ in range(40)], np.uint64) for _ in range(2))
+        powers = [pair.power(one) for one in (x, y, (x + y) % np.uint64(q))]
+        assert [int(one) for one in powers[0]] == [pow(2, int(one), p) for one in x]
+        assert (powers[0] * powers[1] % np.uint64(p) == powers[2]).all()
+        assert (pair.logarithm(powers[0]) == x).all() and (pair.logarithm(np.uint64(p) - powers[0]) == x).all()
+        there = inverse(powers[0], np.uint64(p))
+        assert (there * powers[0] % np.uint64(p) == 1).all()
+    assert inverse(np.zeros(2, np.uint64), np.uint64(23)).tolist() == [0, 0]
+
+
+def softmax(pair: Pair, scores: np.ndarray, values: np.ndarray, terms: slice) -> np.ndarray:
+    """Row by row: the sum of exp2(score) * value over that of exp2(score), of some terms, modulo p."""
+    p = np.uint64(pair.prime)
+    powers = pair.power(scores[:, terms])
+    total = (powers * values[:, terms] % p).sum(1) % p
+    return total * inverse(powers.sum(1) % p, p) % p
+
+
+def test_a_wrong_softmax_is_missed_no_more_often_than_the_bound_says() -> None:
+    """At small primes, where misses can be counted: the last term is left out, of 16."""
+    rows, terms = 40_000, 16
+    for seed in range(3):
+        pair = random_pair(random.Random(seed), 1 << 9, 1 << 10)
+        points = np.random.default_rng(seed)
+        scores = points.integers(0, pair.order, (rows, terms), dtype=np.uint64)
+        values = points.integers(0, pair.prime, (rows, terms), dtype=np.uint64)
+        right, wrong = (softmax(pair, scores, values, slice(end)) for end in (terms, terms - 1))
+        missed = float((right == wrong).mean())
+        degree = 2 * 2 + 1  # each side is a quotient of sums of degree 2, one of them with an input
+        assert 0.3 / pair.order < missed < 2 * degree / pair.order

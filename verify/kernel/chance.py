@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chance that a wrong element goes unnoticed: how likely two values that differ have equal residues.
+
+A polynomial of degree d that is not zero modulo p vanishes at a random point with at most d / p (Schwartz and Zippel);
+and fewer than height / 30 primes above 2^30 divide a coefficient below 2^height.
+
+With exponentials a value is a polynomial of the inputs and of powers h = 2^b, of at most twice as high a degree as it
+has exponentials, if the exponents are one number times sums and differences of forms b that are jointly uniform modulo
+q. So it is in attention: given Q, the scores of a row are linear in different rows of K. `Chance.alike` says whether
+Lanecheck saw one number, and no constant added to it; that the forms are independent is an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from verify.kernel.claims.expression import Below, Element, Node, Number, Scalar, Sum
+from verify.kernel.data import levels
+from verify.kernel.data.exponents import LEAST_ORDER, PAIRS_THERE
+from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of
+from verify.kernel.data.residues import LEAST, PRIMES_THERE
+from verify.kernel.data.values import Ids, Values
+
+ASSUMED = 1e-12  # a verdict on exponentials takes another pair of primes while its chance is above
+INDEPENDENT = "the exponents of a sum are independent, as scores are that are linear in different rows of K"
+
+
+@dataclass(slots=True)
+class ClaimGrowth:
+    """The bounds of a claim's value, and the units of its exponents."""
+
+    extents: Mapping[str, int]
+    scalars: Mapping[str, Fraction]
+    units: set[float] = field(default_factory=set)
+
+    def __call__(self, node: Node) -> Growth:
+        """Return the bounds of a tree."""
+        if isinstance(node, Number | Scalar | Below | Element):
+            return self._leaf(node)
+        if isinstance(node, Sum):
+            one, count = self(node.body), self.extents.get(node.index, 1)
+            degree = one.degree * count if one.divided else one.degree
+            return replace(one, degree=degree, norm=one.norm + max(count - 1, 1).bit_length())
+        parts = [self(part) for part in node.parts]
+        if node.name in ("+", "-", "*"):
+            left, right = parts
+            return left + right if node.name == "+" else left - right if node.name == "-" else left * right
+        if node.name == "ex2":
+            self.units.add(parts[0].unit)
+        if node.name == "where":  # of masks: one of both
+            return replace(parts[2] + parts[3], unit=_one_unit(parts[2].unit, parts[3].unit))
+        return chosen_growth(node.name, parts)
+
+    def _leaf(self, node: Number | Scalar | Below | Element) -> Growth:
+        if isinstance(node, Below):
+            return Growth(level=levels.BELOW, unit=0.0)
+        if isinstance(node, Element):
+            return Growth(degree=1, unit=1.0)
+        value = node.value if isinstance(node, Number) else self.scalars.get(node.name)
+        if value is None:  # an index or a size
+            return Growth(norm=32)
+        norm = max(abs(value.numerator).bit_length() - value.denominator.bit_length() + 1, 0)
+        denominator, number = value.denominator.bit_length() - 1, float(value)
+        return Growth(0, norm, denominator, number, number, sign=sign_of(value), unit=abs(number))
+
+
+def _one_unit(left: float, right: float) -> float:
+    return left if right in (0.0, left) else right if not left else MIXED
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """A bound on the chance that a wrong element went unnoticed."""
+
+    bound: float
+    alike: bool = True  # whether the exponents are one number times integer combinations, which the bound needs
+
+
+def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> Chance:
+    """Return a bound on the chance that any of these values differs from the claim's, unnoticed."""
+    values.flush()
+    if not ids.size:
+        return Chance(0.0)
+    there = values.histories.among(values.history[ids])
+    degree = max(one.degree for one in there)
+    height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
+    applied, count = values.choices.applied, len(values.primes)
+    if not values.pairs:
+        one = (degree + 1) / LEAST + height / 30 / PRIMES_THERE
+        return Chance(float((ids.size + applied) * one**count))
+    other = growth(claim)
+    height += other.norm + other.denominator
+    row = 2 * (degree + other.degree + 1) / LEAST_ORDER + height / 29 / PAIRS_THERE
+    units = (values.units | growth.units) - {0.0}
+    agree = 2 * ids.size * row ** len(values.pairs)  # all p or all q
+    return Chance(float(min(agree + applied * row**count, 1.0)), len(units) <= 1 and MIXED not in units)

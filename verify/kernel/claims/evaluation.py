@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The value of a claim's tree at the points of a run.
+
+`Evaluation` computes by plain arithmetic modulo each prime, with no code of the interpreter: two computations that
+share no step are compared. A tensor also has the elements that are -inf, and what is known of its signs.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.core.errors import SpecError
+from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, whole
+from verify.kernel.data import levels
+from verify.kernel.data.histories import sign_of
+
+Residues: TypeAlias = NDArray[np.uint64]
+Samples: TypeAlias = NDArray[np.float64]
+Chooser: TypeAlias = Callable[[str, Sequence[Residues], Sequence[Samples]], tuple[Residues, Samples]]
+_EXACT = 2.0**53  # whole numbers below it are exact in a double
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """Numbers with a name for each axis after the first, which has the primes; or samples without that axis."""
+
+    dims: tuple[str, ...]  # the names of its axes
+    residues: Residues  # (primes, ...)
+    sample: Samples  # without the axis of primes
+    below: NDArray[np.bool_] | None = None  # where it is -inf; None for nowhere
+    sign: NDArray[np.int8] | None = None  # what is known of the signs; None for nothing
+    fixed: bool = False  # whether it is made of numbers and indices alone
+
+    def aligned(self, dims: Sequence[str]) -> tuple[Residues, Samples, NDArray[np.bool_] | None]:
+        """Return its numbers with an axis for each of `dims`, of extent 1 where it does not depend on one."""
+        below = None if self.below is None else self.spread(self.below, dims)
+        return self.spread(self.residues, dims, first=1), self.spread(self.sample, dims), below
+
+    def spread(self, table: NDArray[Any], dims: Sequence[str], first: int = 0) -> NDArray[Any]:
+        """Return a table of its elements, `first` axes before them, with an axis for each of `dims`."""
+        order = sorted(range(len(self.dims)), key=lambda axis: dims.index(self.dims[axis]))
+        table = table.transpose(*range(first), *(axis + first for axis in order))
+        absent = [place + first for place, name in enumerate(dims) if name not in self.dims]
+        return np.expand_dims(table, absent) if absent else table
+
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """What is known of the signs, for each element."""
+        return np.full(self.sample.shape, levels.ANY, np.int8) if self.sign is None else self.sign
+
+    @property
+    def where_below(self) -> NDArray[np.bool_]:
+        """Where it is -inf, for each element."""
+        return np.zeros(self.sample.shape, bool) if self.below is None else self.below
+
+
+class Evaluation:
+    """The value of a claim's tree at the points of a run."""
+
+    def __init__(
+        self, primes: Sequence[Any], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Chooser,
+        extents: Mapping[str, int], sizes: Mapping[str, int],
+    ) -> None:  # fmt: skip
+        self.primes = np.array(primes, np.uint64)
+        self.arrays, self.scalars, self.choose = arrays, scalars, choose
+        self.extents, self.sizes = extents, sizes
+        self.made: dict[Node, Tensor] = {}  # softmax_n(x) has exp(x) twice
+
+    def __call__(self, node: Node) -> Tensor:
+        """The tensor of a tree, over its free indices."""
+        if node not in self.made:
+            self.made[node] = self._compute(node)
+        return self.made[node]
+
+    def _compute(self, node: Node) -> Tensor:
+        if isinstance(node, Number | Below | Scalar | Element):
+            return self._leaf(node)
+        if isinstance(node, Sum):
+            return self._sum(node)
+        parts = [self(part) for part in node.parts]
+        if node.name in "+-*":
+            return self._arithmetic(node.name, *parts)
+        return self._apply(node.name, parts)
+
+    # ---- leaves
+
+    def _leaf(self, node: Number | Below | Scalar | Element) -> Tensor:
+        if isinstance(node, Number):
+            return self._number(node.value)
+        if isinstance(node, Below):
+            zero = self._number(Fraction(0))
+            return replace(zero, sample=np.array(-np.inf), below=np.array(True), sign=None)
+        return self._named(node.name) if isinstance(node, Scalar) else self._element(node)
+
+    def _number(self, value: Fraction) -> Tensor:
+        residues = [value.numerator * pow(value.denominator, -1, int(p)) % int(p) for p in self.primes]
+        sign = np.array(sign_of(value), np.int8)
+        return Tensor((), np.array(residues, np.uint64), np.array(float(value)), None, sign, fixed=True)
+
+    def _named(self, name: str) -> Tensor:
+        """Return a scalar, a size, or the numbers of an index."""
+        if name in self.scalars:
+            return replace(self._number(self.scalars[name]), fixed=False)
+        if name in self.extents:
+            numbers = np.arange(self.extents[name], dtype=np.uint64)
+            sign = np.where(numbers > 0, levels.POSITIVE, levels.NONNEGATIVE).astype(np.int8)
+            residues = np.broadcast_to(numbers, (len(self.primes), len(numbers)))
+            return Tensor((name,), residues, numbers.astype(np.float64), None, sign, fixed=True)
+        return self._number(Fraction(self.sizes[name]))
+
+    def _element(self, node: Element) -> Tensor:
+        """Return an element of an array: along an axis with an expression for an index, at what that is."""
+        found = self.arrays[node.name]
+        residues, sample, dims = found.residues, found.sample, []
+        for axis, text in enumerate(node.indices):
+            name, places = index_places(text, self.extents, self.sizes)
+            dims.append(name)
+            if places is not None:
+                residues, sample = residues.take(places, axis + 1), sample.take(places, axis)
+        if len(set(dims)) < len(dims):
+            raise SpecError("claim", f"{node.name} has one index twice")
+        return Tensor(tuple(dims), residues, sample)
+
+    # ---- operations
+
+    @staticmethod
+    def _dims(parts: Sequence[Tensor]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in parts for name in part.dims))
+
+    def _arithmetic(self, sign: str, left: Tensor, right: Tensor) -> Tensor:
+        dims = self._dims((left, right))
+        (x, a, _), (y, b, _) = left.aligned(dims), right.aligned(dims)
+        top = self.primes.reshape(-1, *[1] * len(dims))
+        apply = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign]
+        y = top - y if sign == "-" else y
+        residues = (x * y if sign == "*" else x + y) % top
+        signs = self._sign(sign, left, right, dims)
+        below = None
+        if left.below is not None or right.below is not None:
+            below = self._below(sign, left, right, dims)
+            residues = np.where(below, np.uint64(0), residues)
+        return Tensor(dims, residues, apply(a, b), below, signs, left.fixed and right.fixed)
+
+    @staticmethod
+    def _sign(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
+        if left.sign is None or right.sign is None or sign == "-":
+            return None
+        a, b = left.spread(left.sign, dims), right.spread(right.sign, dims)
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        return np.asarray(low if sign == "*" else np.where(low == levels.ANY, low, high))
+
+    @staticmethod
+    def _below(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Return where a result is -inf; SpecError where it is no number or +inf."""
+        a, b = left.spread(left.where_below, dims), right.spread(right.where_below, dims)
+        if sign == "-" and b.any():
+            raise SpecError("claim", "-inf is subtracted")
+        if sign == "*":
+            good = (left.spread(left.signs, dims) == levels.POSITIVE) & b & ~a
+            good = good | (right.spread(right.signs, dims) == levels.POSITIVE) & a & ~b
+            if ((a | b) & ~good).any():
+                raise SpecError("claim", "-inf is multiplied by what is not known to be positive")
+        return np.asarray(a | b)
+
+    def _apply(self, name: str, parts: Sequence[Tensor]) -> Tensor:
+        dims = self._dims(parts)
+        if name == "where" and all(_is_whole(part) for part in parts[:2]):
+            return self._select(parts, dims)
+        if name == "abs" and _is_whole(parts[0]):
+            return self._absolute(parts[0])
+        residues, samples, below = zip(*(part.aligned(dims) for part in parts), strict=True)
+        if name != "ex2" and any(each is not None for each in below):
+            raise SpecError("claim", f"{name} of -inf")
+        shape = np.broadcast_shapes(*(one.shape for one in samples))
+        flat = [np.broadcast_to(one, (len(self.primes), *shape)).reshape(len(self.primes), -1) for one in residues]
+        given = [np.broadcast_to(one, shape).ravel() for one in samples]
+        sign = self._find_sign(name, parts[0])
+        if name == "lg2" and (parts[0].signs == levels.POSITIVE).all():
+            name = "log2"
+        made, sample = self.choose(name, flat, given)
+        made, sample = made.reshape(-1, *shape), sample.reshape(shape)
+        if below[0] is not None:  # exp2(-inf) is 0
+            made = np.where(below[0], np.uint64(0), made)
+        return Tensor(dims, made, sample, None, sign)
+
+    @staticmethod
+    def _find_sign(name: str, part: Tensor) -> NDArray[np.int8] | None:
+        if name == "ex2":
+            return np.where(part.where_below, levels.NONNEGATIVE, levels.POSITIVE).astype(np.int8)
+        if name in ("rcp", "sqrt", "rsqrt"):
+            return np.where(part.signs == levels.POSITIVE, part.signs, levels.ANY).astype(np.int8)
+        return None
+
+    def _absolute(self, part: Tensor) -> Tensor:
+        """Return the size of a number that indices decide."""
+        top = self.primes.reshape(-1, *[1] * len(part.dims))
+        residues = np.where(part.sample < 0, (top - part.residues) % top, part.residues)
+        return replace(part, residues=residues, sample=np.abs(part.sample), sign=None)
+
+    def _select(self, parts: Sequence[Tensor], dims: tuple[str, ...]) -> Tensor:
+        """Return a choice that indices decide."""
+        left, right, chosen, other = parts
+        taken = left.spread(left.sample, dims) > right.spread(right.sample, dims)
+        (x, a, _), (y, b, _) = chosen.aligned(dims), other.aligned(dims)
+        below = None
+        if chosen.below is not None or other.below is not None:
+            ends = (each.spread(each.where_below, dims) for each in (chosen, other))
+            below = np.where(taken, *ends)
+        sign = np.where(taken, *(each.spread(each.signs, dims) for each in (chosen, other)))
+        fixed = chosen.fixed and other.fixed
+        return Tensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
+
+    # ---- sums
+
+    def _sum(self, node: Sum) -> Tensor:
+        """The sum of products of factors, one index at a time: a tensor of all products would be large."""
+        factors, rest = [], [node.body]
+        while rest:
+            inner = rest.pop()
+            if isinstance(inner, Apply) and inner.name == "*":
+                rest += inner.parts
+            else:
+                factors.append(self(inner))
+        inside = [part for part in factors if node.index in part.dims]
+        if not inside:
+            raise SpecError("claim", f"no array under sum_{node.index} has the index {node.index}")
+        if any(part.below is not None for part in factors):
+            raise SpecError("claim", f"sum_{node.index} of -inf")
+        product = len(inside) == 2 and set(inside[0].dims) != set(inside[1].dims)
+        total = self._matrix_product(node.index, *inside) if product else self._add_up(node.index, inside)
+        for part in factors:
+            if node.index not in part.dims:
+                total = self._arithmetic("*", total, part)
+        return total
+
+    def _add_up(self, index: str, factors: Sequence[Tensor]) -> Tensor:
+        dims = tuple(name for name in self._dims(factors) if name != index)
+        aligned = [part.aligned((index, *dims))[:2] for part in factors]
+        shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
+        residues, total = np.zeros((len(self.primes), *shape), np.uint64), np.zeros(shape)
+        room, count = np.empty(shape, np.uint64), aligned[0][1].shape[0]
+        for number in range(count):
+            total += reduce(operator.mul, (sample[number] for _, sample in aligned))
+            for row, prime in enumerate(self.primes):
+                *rest, last = (found[row, number] for found, _ in aligned)
+                product = reduce(lambda x, y, prime=prime: x * y % prime, rest, np.uint64(1))  # type: ignore[misc]
+                residues[row] += np.multiply(product, last, out=room)
+                if number % 3 == 2:  # four numbers below 2^62 are below 2^64
+                    np.floor_divide(residues[row], prime, out=room)
+                    room *= prime
+                    residues[row] -= room
+        sign = None
+        if all(part.sign is not None for part in factors):
+            each = reduce(np.minimum, (part.spread(part.signs, (index, *dims)) for part in factors))
+            sign = np.where((each == levels.ANY).any(0), levels.ANY, each.max(0)).astype(np.int8)
+        return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
+
+    def _matrix_product(self, index: str, left: Tensor, right: Tensor) -> Tensor:
+        """The sum of products over an index that two tensors share, for each value of the others that they share.
+
+        Residues are cut into halves of 16 bits: a double holds a sum of 64 products of a half and a residue exactly.
+        """
+        common = tuple(name for name in left.dims if name in right.dims and name != index)
+        parts = []
+        for part in (left, right):
+            rest = tuple(name for name in part.dims if name != index and name not in common)
+            residues, sample, _ = part.aligned((*common, index, *rest))
+            batch, count = sample.shape[: len(common)], sample.shape[len(common)]
+            size = int(np.prod(batch, dtype=int))
+            residues = residues.reshape(len(residues), size, count, -1)
+            parts.append((rest, residues, sample.reshape(size, count, -1), sample.shape[len(common) + 1 :]))
+        (first, x, a, rows), (second, y, b, columns) = parts
+        residues = np.zeros((len(self.primes), x.shape[1], x.shape[3], y.shape[3]), np.uint64)
+        for number, prime in enumerate(self.primes):
+            for start in range(0, x.shape[2], 64):
+                some = slice(start, start + 64)
+                halves, other = x[number, :, some].transpose(0, 2, 1), y[number, :, some].astype(np.float64)
+                upper = ((halves >> np.uint64(16)).astype(np.float64) @ other).astype(np.uint64) % prime
+                lower = ((halves & np.uint64(65535)).astype(np.float64) @ other).astype(np.uint64)
+                residues[number] += (upper << np.uint64(16)) + lower
+            residues[number] %= prime
+        shape = (*batch, *rows, *columns)
+        total = (a.transpose(0, 2, 1) @ b).reshape(shape)
+        return Tensor((*common, *first, *second), residues.reshape(-1, *shape), total)
+
+
+def _is_whole(part: Tensor) -> bool:
+    """Return whether a tensor is made of indices and whole numbers alone, so that a double has it exactly."""
+    sizes = np.abs(part.sample)
+    return part.fixed and bool((part.sample == np.rint(part.sample)).all() and (sizes < _EXACT).all())
+
+
+def index_places(
+    text: str, extents: Mapping[str, int], sizes: Mapping[str, int]
+) -> tuple[str, NDArray[np.int64] | None]:
+    """Return the name in an index, and for an expression the place along the axis by its values; None for a name.
+
+    >>> name, places = index_places("h//G", {"h": 4}, {"G": 2})
+    >>> name, places.tolist()
+    ('h', [0, 0, 1, 1])
+    """
+    if text in extents or text.isidentifier():
+        return text, None
+    names = {name for name in re.findall(r"[A-Za-z_]\w*", text) if name in extents}
+    if len(names) != 1:
+        raise SpecError("claim", f"the index {text} has {len(names)} names of indices, and needs one")
+    name = names.pop()
+    places = [whole("claim", text, {**sizes, name: number}) for number in range(extents[name])]
+    return name, np.array(places, np.int64)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of values in a run with pairs of primes: by their laws where they have some, of infinities by IEEE 754."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.data import levels
+from verify.kernel.data.choices import POWERS
+from verify.kernel.data.floats import INFINITE, unpack
+from verify.kernel.data.histories import NO_NUMBER
+
+Ids = NDArray[np.uint32]
+
+
+class ValueTable(Protocol):
+    """What `Values` has for the application of functions."""
+
+    infinite: bool
+
+    def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
+        """Return one of the marks of each value."""
+
+    def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:
+        """Return the ids of a function of numbers."""
+
+    def constant(self, bits: int, kind: str) -> int:
+        """Return the id of a constant."""
+
+
+def apply_with_laws(values: ValueTable, name: str, flat: Sequence[Ids], kind: str, marks: tuple[int, int]) -> Ids:
+    """Return the ids of a function's results; `marks` are what it leaves with laws and without."""
+    if name == "lg2":
+        return _apply_logarithm(values, flat[0], kind, marks)
+    found = values.choose(name, flat, kind, marks[0] if name in POWERS else marks[1])
+    if values.infinite and any(values.marks("level", each).any() for each in flat):
+        return _settle_infinities(values, name, flat, found, kind)
+    return found
+
+
+def level_of(bits: int, kind: str) -> int:
+    """Return which infinity the bits of a type are; `levels.FINITE` if they are none."""
+    found = unpack(bits, "f32" if kind == "tf32" else kind)
+    return (levels.BELOW if found.negative else levels.ABOVE) if found.kind == INFINITE else levels.FINITE
+
+
+def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, int]) -> Ids:
+    """Return the ids of logarithms: of what is known to be positive by their laws, else of an unknown function."""
+    level = values.marks("level", ids)
+    lawful = (values.marks("sign", ids) == levels.POSITIVE) & (level == levels.FINITE)
+    found = np.full(ids.shape, NO_NUMBER, np.uint32)
+    for name, where, mark in (("log2", lawful, marks[0]), ("lg2", ~lawful & (level == levels.FINITE), marks[1])):
+        if where.any():
+            found[where] = values.choose(name, [ids[where]], kind, mark)
+    return found
+
+
+def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found: Ids, kind: str) -> Ids:
+    """Return the ids of a function's results, those of infinities by what IEEE 754 says of them."""
+    own = [values.marks("level", each) for each in flat]
+    some = np.logical_or.reduce([each > 0 for each in own])
+    made = np.where(some, np.uint32(NO_NUMBER), found)
+    first = own[0]
+    if name in ("max", "min"):
+        least, most = (levels.BELOW, levels.ABOVE) if name == "max" else (levels.ABOVE, levels.BELOW)
+        for here, there in ((0, 1), (1, 0)):
+            clear = values.marks("cause", flat[here]) == 0
+            taken = (own[here] == least) | (own[there] == most) & clear
+            made = np.where(taken, flat[there], made)
+    elif name == "relu":
+        zero = np.uint32(values.constant(0, kind))
+        made = np.where(first == levels.BELOW, zero, np.where(first == levels.ABOVE, flat[0], made))
+    elif name == "ex2":
+        made = np.where(first == levels.BELOW, np.uint32(values.constant(0, kind)), made)
+    return made.astype(np.uint32)
