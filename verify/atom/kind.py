@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from layouts.atoms import registry
 from verify.atom.selection import chosen, table_of
 from verify.core.registry import Signs
 from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Reported, Resources
@@ -16,8 +17,7 @@ from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, R
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from layouts.atoms.tables import Found
-    from verify.binding.atom import BoundAtom
-    from verify.pictures.picture import Panel, Picture, Window
+    from verify.pictures.picture import Picture, Window
     from verify.report import Case
 
 NAME = re.compile(r"[\w:*?<>,\[\] .-]+")
@@ -37,8 +37,6 @@ def read_atoms(path: Path) -> Found[AnyAtom]:
 
 def shipped_atoms() -> Mapping[str, AnyAtom]:
     """Return the registry."""
-    from layouts.atoms import registry
-
     return registry()
 
 
@@ -79,28 +77,13 @@ def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
 def draw_table(atom: AnyAtom, resources: Resources, _: Any, __: Window) -> Case:
     """Return the case of an atom whose picture has the elements of each (thread, value) of each operand."""
     from verify.atom.checker import prepared
+    from verify.pictures.atoms import list_tables
 
     case = verifier(resources)(atom)
     drawn = case.picture
     if drawn is None:
         return case
-    return replace(case, picture=lambda part: replace(drawn(part), panels=tuple(_tables(prepared(atom), part))))
-
-
-def _tables(subject: BoundAtom, window: Window) -> Iterator[Panel]:
-    from verify.maps.fragment_map import Axis
-    from verify.maps.of_layout import of_layout
-    from verify.pictures import maps
-    from verify.pictures.picture import shown
-
-    for number, one in enumerate(one for one in subject.parts if one.well_formed):
-        if one.layout is None:
-            found = one.points
-        else:
-            tile, points = tuple(map(Axis, one.axes, one.extent)), shown(one.domain, window)
-            found = of_layout(one.layout, tile, ("thread", "value"), part=points)
-        heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
-        yield maps.table(one.name, found, heading, window=window, place=(number, 0))
+    return replace(case, picture=lambda part: replace(drawn(part), panels=tuple(list_tables(prepared(atom), part))))
 
 
 def redraw(reported: Reported, resources: Resources, window: Window) -> Picture | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
@@ -17,10 +17,7 @@ from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
 from verify.core.registry import signs
-
-if TYPE_CHECKING:
-    from verify.core.specs import Key
-
+from verify.core.specs import Key, keys
 
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 RECORDED = b'{"'  # the first bytes of a file of recordings
@@ -49,8 +46,6 @@ def as_keys(entry: Entry) -> Iterator[None]:
 
 def values(entry: Entry, spec: type) -> dict[str, Any]:
     """The values of a spec's fields that a table gives; raises AtomFileError with all its errors."""
-    from verify.core.specs import keys
-
     found: dict[str, Any] = {}
 
     def read(name: str, key: Key) -> None:

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Verdict
+from verify.maps.fragment_map import Axis
+from verify.maps.of_layout import of_layout
+from verify.pictures import maps
 from verify.pictures.operands import Drawn, grain, panel
-from verify.pictures.picture import WHOLE, Picture, Window
+from verify.pictures.picture import WHOLE, Panel, Picture, Window, shown
 
 PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
@@ -47,3 +50,15 @@ def of_atom(
     others = [v for v in found if v.claim.part not in {part.name for part in subject.parts}]
     notes += [f"{v.status}: {v.counterexample.statement}" for v in others if v.counterexample is not None]
     return Picture(subject.name, tuple(panels), status, tuple(notes), "thread")
+
+
+def list_tables(subject: BoundAtom, window: Window = WHOLE) -> Iterator[Panel]:
+    """Yield for each operand the elements of each (thread, value)."""
+    for number, one in enumerate(one for one in subject.parts if one.well_formed):
+        if one.layout is None:
+            found = one.points
+        else:
+            tile, points = tuple(map(Axis, one.axes, one.extent)), shown(one.domain, window)
+            found = of_layout(one.layout, tile, ("thread", "value"), part=points)
+        heading = f"{one.name} (thread, value) -> ({', '.join(one.axes)})"
+        yield maps.table(one.name, found, heading, window=window, place=(number, 0))

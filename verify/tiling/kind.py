@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from layouts.atoms import registry
 from verify.core.errors import SpecError, UsageError
 from verify.core.registry import Signs
 from verify.core.verdict import Check
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 def atoms_of(resources: Resources) -> Mapping[str, AnyAtom]:
     """Return the atoms that a tiling may name."""
-    from layouts.atoms import registry
-
     return registry() if resources.atoms is None else resources.atoms
 
 
