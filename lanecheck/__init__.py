@@ -2,8 +2,10 @@
 """Lanecheck for Python: decide whether every element is in the right lane.
 
 >>> import lanecheck
->>> lanecheck.verify_atom("SM80_16x8x16_F32F16F16F32_TN").check()
+>>> lanecheck.check("SM80_16x8x16_F32F16F16F32_TN").check()
 <Report OK: 1 VERIFIED>
+>>> lanecheck.check("((4,8),8):((32,1),8)", onto=(8, 32)).exit().name
+'REFUTED'
 
 Each name is loaded when it is asked for: `import lanecheck` loads no other module, since pytest imports the plugin,
 `lanecheck.pytest_plugin`, in every repository of an environment. `lanecheck.console` holds what every command needs.
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
         verify_movement,
         verify_tiling,
     )
+    from verify.api import check, show
 
 __all__ = [
     "Layout",
     "Report",
+    "check",
+    "show",
     "verify_atom",
     "verify_identify",
     "verify_index",
@@ -43,12 +48,15 @@ __all__ = [
 ]
 
 
+_HOMES = {"Layout": "layouts", "check": "verify.api", "show": "verify.api"}  # `verify` has commands of these names
+
+
 def __getattr__(name: str) -> object:
     """Load a name from the package that has it; AttributeError if this one offers no such name."""
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module("layouts" if name == "Layout" else "verify"), name)
+        return getattr(import_module(_HOMES.get(name, "verify")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

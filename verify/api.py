@@ -9,19 +9,24 @@ its text, and `report.exit()` is the exit code of the command.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from layouts import ComposedLayout, Layout
 from layouts.atoms import AtomFileError
 from verify import kinds
 from verify.core.errors import UsageError
 from verify.core.files import opened
 from verify.core.names import select
 from verify.core.verdict import Check
+from verify.core.wording import in_words
 from verify.gate import Entry, Suite
+from verify.kind import Kind
 from verify.report import Report
+from verify.show.function import Drawn, Format, draw
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
     from verify.tiling.spec import TilingSpec
 
 __all__ = [
+    "check",
+    "show",
     "verify_atom",
     "verify_identify",
     "verify_index",
@@ -39,6 +46,87 @@ __all__ = [
     "verify_movement",
     "verify_tiling",
 ]
+
+
+def check(
+    *what: object,
+    kind: str = "",
+    require: Sequence[str] = (),
+    allow_exec: bool = False,
+    allow_unchecked: bool = False,
+    **options: Any,
+) -> Report:
+    """Return the verdicts on whatever the arguments name, as `lanecheck check` does.
+
+    What is given may be a path or its text: a TOML file of any kind, a PTX file with its claim, a header or a folder;
+    a text: a layout, an atom's name, prefix or glob, an instruction, a law, a project; or a layout as a value. Its kind
+    is recognized, or said by `kind`, as any other value needs. `options` are those of that kind, such as `onto` of a
+    layout and `claim` of a kernel; `require` names checks that must have been made.
+
+    >>> check("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).check()
+    <Report OK: 1 a bijection onto 16x8; not compared with an instruction: add --ptx … --operand C>
+    >>> check("examples/movement.toml", "SM80_16x8x8_F32F16F16F32_TN").exit().name
+    'OK'
+    >>> bool(check("examples/kernel/fragment.ptx", claim="examples/kernel/fragment.toml"))
+    False
+
+    Raises UsageError for what no kind recognizes, and for an option that its kind doesn't read.
+    """
+    if not what:
+        raise UsageError("check what? Give a file, a folder, a layout, or a name")
+    named: dict[Kind[Any], list[str]] = {}
+    found: list[Report] = []
+    for one in what:
+        if isinstance(one, str | Path | Layout | ComposedLayout):
+            row = kinds.of(kind) if kind else kinds.recognize(str(one))
+            named.setdefault(row, []).append(str(one))
+        elif not kind:
+            raise UsageError(f"{one!r:.100} is neither a path nor a text: say its kind=")
+        else:
+            found.append(verify_kind(kind, one, allow_exec=allow_exec))
+    found += [_of_kind(row, texts, allow_exec, options) for row, texts in named.items()]
+    return Report(
+        tuple(case for report in found for case in report.cases),
+        _required(require),
+        missing=sum(report.missing for report in found),
+        failures=tuple(failure for report in found for failure in report.failures),
+        allow_unchecked=allow_unchecked,
+    )
+
+
+def _of_kind(row: Kind[Any], texts: Sequence[str], allow_exec: bool, options: Mapping[str, Any]) -> Report:
+    """Return the report on what some texts name of one kind."""
+    if row.report is not None:
+        known = signature(row.report).parameters.keys() - {"what", "allow_exec"}
+        if unknown := options.keys() - known:
+            read = f"it reads {in_words(sorted(known))}" if known else "it reads no option"
+            raise UsageError(f"{min(unknown)}= is not read for {row.one}: {read}")
+        return row.report(texts, allow_exec=allow_exec, **options)
+    if options:
+        raise UsageError(f"{min(options)}= is not read for {row.plural}")
+    if row.read is None or row.verifier is None:
+        raise UsageError(f"{texts[0]:.100}: {row.plural} have no verdicts; `lanecheck check` runs them")
+    suite, entries = _suite(allow_exec), []
+    for text in texts:
+        is_file = row.shipped is None or Path(text).is_file() or text.endswith(".toml")
+        entries += _readable(suite.read(Path(text)) if is_file else suite.select([text], None, row.name))
+    return _report(entries, (), False)
+
+
+def show(what: str | Path | Layout | ComposedLayout, /, *, format: Format = "text", **options: Any) -> Drawn:
+    """Return the picture of what an argument names, as `lanecheck show` draws it: text, SVG, HTML or LaTeX.
+
+    `options` are those of the command, such as `onto` of a layout, `operand`, and `rows`, a pair (first, last + 1).
+    What it returns is a text that a notebook draws if it is SVG or HTML.
+
+    >>> show("(2,2):(1,2)", onto=(2, 2)).splitlines()[0]
+    '(2,2):(1,2): a bijection onto 2x2; not compared with an instruction: add --ptx … --operand C'
+    >>> show("SM80_16x8x8_F32F16F16F32_TN", format="svg")[:4]
+    '<svg'
+
+    Raises UsageError for what has no picture, and for an option that isn't read.
+    """
+    return draw(str(what), format, options)
 
 
 def verify_atom(
@@ -222,7 +310,12 @@ def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
 
 
 def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
+    required = _required(require)
+    return Report(tuple(entry.case() for entry in entries), required, allow_unchecked=allow_unchecked)
+
+
+def _required(require: Sequence[str]) -> frozenset[Check]:
+    """Return the checks of these names. Raises UsageError."""
     if unknown := {*require} - {*Check}:
         raise UsageError(f"require: {sorted(unknown)[0]!r} is no check: {', '.join(Check)}")
-    cases = tuple(entry.case() for entry in entries)
-    return Report(cases, frozenset(map(Check, require)), allow_unchecked=allow_unchecked)
+    return frozenset(map(Check, require))

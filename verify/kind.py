@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from verify.core.registry import Signs
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
-    from verify.report import Case
+    from verify.report import Case, Report
 
 SURE, LIKELY, POSSIBLE = 3, 2, 1
 """How strongly a kind recognizes an argument: by the content of a file, by its spelling, or as a name."""
@@ -104,6 +104,7 @@ class Kind(Generic[S]):
     )
     from_keys: Callable[[Mapping[str, Any]], S] | None = None  # the subject of keys, as a table or options have them
     runs_code: Callable[[S], bool] | None = None  # whether it calls a user's function, which CI must allow
+    report: Callable[..., Report] | None = None  # on what arguments name, with options as keywords; else by `verifier`
     verifier: Callable[[Resources], Callable[[S], Case]] | None = None  # one run: evidence on one serves the next
     names_atoms: bool = False  # whether its subjects name atoms, which a user's files may have
     functions: Callable[[S, Resources], Functions] | None = None  # what `lock` keeps

@@ -23,10 +23,11 @@ from verify.core.files import meant_for
 from verify.foreign.kind import FOREIGN
 from verify.index.kind import INDEX
 from verify.kernel.kind import KERNEL
-from verify.kind import LIKELY, SURE, Drawing, Kind, Recognition
+from verify.kind import LIKELY, SURE, Drawing, Kind, Recognition, Resources
 from verify.laws.kind import LAW
 from verify.layout.kind import LAYOUT
 from verify.movement.kind import MOVEMENT
+from verify.report import Report
 from verify.scan.kind import HEADER
 from verify.tiling.kind import TILING
 
@@ -66,6 +67,14 @@ def _atoms_of(what: Sequence[str]) -> Sequence[str]:
     return list(every)
 
 
+def _report_atoms(what: Sequence[str], *, allow_exec: bool = False) -> Report:
+    """Return the verdicts on the shipped atoms that issue some instructions."""
+    if ATOM.verifier is None:
+        raise TypeError("atoms are not verified")
+    atoms, verify = with_shipped({}), ATOM.verifier(Resources())
+    return Report(tuple(verify(atoms[name]) for name in _atoms_of(what)))
+
+
 def _spell_as_tables(mnemonic: str, known: Collection[str]) -> str:
     """Return a mnemonic with its words in the order of the ISA tables; one that the ISA lacks as it is."""
     with suppress(isa_tables.IsaError):
@@ -82,6 +91,7 @@ INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compare
     command=ATOM.command,
     arguments=_atoms_of,
     spelled=_recognize_mnemonic,
+    report=_report_atoms,
     drawing=Drawing(_draw_instruction),
 )
 KINDS: tuple[Kind[Any], ...] = (

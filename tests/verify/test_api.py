@@ -8,13 +8,18 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import lanecheck
 import verify
 from layouts import Layout
 from layouts.atoms import AtomFileError, registry
+from tests.cases import each
+from verify import kinds
 from verify.core.errors import Exit, SpecError, UsageError
+from verify.kind import Kind
 from verify.movement import bind as movement
 from verify.tiling import spec as tiling
 
@@ -103,10 +108,10 @@ def test_what_is_wrong_is_raised_as_the_command_prints_it(tmp_path: Path) -> Non
         verify.verify_atom(broken)
 
 
-def test_importing_the_package_loads_none_of_it() -> None:
+def test_importing_the_package_loads_none_of_it_but_where_the_kinds_are_listed() -> None:
     program = "import sys, verify; print(*sorted(name for name in sys.modules if name.startswith('verify.')))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    assert done.stdout.split() == ["verify.core", "verify.core.registry"]
     assert "verify_atom" in dir(verify) or verify.verify_atom is not None
     with pytest.raises(AttributeError, match="no attribute 'verify_nothing'"):
         verify.verify_nothing  # noqa: B018
@@ -121,3 +126,47 @@ def test_a_tile_of_which_no_owners_can_be_counted_is_a_usage_error() -> None:
 def test_a_tile_that_is_none_is_a_spec_error(onto):
     with pytest.raises(SpecError, match="expected a tile such as"):
         verify.verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=onto)
+
+
+@each("kind", [kind for kind in kinds.KINDS if kind.name not in ("campaign", "foreign")], ids=lambda kind: kind.name)
+def test_check_verifies_the_example_of_every_kind(kind: Kind[Any]) -> None:
+    options = {"onto": (16, 8)} if kind.name == "layout" else {}
+    what = [one for one in kind.example if one not in ("--onto", "16x8")]
+    found = lanecheck.check(*what, **options)
+    assert found.check() and lanecheck.check(*what, kind=kind.name, **options).exit() is Exit.OK
+    assert lanecheck.check(*what, require=["gpu"], **options).exit() in (Exit.OK, Exit.UNDECIDED)
+
+
+def test_check_takes_paths_values_and_several_kinds() -> None:
+    found = lanecheck.check(EXAMPLES / "movement.toml", NAME)
+    assert found.check() and found.cases[-1].name == NAME
+    assert lanecheck.check(registry()[NAME], kind="atom").check()
+    assert lanecheck.check(Layout.parse("(4,8):(8,1)"), equals="(4,8):(8,1)").check()
+    wrong = lanecheck.check("((4,8),8):((32,1),8)", onto=(8, 32))
+    assert wrong.exit() is Exit.REFUTED and "both hold" in wrong.text()
+
+
+@each(
+    ("what", "options", "problem"),
+    [
+        ((), {}, "check what?"),
+        ((3,), {}, "3 is neither a path nor a text: say its kind="),
+        ((NAME,), {"onto": (4, 4)}, "onto= is not read for atoms"),
+        (("8:1",), {"claim": "x.toml"}, "claim= is not read for a layout: it reads equals, onto, operand and ptx"),
+        (("DM",), {"require": ["isaa"]}, "require: 'isaa' is no check"),
+        (("examples/campaign.toml",), {}, "campaigns have no verdicts"),
+        (("examples/kernel/fragment.ptx",), {}, "give one kernel and its claim"),
+        (("examples/kernel/fragment.toml",), {}, "says what a kernel computes: give the kernel too"),
+        (("missing.ptx",), {"claim": "examples/kernel/fragment.toml"}, "cannot read missing.ptx"),
+    ],
+    ids=str,
+)
+def test_check_says_what_it_does_not_read(what: tuple[object, ...], options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        lanecheck.check(*what, **options)
+
+
+def test_code_of_others_runs_in_ci_only_if_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(UsageError, match="allow_exec=True"):
+        lanecheck.check("tinygrad")

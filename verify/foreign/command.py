@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from lanecheck.console.command import RUNS_CODE, add_execution
 from lanecheck.console.outputs import written
@@ -49,10 +50,8 @@ def _main(argv: Sequence[str] | None) -> int:
     if not options.projects:
         raise UsageError(f"which project? One of {', '.join(shipped())}, or the path of an adapter")
     arguments.check_execution(options.allow_exec)
-    if (python := shutil.which(options.python)) is None:
-        raise UsageError(f"--python: {options.python} is no program that can be run")
-    adapters = [_adapter(name) for name in options.projects]
-    found = _verified(adapters, os.path.abspath(python), options)  # absolute: the child has a folder of its own
+    limits = Limits(options.seconds, options.start)
+    found = verify_projects(options.projects, options.python, options.only, limits, options.quiet)
     if options.agreement:
         output.write(page(found), options.agreement)
     cases = tuple(case for _, _, case in found)
@@ -91,22 +90,41 @@ def _adapter(name: str) -> Path:
     return ADAPTERS / f"{found}.py"
 
 
-def _verified(
-    adapters: Sequence[Path], python: str, options: argparse.Namespace
+class Limits(NamedTuple):
+    """How many seconds a project has."""
+
+    map: float = 20.0  # for one map
+    start: float = 120.0  # to be imported
+
+
+LIMITS = Limits()
+
+
+def verify_projects(
+    projects: Sequence[str],
+    python: str = sys.executable,
+    only: Sequence[str] = (),
+    limits: Limits = LIMITS,
+    quiet: bool = True,
 ) -> list[tuple[str, ForeignMap | MissingMap, Case]]:
-    """(project and version, map, its verdicts) for every map of the adapters."""
+    """Return (project and version, map, its verdicts) for every map of some projects, which `python` imports."""
+    if (path := shutil.which(python)) is None:
+        raise UsageError(f"--python: {python} is no program that can be run")
+    path = os.path.abspath(path)  # the child has a folder of its own
     every = []
-    for adapter in adapters:
-        for project, found in maps_of(adapter, python, options):
-            named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
-            words = ["lanecheck", "foreign", named, "--python", python, "--only", found.name]
+    for adapter in map(_adapter, projects):
+        named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
+        for project, found in maps_of(adapter, path, only, limits, quiet):
+            words = ["lanecheck", "foreign", named, "--python", path, "--only", found.name]
             every.append((project, found, case(project, found, shlex.join(words))))
     return every
 
 
-def maps_of(adapter: Path, python: str, options: argparse.Namespace) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
-    """(project and version, map) for every map of an adapter; what does not come is missing, with the reason."""
-    found = isolation.answers(adapter, python, options.seconds, options.start, options.only)
+def maps_of(
+    adapter: Path, python: str, only: Sequence[str], limits: Limits, quiet: bool
+) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
+    """Yield (project and version, map) for every map of an adapter; what doesn't come is missing, with the reason."""
+    found = isolation.answers(adapter, python, limits.map, limits.start, only)
     try:
         head = next(found, {"missing": "its process answered nothing"})
     except isolation.NoAnswer as missing:
@@ -117,7 +135,7 @@ def maps_of(adapter: Path, python: str, options: argparse.Namespace) -> Iterator
         return
     project, names = f"{head['project']} {head['version']}", head["maps"]
     why = "its process ended before it answered"
-    with Progress(len(names), "maps", options.quiet) as shown:
+    with Progress(len(names), "maps", quiet) as shown:
         for name in names:
             try:
                 answer = next(found, {"name": name, "missing": why})

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from verify.cli.arguments import check_execution
 from verify.kind import SURE, Kind, PropertyTable, Recognition
+from verify.report import Report
 
 ADAPTERS = Path(__file__).with_name("adapters")
 
@@ -17,6 +20,22 @@ def recognize_project(text: str) -> Recognition | None:
     if text.isidentifier() and (ADAPTERS / f"{text}.py").is_file():
         return Recognition(SURE, "a project's name")
     return None
+
+
+def report_projects(
+    what: Sequence[str],
+    *,
+    python: str = sys.executable,
+    only: Sequence[str] = (),
+    seconds: float = 20.0,
+    allow_exec: bool = False,
+) -> Report:
+    """Return the verdicts on the maps of projects, which `python` imports in a child process."""
+    from verify.foreign import command
+
+    check_execution(allow_exec, "allow_exec=True")
+    found = command.verify_projects(what, python, only, command.Limits(seconds))
+    return Report(tuple(case for _, _, case in found))
 
 
 def tables() -> Sequence[PropertyTable]:
@@ -34,5 +53,6 @@ FOREIGN: Kind[Any] = Kind(
     example=("tinygrad",),
     command="verify.foreign.command",
     spelled=recognize_project,
+    report=report_projects,
     tables=tables,
 )

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from verify.cli.arguments import check_execution
 from verify.core.errors import UsageError
 from verify.kind import SURE, Kind, PropertyTable, Recognition
+from verify.report import Report
 
 FUNCTION = re.compile(r".+\.py::\w+")
 OF_CLAIMS = frozenset({"claim", "arrays", "params", "grid", "block"})  # keys at the top of a claim's file
@@ -24,13 +28,42 @@ def is_claim(tables: Mapping[str, object]) -> bool:
     return len(OF_CLAIMS & tables.keys()) > 1
 
 
-def arguments(what: Sequence[str]) -> Sequence[str]:
-    """Return the arguments of the command: a claim is an option of it. Raises UsageError for a claim alone."""
+def split(what: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the kernels and the claims among some arguments. Raises UsageError for a claim alone."""
     kernels = [one for one in what if not one.endswith(".toml")]
     claims = [one for one in what if one not in kernels]
     if not kernels:
         raise UsageError(f"{claims[0]} says what a kernel computes: give the kernel too, FILE.ptx or FILE.py::function")
+    return kernels, claims
+
+
+def arguments(what: Sequence[str]) -> Sequence[str]:
+    """Return the arguments of the command: a claim is an option of it. Raises UsageError for a claim alone."""
+    kernels, claims = split(what)
     return [*kernels, *(word for claim in claims for word in ("--claim", claim))]
+
+
+def report_kernel(
+    what: Sequence[str],
+    *,
+    claim: str | Path | Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    budget: int | None = None,
+    strict: bool = False,
+    python: str = sys.executable,
+    allow_exec: bool = False,
+) -> Report:
+    """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does."""
+    from verify.kernel.check import BUDGET
+    from verify.kernel.report import verify_kernel
+
+    kernels, claims = split(what)
+    if len(kernels) > 1 or len(claims) + (claim is not None) != 1:
+        raise UsageError(f"{', '.join(what)}: give one kernel and its claim, as FILE.toml or claim=")
+    if "::" in kernels[0]:
+        check_execution(allow_exec, "allow_exec=True")
+    asked = claims[0] if claim is None else claim
+    return verify_kernel(kernels[0], asked, seed=seed, budget=budget or BUDGET, strict=strict, python=python)
 
 
 def tables() -> Sequence[PropertyTable]:
@@ -51,5 +84,6 @@ KERNEL: Kind[Any] = Kind(
     spelled=recognize_function,
     suffixes=(".ptx",),
     document=is_claim,
+    report=report_kernel,
     tables=tables,
 )

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from verify.core.names import select
 from verify.kind import SURE, Kind, PropertyTable, Recognition
+from verify.report import Report
 
 
 def tables() -> Sequence[PropertyTable]:
@@ -23,6 +25,14 @@ def recognize_name(text: str) -> Recognition | None:
     return Recognition(SURE, "a law's name") if text in names(True) else None
 
 
+def report_laws(what: Sequence[str], *, seeds: int = 1, jobs: int | None = None, allow_exec: bool = False) -> Report:
+    """Return the verdicts on laws and on those that their proofs use, by every solver that is installed."""
+    from verify.laws import report
+
+    chosen = select(what, report.names(True), "law")
+    return report.verify_laws(chosen, ("z3", "cvc5"), seeds, jobs, quiet=True)
+
+
 LAW: Kind[Any] = Kind(
     name="law",
     one="a law",
@@ -31,5 +41,6 @@ LAW: Kind[Any] = Kind(
     example=("DM",),
     command="verify.laws.command",
     spelled=recognize_name,
+    report=report_laws,
     tables=tables,
 )

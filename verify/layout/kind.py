@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
 from verify.kind import LIKELY, Drawing, Kind, PropertyTable, Recognition, Reported, Resources
+from verify.report import Report
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
@@ -88,6 +89,21 @@ def verifier(resources: Resources) -> Callable[[LayoutQuestion], Case]:
     return answer
 
 
+def report_layouts(
+    what: Sequence[str],
+    *,
+    onto: tuple[int, int] | int | None = None,
+    equals: object | None = None,
+    ptx: str | None = None,
+    operand: str | None = None,
+    allow_exec: bool = False,
+) -> Report:
+    """Return the verdicts on layouts, each compared as the options say. Raises SpecError if they say nothing."""
+    keys = {"onto": onto, "equals": equals, "ptx": ptx, "operand": operand}
+    answer = verifier(Resources())
+    return Report(tuple(answer(bind_keys({"layout": text, **keys})) for text in what))
+
+
 def draw(text: str, options: Namespace) -> Picture | Case:
     """Draw a layout as the options of `show` say."""
     from verify.layout.drawing import of_options
@@ -118,6 +134,7 @@ LAYOUT: Kind[LayoutQuestion] = Kind(
     command="verify.layout.command",
     spelled=recognize_spelling,
     from_keys=bind_keys,
+    report=report_layouts,
     verifier=verifier,
     tables=tables,
     redraw=redraw,

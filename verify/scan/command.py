@@ -63,11 +63,17 @@ def _main(argv: Sequence[str] | None) -> int:
         return _changes(options)
     if not options.paths:
         raise UsageError("which headers? Give the PATH of a checkout, a folder or a header")
+    from verify.atom.selection import checks
     from verify.scan.checkout import checkout
 
     with ending.uncollected():
         read = checkout(options.paths, options.max_files)
-        found = output.allowing(_report(read, options), options)
+        made = verify_headers(
+            read, options.paths, only=options.only, checks=checks(options.checks, options.require),
+            budget=inputs.budget(options), quiet=options.quiet,
+        )  # fmt: skip
+        require = frozenset(map(Check, options.require))
+        found = output.allowing(replace(made, require=require, expect_known=options.expect_known), options)
     if options.compiler and (code := _compared(read, options.compiler)):
         return code
     if options.format != "text":
@@ -120,36 +126,40 @@ def _changes(options: argparse.Namespace) -> int:
     return found.code
 
 
-def _report(read: Checkout, options: argparse.Namespace) -> Report:
-    """Return the verdicts on the definitions that the options select."""
+def verify_headers(
+    read: Checkout,
+    paths: Sequence[str],
+    *,
+    only: Sequence[str] = (),
+    checks: frozenset[Check] = frozenset({Check.ISA}),
+    budget: int | None = None,
+    quiet: bool = True,
+) -> Report:
+    """Return the verdicts on the definitions that were read of some paths, or on those that are named."""
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import PROPERTIES
-    from verify.atom.selection import checks
     from verify.cli.batch import check_each
     from verify.report import Failure, Report
     from verify.scan.checker import Scanner, unread
     from verify.scan.entry import Operations
 
-    command = f"lanecheck scan {shlex.join(options.paths)}"
     table = tuple(row for row in PROPERTIES if row.key != "product")  # equal maps have equal products
-    checker = AtomChecker(checks(options.checks, options.require), inputs.budget(options), table=table)
-    scanner = Scanner(Operations(read.reader.evaluator), checker, command)
+    checker = AtomChecker(checks, table=table) if budget is None else AtomChecker(checks, budget, table=table)
+    scanner = Scanner(Operations(read.reader.evaluator), checker, f"lanecheck scan {shlex.join(paths)}")
 
     def cases(definition: Definition) -> tuple[Case, ...]:
         return tuple(scanner.cases(definition))
 
-    chosen = [part for one in read.definitions for part in _chosen(one, options.only)]
-    results, missing = check_each(chosen, cases, "definitions", options.quiet)
-    found = [unread(place.file, place, problem) for place, problem in read.problems if not options.only]
+    chosen = [part for one in read.definitions for part in _chosen(one, only)]
+    results, missing = check_each(chosen, cases, "definitions", quiet)
+    found = [unread(place.file, place, problem) for place, problem in read.problems if not only]
     found += [unread(place.file, place, why) for place, why in read.stopped]
     found += [case for one in results if not isinstance(one, Failure) for case in one]
-    found += [case for item in read.operations if not options.only for case in scanner.alone(item)]
+    found += [case for item in read.operations if not only for case in scanner.alone(item)]
     failures = tuple(one for one in results if isinstance(one, Failure))
-    if options.only and not found:
-        raise UsageError(f"no operation is named {', '.join(options.only)}")
-    return Report(
-        tuple(found), frozenset(map(Check, options.require)), options.expect_known, missing, failures=failures
-    )
+    if only and not found:
+        raise UsageError(f"no operation is named {', '.join(only)}")
+    return Report(tuple(found), missing=missing, failures=failures)
 
 
 def _chosen(definition: Definition, only: Sequence[str]) -> Iterator[Definition]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from layouts.atoms.tables import Found
-from verify.core.verdict import Place
+from verify.core.verdict import Check, Place
 from verify.kind import Functions, Kind, PropertyTable, Resources
+from verify.report import Report
 
 SUFFIXES = (".hpp", ".h", ".cuh", ".hxx")
 
@@ -65,6 +66,22 @@ def functions_of(entry: HeaderEntry, resources: Resources) -> Functions:
     return Functions(says, maps, entry.place)
 
 
+def report_headers(
+    what: Sequence[str],
+    *,
+    only: Sequence[str] = (),
+    checks: Sequence[str] = ("isa",),
+    max_files: int = 1024,
+    allow_exec: bool = False,
+) -> Report:
+    """Return the verdicts on the definitions of headers, folders and checkouts."""
+    from verify.scan import command
+    from verify.scan.checkout import checkout
+
+    read = checkout(list(what), max_files)
+    return command.verify_headers(read, what, only=only, checks=frozenset(map(Check, checks)))
+
+
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of an operation; its layouts have those of an atom."""
     from verify.scan import properties
@@ -82,6 +99,7 @@ HEADER: Kind[HeaderEntry] = Kind(
     suffixes=SUFFIXES,
     folders=True,
     read=read_header,
+    report=report_headers,
     functions=functions_of,
     tables=tables,
 )

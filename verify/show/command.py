@@ -40,7 +40,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.show import subjects
 
     shown = subjects.shown(options)
-    output.write(_written(shown, options), options.output)
+    output.write(written(shown, options), options.output)
     return shown.code
 
 
@@ -90,7 +90,7 @@ def _range(text: str) -> range:
     return chosen
 
 
-def _written(shown: Shown, options: argparse.Namespace) -> str:
+def written(shown: Shown, options: argparse.Namespace) -> str:
     """The pictures in the format of the options."""
     pictures: Sequence[Picture] = shown.pictures
     if options.format == "svg":

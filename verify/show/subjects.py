@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from layouts.atoms import AtomFileError
-from layouts.atoms.document import read
 from verify import kinds
 from verify.cli import arguments, inputs
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
-from verify.core.files import meant_for
 from verify.core.names import S
 from verify.core.verdict import Check
 from verify.kind import Kind, Resources
@@ -102,12 +100,11 @@ def _begins(path: Path, first: bytes) -> bool:
 def _kind_of_file(path: Path) -> Kind[Any]:
     """Return the kind of a file's subjects. Raises UsageError for one of which there are no pictures."""
     try:
-        tables = read(path).tables
+        kind = kinds.of_file(path)
     except AtomFileError as error:
         raise MalformedError(error.errors) from error
-    kind = kinds.of_tables(tables)
     if kind.read is None or kind.verifier is None:
-        raise UsageError(f"{path}: there are no pictures of a file for verify.{meant_for(tables)}")
+        raise UsageError(f"{path}: there are no pictures of {kind.plural}")
     return kind
 
 
