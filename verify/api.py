@@ -26,7 +26,7 @@ from verify.core.wording import in_words
 from verify.gate import Entry, Suite
 from verify.kind import Kind
 from verify.report import Report
-from verify.show.function import Drawn, Format, draw
+from verify.show.function import Format, PictureText, draw
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -113,7 +113,7 @@ def _of_kind(row: Kind[Any], texts: Sequence[str], allow_exec: bool, options: Ma
     return _report(entries, (), False)
 
 
-def show(what: str | Path | Layout | ComposedLayout, /, *, format: Format = "text", **options: Any) -> Drawn:
+def show(what: str | Path | Layout | ComposedLayout, /, *, format: Format = "text", **options: Any) -> PictureText:
     """Return the picture of what an argument names, as `lanecheck show` draws it: text, SVG, HTML or LaTeX.
 
     `options` are those of the command, such as `onto` of a layout, `operand`, and `rows`, a pair (first, last + 1).

@@ -15,7 +15,7 @@ Format: TypeAlias = Literal["text", "svg", "html", "latex"]
 OF_COMMAND = ("what", "format", "output", "quiet", "version")  # that aren't options of the function
 
 
-class Drawn(str):
+class PictureText(str):
     """A picture as a text; a notebook draws it if it is SVG or HTML."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class Drawn(str):
         return str(self) if self.startswith("<!") else None
 
 
-def draw(what: str, form: str, options: Mapping[str, Any]) -> Drawn:
+def draw(what: str, form: str, options: Mapping[str, Any]) -> PictureText:
     """Return the pictures of an argument in a format. Raises UsageError for an option that there isn't."""
     if form not in command.FORMATS:
         raise UsageError(f"format={form!r}: expected {in_words(command.FORMATS, 'or')}")
@@ -37,7 +37,7 @@ def draw(what: str, form: str, options: Mapping[str, Any]) -> Drawn:
         raise UsageError(f"show: {min(unknown)}= is not an option: expected {listed}")
     given = {name: as_option(name, value) for name, value in options.items()}
     asked = Namespace(**{**known, **given, "output": "the caller"})
-    return Drawn(command.written(subjects.shown(asked), asked))
+    return PictureText(command.written(subjects.shown(asked), asked))
 
 
 def as_option(name: str, value: Any) -> Any:

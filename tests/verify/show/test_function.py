@@ -9,7 +9,7 @@ import lanecheck
 from tests.cases import each
 from verify.core.errors import UsageError
 from verify.show import command
-from verify.show.function import Drawn
+from verify.show.function import PictureText
 
 LAYOUT = "((4,8),(2,2)):((32,1),(16,8))"
 
@@ -24,7 +24,7 @@ def test_a_notebook_draws_svg_and_html_alone() -> None:
     drawn = {form: lanecheck.show(LAYOUT, format=form, onto="16x8") for form in command.FORMATS}
     assert {form for form, one in drawn.items() if one._repr_svg_()} == {"svg"}
     assert {form for form, one in drawn.items() if one._repr_html_()} == {"html"}
-    assert all(isinstance(one, Drawn) for one in drawn.values())
+    assert all(isinstance(one, PictureText) for one in drawn.values())
 
 
 @each(
