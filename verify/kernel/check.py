@@ -129,7 +129,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         elif comparison.wrong.any():
             why, cause = explained(run, comparison, seed, budget)
             extra = why + extra
-    found = tuple(_located(one, run.kernel) for one in (*run.findings.found.values(), *extra))
+    found = tuple(locate_finding(one, run.kernel) for one in (*run.findings.found.values(), *extra))
     lines = [one.line for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
     name = comparison.name if comparison else ""
     return Outcome(
@@ -172,8 +172,8 @@ def _wrong_again(run: Interpretation, found: Comparison, seed: int, budget: int)
     return bool(Comparison(again).wrong.any())
 
 
-def _located(found: Finding, kernel: Kernel) -> Finding:
-    """A finding with the line of the source file that its instruction comes from, if the PTX has it."""
+def locate_finding(found: Finding, kernel: Kernel) -> Finding:
+    """Return a finding with the line of the source file that its instruction comes from, if the PTX has it."""
     source = next((one.source for one in kernel.instructions if one.line == found.line), None) if found.line else None
     if source is None or source[0] not in kernel.files:
         return found

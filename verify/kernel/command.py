@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
+from verify.core.errors import UsageError
 from verify.core.verdict import Check
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument(
         "kernel", metavar="KERNEL", help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton"
     )
-    parser.add_argument("--claim", metavar="FILE", required=True, help="what it computes, on which arrays: a TOML file")
+    parser.add_argument("--claim", metavar="FILE", help="what it computes, on which arrays: a TOML file")
+    _add_safety(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
     parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
     python = "the interpreter that has Triton (this one)"
@@ -46,17 +48,47 @@ def _main(argv: Sequence[str] | None) -> int:
     return output.report(replace(_report(options), require=frozenset(map(Check, options.require))), options)
 
 
+def _add_safety(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a run without a claim."""
+    safety = "no claim: is it safe to run, whatever it computes? The launch is that of --claim, or these options say it"
+    parser.add_argument("--safety", action="store_true", help=safety)
+    parser.add_argument("--grid", metavar="X[,Y[,Z]]", help="with --safety, the CTAs of the launch")
+    parser.add_argument("--block", metavar="X[,Y[,Z]]", help="with --safety, the threads of a CTA")
+    parser.add_argument("--smem", type=int, metavar="BYTES", help="with --safety, the dynamic shared memory of a CTA")
+    param = "with --safety, the next parameter: NAME=TYPE[ELEMENTS], a pointer (const if read alone), or NAME=NUMBER"
+    parser.add_argument("--param", action="append", metavar="NAME=…", help=param)
+
+
+def _launch(options: argparse.Namespace) -> Any:
+    """Return the claim's file, or the table of a launch that options give. Raises UsageError if neither is there."""
+    from verify.kernel.claims.launch_options import launch_table
+
+    own = {name: getattr(options, name) for name in ("grid", "block", "smem", "param")}
+    given = [f"--{name}" for name, value in own.items() if value is not None]
+    if given and (options.claim or not options.safety):
+        raise UsageError(f"{', '.join(given)}: these say the launch of --safety without --claim")
+    if options.claim:
+        return options.claim
+    if not options.safety:
+        raise UsageError("what does the kernel compute? Give --claim FILE, or --safety if only safety is asked for")
+    if options.grid is None or options.block is None:
+        raise UsageError("--safety needs the launch: --claim FILE, or --grid, --block and a --param for each parameter")
+    return launch_table(options.grid, options.block, options.smem or 0, options.param or ())
+
+
 def _report(options: argparse.Namespace) -> Report:
     from lanecheck.console.progress import Progress
-    from verify.kernel.report import verify_kernel
+    from verify.kernel.report import verify_kernel, verify_safety
 
+    launch = _launch(options)
     if "::" in options.kernel:
         arguments.check_execution(options.allow_exec)
     with Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
-        return verify_kernel(
-            options.kernel, options.claim,
+        verify = verify_safety if options.safety else verify_kernel
+        return verify(
+            options.kernel, launch,
             seed=options.seed, budget=options.budget, strict=options.strict, python=options.python,
             ticked=lambda steps: shown.begin(f"{name}, {steps} instructions executed"),
         )  # fmt: skip

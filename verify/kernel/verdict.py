@@ -93,7 +93,7 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
     }
     # the first cause first
     verdicts.sort(key=lambda one: first.get(one.claim.prop.key, len(outcome.findings)))
-    notes = ((f"compiled {compiled}",) if compiled else ()) + _notes(outcome, strict)
+    notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     wrong = outcome.cause and outcome.cause._replace(
         text=next(said(one) for one in outcome.findings if one.kind == CAUSE)
     )
@@ -216,7 +216,7 @@ def _observed(one: Finding) -> str:
     return f"; {_observations()[probe]}" if probe is not None and probe in _observations() else ""
 
 
-def _notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
+def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
     """What a verdict speaks of, and what it does not."""
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
     if outcome.compared:

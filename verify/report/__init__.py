@@ -37,8 +37,9 @@ class Alone(NamedTuple):
     """What the verdicts on a subject say if they are confirmed but no instruction was compared."""
 
     says: str  # what it is: a bijection onto 16x8
-    against: str  # with what it was compared: its tile, another layout
+    against: str  # with what it was compared: its tile, another layout; empty if with nothing
     hint: str = ""  # how to compare it with an instruction, or why that can't be done
+    missing: str = "not compared with an instruction"  # what was not done; empty if its headline needs no such words
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,14 +160,14 @@ class Case(Judgement):
         """
         if self.alone is not None and self.status == "VERIFIED":
             hint = f": {self.alone.hint}" if self.alone.hint else ""
-            return f"{self.alone.says}; not compared with an instruction{hint}"
+            return "; ".join(filter(None, (self.alone.says, self.alone.missing))) + hint
         return f"{self.status} (observed)" if self.observed else self.status
 
     @property
     def counted(self) -> str:
         """Return the words under which a summary counts it: its status, or what it was compared with."""
         if self.alone is not None and self.status == "VERIFIED":
-            return f"compared with {self.alone.against} alone"
+            return f"compared with {self.alone.against} alone" if self.alone.against else self.alone.says.lower()
         return self.status.lower()
 
     @property

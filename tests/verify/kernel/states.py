@@ -57,14 +57,14 @@ class Refused(Exception):
 
 
 @cache
-def _launch() -> Launch:
+def launch() -> Launch:
     return claim_of(CLAIM).launches[0]
 
 
 def bound(text: str) -> tuple[Machine, Interpretation]:
     """Return a machine with an instruction as its first; Refused if it has no meaning."""
     kernel = read(TEXT.replace("INSTRUCTION", text))
-    run = Interpretation(kernel, _launch(), Values(1, capacity=1 << 15), 1000, {})
+    run = Interpretation(kernel, launch(), Values(1, capacity=1 << 15), 1000, {})
     run.machine.start([(0, 0, 0)], 0)
     missing = handlers.bound(run.machine)
     if missing:
@@ -144,7 +144,7 @@ def _labels(machine: Machine, labels: Any, top: int) -> bytes:
 
 
 @cache
-def _picks() -> np.ndarray:
+def picks() -> np.ndarray:
     """The bits that registers hold: three in four at the edges of the types."""
     source = random.Random(5)
     found = [source.choice((source.getrandbits(64), *[source.choice(EDGES)] * 3)) for _ in range(4096)]
@@ -153,9 +153,9 @@ def _picks() -> np.ndarray:
 
 def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None:
     """Put something into every register; addresses into those that a form has as addresses."""
-    picks, lane = _picks(), np.arange(LANES)
+    drawn, lane = picks(), np.arange(LANES)
     for number, kind in enumerate(machine.kernel.registers):
-        mixed = picks[(lane * 31 + number * 97) % len(picks)]
+        mixed = drawn[(lane * 31 + number * 97) % len(drawn)]
         width = WIDTHS[kind]
         if kind == "pred":  # none of a warp, all of another, some of two
             mixed = np.where(lane // 32 == 1, 0, np.where(lane // 32 == 2, 1, mixed & np.uint64(1))).astype(np.uint64)

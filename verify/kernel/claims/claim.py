@@ -32,6 +32,7 @@ KEYS = (
 )
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
 WORDS = ("u8", "u16", "u32")  # types of metadata
+NOTHING = expression.Element("", ()), expression.Number(Fraction(0))  # target and value of a launch without a claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
-    target, value = expression.read(table["claim"])
+    target, value = expression.read(table["claim"]) if "claim" in table else NOTHING
     double = any(one.name == target.name and one.kind in ("f64", *LIMITS) for one in arrays)  # integers are exact
-    if double:
+    if double and "claim" in table:
         target, value = expression.read(table["claim"], double)
     launch = Launch(
         sizes=sizes,
@@ -67,27 +68,31 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         filled=(*(() if "sizes" in table else ("sizes",)), *filled),
         smem_align=_alignment(table["smem_align"]) if "smem_align" in table else 0,
     )
-    return replace(launch, extents=_check(launch, table["claim"]))
+    extents = _check(launch, table["claim"]) if "claim" in table else {}
+    _check_threads(launch)
+    return replace(launch, extents=extents)
 
 
-def claim_of(table: Mapping[str, Any], file: str = "") -> Claim:
-    """The claim of a table."""
+def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) -> Claim:
+    """Return the claim of a table; without `claimed` it may leave the key `claim` out, and says how to launch."""
     known(table, KEYS, "")
-    for key in ("grid", "block", "claim", "arrays"):
+    for key in ("grid", "block", *(("claim",) if claimed else ()), "arrays"):
         if key not in table:
             raise SpecError(key, "this key is missing")
-    if not isinstance(table["claim"], str):
+    if not isinstance(table.get("claim", ""), str):
         raise SpecError("claim", "expected a text, as C[m,n] = sum_k A[m,k]*B[k,n]")
-    if not isinstance(table["arrays"], dict) or not table["arrays"]:
+    if not isinstance(table["arrays"], dict) or (claimed and not table["arrays"]):
         raise SpecError("arrays", "expected a table with a table for each array")
     for key, kind in (("params", list), ("scalars", dict), ("narrow", list), ("accumulate", str), ("kernel", str)):
         if key in table and not isinstance(table[key], kind):
             raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
+    if not {"claim", "sizes"} & table.keys():
+        table = {**table, "sizes": {}}
     sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
     if sizes == []:
         raise SpecError("sizes", "an empty list: nothing would be checked; give a table, or leave the key out")
     launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
-    return Claim(table.get("kernel", ""), table["claim"], launches, file)
+    return Claim(table.get("kernel", ""), table.get("claim", ""), launches, file)
 
 
 def _fraction(key: str, value: Any, double: bool) -> Fraction:
@@ -266,11 +271,13 @@ def _check(launch: Launch, text: str) -> dict[str, int]:
     indices = {index for one in (launch.target, *expression.elements(launch.value)) for index in one.indices}
     for name in expression.scalars(launch.value) - launch.scalars.keys() - indices - launch.sizes.keys():
         raise _in_text(text, name, f"no scalar is named {name!r}: scalars = {{ {name} = … }}")
-    extents = _extents(launch, names, text)
+    return _extents(launch, names, text)
+
+
+def _check_threads(launch: Launch) -> None:
     threads = int(np.prod(launch.grid, dtype=object) * np.prod(launch.block, dtype=object))
     if threads > MAX_THREADS or np.prod(launch.block, dtype=object) > 1024:
         raise SpecError("grid", f"{threads} threads; at most {MAX_THREADS}, and 1024 of a CTA")
-    return extents
 
 
 def _extents(launch: Launch, arrays: Mapping[str, Array], text: str) -> dict[str, int]:

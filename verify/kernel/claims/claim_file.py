@@ -16,10 +16,13 @@ from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.expression import ClaimTextError
 
 
-def read_claim(path: Path | str) -> Claim:
-    """The claim of a file; raises UsageError, with line and column, where it cannot be read or a key is wrong."""
+def read_claim(path: Path | str, *, claimed: bool = True) -> Claim:
+    """Return the claim of a file; raises UsageError, with line and column, where it cannot be read or a key is wrong.
+
+    Without `claimed` it may leave the key `claim` out, and says how to launch.
+    """
     with located(path) as table:
-        return claim_of(table, str(path))
+        return claim_of(table, str(path), claimed=claimed)
 
 
 @contextmanager

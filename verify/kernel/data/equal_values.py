@@ -14,6 +14,8 @@ def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
 
     Those have one type and a meaning, and went through no narrower format but as the last step of both.
     """
+    if values.opaque:  # one id is not one value
+        return np.asarray((old | new) == 0)
     found: Mask = np.asarray(old == new)
     one, other = old >> np.uint32(3), new >> np.uint32(3)
     apart = ~found & (one >= FIRST) & (other >= FIRST) & ((old ^ new) & np.uint32(7) == 0)

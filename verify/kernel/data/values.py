@@ -70,6 +70,8 @@ _QUEUED = 1 << 17  # elements of a batch
 class Values:
     """All values of a run."""
 
+    opaque = False  # whether nothing but bounds is known of data: `data.opaque`
+
     def __init__(  # room is taken where it is used
         self, seed: int, primes: int = 3, capacity: int = 1 << 20, exponents: bool = False
     ) -> None:
@@ -161,6 +163,10 @@ class Values:
         self.history[place] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
         self.inputs = self.top
         return first
+
+    def join_bytes(self, labels: Ids, size: int) -> Ids:
+        """Return the ids of values of so many bytes, if these are read without their types."""
+        raise TypeError("these values are read by their types")
 
     def reason(self, text: str, line: int | None = None) -> int:
         """The reserved id of values that have no meaning, by its reason."""

@@ -27,6 +27,7 @@ from verify.kernel.instructions import (
     fields,
     integers,
     matrices,
+    opaque,
     sparse,
     tcgen05,
     tensor_maps,
@@ -81,6 +82,7 @@ _LOST = (
 # classes that write registers alone
 _COMPUTES = (integers, bit_operations, fields, conversions, carries, comparisons)
 PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
+ON_DATA = frozenset({*(name for each in (*_COMPUTES, dot) for name in each.BINDS), "vote", "reduce", "match"})
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",
@@ -172,6 +174,8 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
         run = BINDS[found.row.meaning](machine, one, Meaning(found.row, words, types))
     finally:
         one.operands, one.words = operands, opcode
+    if machine.values.opaque and found.row.meaning in ON_DATA:
+        run = opaque.guard_data(machine, one, found, run)
     missing = unread(found, words, types)
     if missing and (missing := [word for word in missing if word not in spelled.seen]):
         raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")

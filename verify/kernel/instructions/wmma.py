@@ -81,6 +81,8 @@ def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -
 
 def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
     """The same values as new ones of a type, at these places of a fragment, counted from 1; 0 is at none."""
+    if values.opaque:
+        return ids
     values.flush()
     flat, first = ids.ravel(), values.new(ids.size, CODE[kind])
     here = slice(first, values.top)

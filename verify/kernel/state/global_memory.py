@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data.equal_values import find_equal, join_labels
-from verify.kernel.data.values import OUTSIDE, Bits, Ids, Mask, Values
+from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
 from verify.kernel.state.order import Ints, Order
@@ -274,6 +274,8 @@ class Global:
             stored, who, place = region.stored, who[inside], place[inside]
             mine = np.broadcast_to((who + self.base)[:, None], place.shape)
             label, octet = labels[here][inside], plain[here][inside]
+            if self.values.opaque:
+                self.check_known(region, place, who, label)
             self.check_overwritten(region, stored, place, who)
             other = self._others(stored, place, who)
             stored.writer[place], stored.atomic[place] = mine, ENGINE if flying else PLAIN
@@ -291,6 +293,17 @@ class Global:
             stored.flying[place] = self.findings.line if flying else 0
             done.append((stored, place))
         return done
+
+    def check_known(self, region: Region, place: Ints, threads: Ints, labels: Ids) -> None:
+        """Report what is written and comes from memory that nobody wrote, in a run that compares no output."""
+        lost = (labels > 0) & (labels < FIRST << 3)
+        if lost.any():
+            row, column = (int(one[0]) for one in np.nonzero(lost))
+            line, text = self.values.causes[int(labels[row, column]) >> 3]
+            source = f"line {line}: " if line and line != self.findings.line else ""
+            where = region.where(int(place[row, column]))
+            text = f"{self.who(int(threads[row]))} writes {where} with what comes from a value that {source}{text}"
+            self.findings.add("value from nowhere", Severity.MEMORY, text)
 
     def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the bytes that hold equal values already, or the same bits."""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Safety without a claim: right kernels are SAFE, and each has wrong twins that are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kernels import compile as corpus
+from verify.kernel.check import Outcome
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.command import main
+from verify.kernel.safety import check_safety
+from verify.kernel.state.findings import Severity
+
+HEAD = """.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 pa, .param .u64 pc)
+{
+.reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .b64 %d<20>;
+.shared .align 16 .b8 s[1024];
+ld.param.u64 %d1, [pa];
+ld.param.u64 %d2, [pc];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %d3, %r1, 4;
+add.s64 %d4, %d1, %d3;
+add.s64 %d5, %d2, %d3;
+"""
+LAUNCH = {
+    "grid": 1, "block": 64, "params": ["A", "C"],
+    "arrays": {"A": {"dims": ["64"], "type": "u32"}, "C": {"dims": ["64"], "type": "u32", "out": True}},
+}  # fmt: skip
+DOUBLE = "ld.global.f32 %f1, [%d4]; add.f32 %f2, %f1, %f1; st.global.f32 [%d5], %f2;"
+REVERSE = """ld.global.u32 %r2, [%d4]; mov.u32 %r3, s; shl.b32 %r4, %r1, 2; add.u32 %r5, %r3, %r4;
+st.shared.u32 [%r5], %r2;
+bar.sync 0;
+sub.u32 %r6, 252, %r4; add.u32 %r7, %r3, %r6; ld.shared.u32 %r8, [%r7]; st.global.u32 [%d5], %r8;"""
+
+
+def safety(body: str, **launch: object) -> Outcome:
+    """The outcome of a kernel of one CTA."""
+    (found,) = check_safety(f"{HEAD}{body}\nret;\n}}\n", claim_of(LAUNCH | launch, claimed=False), seed=1)
+    return found
+
+
+def kinds(found: Outcome) -> set[str]:
+    """The kinds of what was found."""
+    return {one.kind for one in found.findings}
+
+
+@pytest.mark.parametrize("body", [DOUBLE, REVERSE])
+def test_a_right_kernel_is_safe(body: str) -> None:
+    found = safety(body)
+    assert (found.status, found.findings) == ("SAFE", ())
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (DOUBLE.replace("[%d4]", "[%d4+4]"), "global memory out of bounds"),
+        (DOUBLE.replace("[%d5]", "[%d4]"), "write to an input"),
+        (DOUBLE.replace("[%d5]", "[%d2]"), "race: two writes in global memory"),
+        (DOUBLE.replace("%f1, %f1;", "%f1, %f3;"), "value from nowhere"),
+        (DOUBLE.replace("[%d4]", "[%d4+2]"), "misaligned access"),
+        (REVERSE.replace("bar.sync 0;", ""), "race: read after write"),
+        (REVERSE.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 16; @%p1 bar.sync 0;"), "barrier by part of a warp"),
+        (REVERSE.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64;"), "stuck threads"),
+        (REVERSE.replace("st.shared.u32 [%r5], %r2;", ""), "value from nowhere"),
+        (f"trap; {DOUBLE}", "trap"),
+    ],
+)
+def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
+    found = safety(body)
+    assert found.status == "REFUTED" and kind in kinds(found), found.findings
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "ld.global.u32 %r2, [%d4]; setp.eq.u32 %p1, %r2, 0; @%p1 bra END; st.global.u32 [%d5], %r2; END:",
+        "ld.global.u32 %r2, [%d4]; LOOP: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra LOOP;",
+        "ld.global.u32 %r2, [%d4]; mul.wide.u32 %d6, %r2, 4; add.s64 %d7, %d1, %d6; ld.global.u32 %r3, [%d7];",
+        "ld.global.u32 %r2, [%d4]; bar.sync %r2;",
+        "frob.u32 %r2, %r3;",
+    ],
+)
+def test_what_data_decide_is_unknown(body: str) -> None:
+    found = safety(body)
+    assert found.status == "UNKNOWN" and not found.ended
+    assert {one.severity for one in found.findings} == {Severity.UNKNOWN}
+
+
+def test_a_comparison_that_no_data_change_decides_a_branch() -> None:
+    body = "ld.global.u32 %r2, [%d4]; and.b32 %r3, %r2, 255; setp.LT.u32 %p1, %r3, 256; @%p1 bra END; trap; END:"
+    assert safety(body.replace("LT", "lt")).status == "SAFE"
+    assert safety(body.replace("LT", "lt").replace("256", "255")).status == "UNKNOWN"
+    assert safety(body.replace("LT", "gt")).status == "REFUTED"
+
+
+@pytest.mark.parametrize("name", ["triton_ragged", "mma_relu"])
+def test_a_compiled_kernel_is_safe_and_without_its_first_barrier_it_is_not(name: str) -> None:
+    path = corpus.COMPILED / f"{name}.ptx"
+    text, launch = path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False)
+    (found,) = check_safety(text, launch, seed=1)
+    assert (found.status, found.findings) == ("SAFE", ())
+    lines = text.splitlines()
+    barrier = next(number for number, line in enumerate(lines) if "bar.sync" in line)
+    (found,) = check_safety("\n".join([*lines[:barrier], *lines[barrier + 1 :]]), launch, seed=1)
+    assert found.status == "REFUTED" and {one.severity for one in found.findings} == {Severity.RACE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(corpus.COMPILED.glob("*.ptx")), ids=lambda path: path.stem)
+def test_every_kept_kernel_is_safe(path: Path) -> None:
+    for found in check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1):
+        assert (found.status, found.findings) == ("SAFE", ())
+
+
+def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{DOUBLE}\nret;\n}}\n")
+    launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param"]
+    assert main([str(tmp_path / "k.ptx"), *launch, "C=f32[64]"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "k SAFE 4 proved" in said and "VERIFIED" not in said and "1 subject: 1 safe" in said
+    assert main([str(tmp_path / "k.ptx"), *launch, "C=f32[63]"]) == 1
+    assert "C[63] of 63" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "what does the kernel compute?"),
+        (["--grid", "1"], "these say the launch of --safety without --claim"),
+        (["--safety"], "--safety needs the launch"),
+        (["--safety", "--grid", "0x", "--block", "1"], "expected one to three numbers"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A"], "expected NAME=TYPE[ELEMENTS]"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A=f31[4]"], "'f31' is not one of"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A=x"], "neither a number nor"),
+        (["--safety", "--grid", "1", "--block", "2048"], "1024 of a CTA"),
+    ],
+)
+def test_a_launch_that_is_none_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str
+) -> None:
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{DOUBLE}\nret;\n}}\n")
+    assert main([str(tmp_path / "k.ptx"), *options]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())

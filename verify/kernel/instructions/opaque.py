@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions on opaque data: what a run without a claim does where an operand is data.
+
+Threads whose operands are plain bits execute the instruction as ever. In the others its result is data in an interval
+that holds every number which the instruction can give, and is lost if an operand is. An instruction without a rule
+here gives any number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data import intervals
+from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
+from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows
+from verify.kernel.data.registers import Word, combined, decided, negated, word
+from verify.kernel.data.values import Mask
+from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.state.machine import Machine, Run
+
+Rule = Callable[[Sequence[Interval]], Interval]
+_INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))
+_LANES = frozenset({"vote", "reduce", "match"})
+_REGULAR = frozenset({"permute"})  # classes that move bytes, of data too
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+
+
+def guard_data(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -> Run:
+    """Return an instruction that computes registers, so that it takes opaque data too."""
+    name, values = meaning.row.meaning, machine.values
+    if not isinstance(values, OpaqueValues) or name in _REGULAR or len(one.operands) < 2:
+        return run
+    if meaning.types.get("d") == "pred" and name == "bitwise":
+        return run
+    if name in _LANES:
+        return _of_lanes(machine, one, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
+    if name == "select":
+        return _select(machine, values, one, meaning, run)
+    if name == "compare":
+        return _compare(machine, values, one, meaning, run)
+    return _compute(machine, values, one, meaning, run)
+
+
+def _split(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
+    """Run an instruction in the threads without data; return the others, or None if there are none."""
+    there = np.ones(machine.count, bool) if mask is None else mask
+    with_data = there & data
+    if not with_data.any():
+        run(mask)
+        return None
+    rest = there & ~data
+    if rest.any():
+        run(rest)
+    return with_data
+
+
+def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+    """An instruction whose result is a number in an interval."""
+    roles = [role for role, _, _ in meaning.row.operands]
+    kinds = {role: meaning.types.get(role, "") for role in roles}
+    destination, *sources = one.operands
+    outputs = destination.items if isinstance(destination, Vector) else (destination,)
+    puts = [machine.writer(each) for each in outputs]
+    inputs = [each for operand in sources for each in (operand.items if isinstance(operand, Vector) else (operand,))]
+    reads = [machine.reader(each) for each in inputs]
+    width = WIDTHS.get(kinds[roles[0]], 64)
+    rule = _rule(one, meaning, [kinds[role] for role in roles]) if len(inputs) == len(sources) else None
+    sizes = [max(WIDTHS.get(kinds.get(role, ""), 64) // 8, 1) for role in roles[1:]]
+    rule = None if len(puts) > 1 else rule
+    carries = [machine.carry, machine.carry + 1] if meaning.row.meaning == "carry" else []
+    taken = [carries[head.startswith("sub")]] if carries and (head := meaning.head).endswith("c") else []
+
+    def execute(mask: Mask | None) -> None:
+        words = [read() for read in reads] + [machine.register(each) for each in taken]
+        data = np.logical_or.reduce(np.broadcast_arrays(*map(decided, words)))
+        with_data = _split(machine, mask, data, run)
+        if with_data is None:
+            return
+        if rule is None:
+            lost = np.maximum.reduce(np.broadcast_arrays(*(values.lost_in(each) for each in words)))
+            place = np.zeros(len(lost), np.intp)
+            made = values.register([of_mask(ones(max(width, 8)))], place, lost, max(width // 8, 1), machine.count)
+        else:
+            rows = [values.rows(each, size) for each, size in zip(words, sizes, strict=True)]
+            made = _apply(values, rule, rows, max(width // 8, 1), machine.count, with_data)
+        target = None if with_data.all() else with_data
+        for put in puts:
+            put(made, target)
+        if carries and "cc" in one.words:
+            for each in carries:
+                machine.put(each, machine.unknown("is a carry of data", 8), target)
+
+    return execute
+
+
+def _apply(values: OpaqueValues, rule: Rule, rows: Sequence[OperandRows], size: int, count: int, there: Mask) -> Word:
+    """Apply a rule to each different tuple of operands."""
+    stack = np.stack(np.broadcast_arrays(*(column for each in rows for column in each[:3])))
+    lost = np.maximum.reduce(np.broadcast_arrays(*(each.lost for each in rows)))
+    if stack.shape[1] > 1:  # the threads that do not execute it get what the first that does gets
+        stack = np.where(there, stack, stack[:, int(there.argmax())][:, None])
+        lost = np.where(there, np.broadcast_to(lost, count), np.uint32(0))
+    if (stack == stack[:, :1]).all():
+        distinct, place = stack[:, :1], np.zeros(stack.shape[1], np.intp)
+    else:
+        distinct, place = np.unique(stack, axis=1, return_inverse=True)
+        place = place.reshape(-1)
+    found = []
+    for column in distinct.T.tolist():
+        parts = [Interval(*column[at : at + 3]) for at in range(0, len(column), 3)]
+        found.append(rule(parts))
+    if len(lost) != len(place):
+        lost, place = np.broadcast_arrays(lost, place)
+    return values.register(found, place, lost, size, count)
+
+
+def _rule(one: Instruction, meaning: Meaning, kinds: Sequence[str]) -> Rule | None:
+    """Return the rule of an instruction; None if nothing is known of its result."""
+    name, head, target = meaning.row.meaning, meaning.head, kinds[0]
+    if not set(kinds) <= _INTEGERS or {"sat", "relu"} & set(one.words):
+        return None
+    width, kind = WIDTHS[target], kinds[1] if len(kinds) > 1 else target
+    if name == "integer":
+        return _integer(meaning, head, kinds)
+    if name == "bitwise" and head == "not":
+        return lambda parts: settle(~(parts[0].start + parts[0].extent), parts[0].extent, ones(width), width)
+    if (name == "count" and head not in ("popc", "clz")) or (name == "extract" and target[0] != "u"):
+        return None
+    rules: dict[str, Rule] = {
+        "bitwise": lambda parts: intervals.bitwise(head, parts[0], parts[1], width),
+        "shift": lambda parts: _shift(parts, head == "shl", target, width),
+        "convert": lambda parts: _convert(parts[0], kind, width),
+        "divide": lambda parts: _divide(parts, target, head == "rem"),
+        "count": lambda parts: settle(0, WIDTHS[kind], 127, width),
+        "extract": lambda parts: _extract(parts, width),
+    }
+    return rules.get(name)
+
+
+def _integer(meaning: Meaning, head: str, kinds: Sequence[str]) -> Rule | None:
+    """Return the rule of arithmetic by the row's formula."""
+    width, formula = WIDTHS[kinds[0]], meaning.row.value
+    if head in ("min", "max"):
+        return lambda parts: intervals.clamp(head, parts[0], parts[1], kinds[0])
+    if head == "abs":
+        return lambda parts: intervals.absolute(parts[0], kinds[0])
+    if formula is None or not intervals.is_polynomial(formula.tree):
+        return None
+    tree, roles = formula.tree, [role for role, _, _ in meaning.row.operands][1:]
+    wraps = intervals.is_ring(tree) and all(WIDTHS[kind] >= width for kind in kinds[1:])
+
+    def compute(parts: Sequence[Interval]) -> Interval:
+        found = [_ways(each, kind, wraps) for each, kind in zip(parts, kinds[1:], strict=True)]
+        both = (dict(zip(roles, each, strict=True)) for each in zip(*found, strict=True))
+        return min((intervals.compute(tree, named, width) for named in both), key=lambda each: each.extent)
+
+    return compute
+
+
+def _ways(one: Interval, kind: str, wraps: bool) -> list[Reach]:
+    """Return the numbers of an operand: of its type, or, if the sum wraps, as signed and as unsigned ones."""
+    zeros = zeros_of(one.mask)
+    kinds = (f"s{kind[1:]}", f"u{kind[1:]}") if wraps else (kind, kind)
+    return [Reach(*number_range(one, each, WIDTHS[kind]), zeros) for each in kinds]
+
+
+def _shift(parts: Sequence[Interval], left: bool, kind: str, width: int) -> Interval:
+    by = parts[1]
+    if by.extent:
+        return of_mask(ones(width))
+    return intervals.shift(parts[0], by.start & ones(32), left, kind, width)
+
+
+def _convert(one: Interval, kind: str, width: int) -> Interval:
+    low, high = number_range(one, kind, WIDTHS[kind])
+    mask = one.mask if low >= 0 else ~ones(zeros_of(one.mask))
+    return settle(low, high - low, mask, width)
+
+
+def _divide(parts: Sequence[Interval], kind: str, rest: bool) -> Interval:
+    width = WIDTHS[kind]
+    low, high = number_range(parts[1], kind, width)
+    return intervals.divide(parts[0], low, kind, rest) if low == high > 0 else of_mask(ones(width))
+
+
+def _extract(parts: Sequence[Interval], width: int) -> Interval:
+    source, at, length = parts
+    if at.extent or length.extent:
+        return of_mask(ones(width))
+    moved = (source.mask >> min(at.start & 255, width)) & ones(min(length.start & 255, width))
+    return of_mask(moved) if moved else of_number(0)
+
+
+def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+    """selp: by a predicate that is data, either of its two values."""
+    kind = meaning.types["d"]
+    width = WIDTHS[kind]
+    put = machine.writer(one.operands[0])
+    reads = [machine.reader(operand) for operand in one.operands[1:]]
+
+    def execute(mask: Mask | None) -> None:
+        *either, predicate = (read() for read in reads)
+        with_data = _split(machine, mask, decided(predicate), run)
+        if with_data is None:
+            return
+        rows = [values.rows(each, max(width // 8, 1)) for each in either]
+        doubt = values.rows(predicate, 1).lost
+        rows = [each._replace(lost=np.maximum(*np.broadcast_arrays(each.lost, doubt))) for each in rows]
+        made = _apply(values, lambda parts: intervals.hull(parts[0], parts[1], width), rows, max(width // 8, 1),
+                      machine.count, with_data)  # fmt: skip
+        put(made, None if with_data.all() else with_data)
+
+    return execute
+
+
+def _compare(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
+    """setp: what a comparison says of all numbers of two intervals; data if that depends on the number."""
+    kind, relation = meaning.words["type"], meaning.words["relation"]
+    if relation in _UNSIGNED:
+        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
+    destination = one.operands[0]
+    targets = destination.items if isinstance(destination, Vector) else (destination,)
+    puts = [machine.writer(target) for target in targets]
+    reads = [machine.reader(operand) for operand in one.operands[1:3]]
+    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
+    combine, size = meaning.words.get("combine", ""), WIDTHS[kind] // 8
+
+    def decide(parts: Sequence[Interval]) -> Interval:
+        says = intervals.compare(relation, parts[0], parts[1], kind) if kind in _INTEGERS else None
+        return of_mask(1) if says is None else of_number(int(says))
+
+    def execute(mask: Mask | None) -> None:
+        words = [read() for read in reads]
+        data = np.logical_or(*np.broadcast_arrays(*map(decided, words)))
+        with_data = _split(machine, mask, data, run)
+        if with_data is None:
+            return
+        found = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
+        both = [found, negated(found)] if len(puts) > 1 else [found]
+        if third is not None:
+            both = [combined(combine, each, third(), DATA) for each in both]
+        for put, each in zip(puts, both, strict=False):
+            put(_predicate(each), None if with_data.all() else with_data)
+
+    return execute
+
+
+def _predicate(found: Word) -> Word:
+    """Return a predicate of one bit, without bits where data decide it."""
+    if found.plain:
+        return found
+    labels: NDArray[np.uint32] = found.wide(1)
+    return word(np.where(labels[:, 0] > 0, np.uint64(0), found.bits & np.uint64(1)), labels)
+
+
+def _of_lanes(machine: Machine, one: Instruction, run: Run, width: int) -> Run:
+    """An instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
+    destination = one.operands[0]
+    puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
+    read = machine.reader(one.operands[1])
+
+    def execute(mask: Mask | None) -> None:
+        found = read()
+        data = np.broadcast_to(decided(found), machine.count).reshape(-1, 32).any(1).repeat(32)
+        with_data = _split(machine, mask, data, run)
+        if with_data is not None:
+            for put in puts:
+                put(machine.unknown("is of several lanes' data", width), None if with_data.all() else with_data)
+
+    return execute

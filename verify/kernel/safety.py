@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is a kernel safe to run, whatever it computes? `check_safety(ptx, launches)` interprets it on opaque data.
+
+No claim is needed: races, barriers, deadlock, bounds, alignment, reads of memory that nobody wrote, and what the ISA's
+text says of asynchronous instructions do not depend on what the data are. Where a kernel lets data decide an address
+or a branch, their interval must show that every choice is safe; otherwise the verdict is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from verify.core.verdict import Check, Place
+from verify.kernel.check import BUDGET, Outcome, locate_finding
+from verify.kernel.claims.claim import Claim
+from verify.kernel.claims.launch import Launch
+from verify.kernel.data.opaque import OpaqueValues
+from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.source import Kernel
+from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
+from verify.kernel.verdict import PROPERTIES, JudgedKernel, KernelChecker, list_notes
+from verify.report import Alone, Case
+
+SAFE = "SAFE"
+KEYS = ("memory", "order", "progress", "letter")  # of the properties that no claim is needed for
+SAFETY = tuple(one for one in PROPERTIES if one.key in KEYS)
+
+
+def check_safety(
+    ptx: str,
+    claim: Claim,
+    *,
+    seed: int | None = None,
+    budget: int = BUDGET,
+    strict: bool = False,
+    ticked: Callable[[int], None] = lambda steps: None,
+) -> list[Outcome]:
+    """Return one outcome for each launch; its status is SAFE, REFUTED or UNKNOWN.
+
+    Raises PtxError for PTX that cannot be read, SpecError for a launch that does not fit it.
+    """
+    kernel = read(ptx, claim.kernel)
+    seed = int.from_bytes(os.urandom(8)) if seed is None else seed
+    return [_interpret(kernel, launch, seed, budget, strict, ticked) for launch in claim.launches]
+
+
+def _interpret(
+    kernel: Kernel, launch: Launch, seed: int, budget: int, strict: bool, ticked: Callable[[int], None]
+) -> Outcome:
+    run = Interpretation(kernel, launch, OpaqueValues(seed), budget, {})
+    machine = run.machine
+    machine.ticked = ticked
+    extra: list[Finding] = []
+    try:
+        run.run()
+    except Missing as missing:
+        extra += missing.findings
+    except Unclear as error:
+        extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
+    found = tuple(locate_finding(_as_safety(one), kernel) for one in (*run.findings.found.values(), *extra))
+    severities = {one.severity for one in found}
+    refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
+    status = "REFUTED" if refuted else "UNKNOWN" if Severity.UNKNOWN in severities else SAFE
+    return Outcome(
+        status=status, findings=found, kernel=kernel.name, sizes=launch.sizes, seed=seed, bound=0.0,
+        premise="", proved=True,
+        steps=machine.steps, ended=Severity.UNKNOWN not in severities, target=kernel.target,
+        never_ran=tuple(one.line for one, done in zip(kernel.instructions, machine.ran, strict=True) if not done),
+        domain=_domain(launch), offsets=tuple(sorted(machine.offsets_read)),
+        loops=tuple((kernel.instructions[one].line, trips) for one, trips in sorted(machine.trips.items())),
+    )  # fmt: skip
+
+
+def _as_safety(one: Finding) -> Finding:
+    """Return a finding with a severity that a property of safety has: a thread that traps does not come to its end."""
+    return replace(one, severity=Severity.STUCK) if one.severity is Severity.VALUE else one
+
+
+def _domain(launch: Launch) -> str:
+    """Return what one verdict speaks of."""
+    sizes = "".join(f"{name} = {value}, " for name, value in launch.sizes.items())
+    block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"
+    arrays = ", ".join(f"{one.name} of {'x'.join(map(str, one.shape))} {one.kind}" for one in launch.arrays)
+    limits = "".join(f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits)
+    what = f"{sizes.removesuffix(', ')}; " if sizes else ""
+    what += f"grid {'x'.join(map(str, launch.grid))} of {block} threads"
+    return "; ".join(filter(None, (what, arrays))) + f"; all data{limits}; not the values, not SASS"
+
+
+def safety_case(outcome: Outcome, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
+    """Return the case of an outcome: SAFE where no property of safety is refuted or unknown."""
+    judged = JudgedKernel(outcome, "", strict, replay, file, compiled)
+    verdicts = KernelChecker(frozenset({Check.ISA})).verdicts(SAFETY, judged)
+    notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
+    return Case(
+        judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes,
+        alone=Alone(SAFE, "", missing=""),
+    )  # fmt: skip
