@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from verify.core.html import document, element
 from verify.pictures import svg
 from verify.pictures.picture import Cell, Fault, Panel, Picture
 
+ISOLATE = Path(__file__).with_name("isolate.js")  # the script of every page that has figures
+KEYS = "Click an element to see its thread alone, or press l in the drawing (L for the one before); Escape shows all. "
 STYLE = """
 body { max-width: 120rem; }
 .lc-scroll { overflow: auto; max-width: 100%; } .lc-scroll svg { display: block; }
-figcaption { max-width: 50rem; }
+figcaption { max-width: 50rem; } .lc-lane { font-weight: 600; }
 table { border-collapse: collapse; font-size: .85rem; margin: .5rem 0; }
 caption { text-align: left; font-weight: bold; }
 th, td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowrap; text-align: left; }
@@ -29,7 +32,12 @@ def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
         if len(pictures) > 1:
             main.append(element("h2", picture.title))
         main.append(figure(picture, cells, f"lc{number}-"))
-    return document(title, main, style=STYLE)
+    return document(title, main, style=STYLE, script=script())
+
+
+def script() -> str:
+    """Return the script that shows one thread of a figure alone."""
+    return ISOLATE.read_text(encoding="utf-8")
 
 
 def figure(picture: Picture, cells: int = svg.STATIC, prefix: str = "lc") -> Element:
@@ -49,9 +57,16 @@ def figure(picture: Picture, cells: int = svg.STATIC, prefix: str = "lc") -> Ele
     return element(
         "figure",
         scrolled("drawing", svg.drawing(picture, cells, prefix)),
-        element("figcaption", picture.summary()),
+        element("figcaption", picture.summary(), *_by_thread(picture)),
         element("details", element("summary", "The same as tables"), scrolled("tables", *_tables(picture, cells))),
     )
+
+
+def _by_thread(picture: Picture) -> Iterator[Element | str]:
+    """Yield how to see a thread alone, where cells are coloured by thread, and the place where the script names it."""
+    if picture.shades == "thread":
+        yield " " + KEYS
+        yield element("span", class_="lc-lane", aria_live="polite")
 
 
 def _tables(picture: Picture, cells: int) -> Iterator[Element]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The colours of pictures: the eight pastels of CuTe's drawings, light and dark, and what marks a fault.
+"""The colours of pictures: eight pastels, light and dark, and what marks a fault. Only what is wrong is red.
 
 Nothing is said by colour alone: several owners have a double border and are all listed, a cell without one is hatched,
 another owner than expected is outlined with the expected one in it, the counterexample has a ring.
@@ -7,13 +7,13 @@ another owner than expected is outlined with the expected one in it, the counter
 
 from __future__ import annotations
 
-PASTELS = (  # of CuTe's print_latex: thread % 8
-    (175, 175, 255), (175, 255, 175), (255, 255, 175), (255, 175, 175),
-    (210, 210, 255), (210, 255, 210), (255, 255, 210), (255, 210, 210),
+PASTELS = (  # thread % 8: blue, green, yellow and teal, then lighter; CuTe's print_latex has pink in place of teal
+    (175, 175, 255), (175, 255, 175), (255, 255, 175), (140, 222, 226),
+    (210, 210, 255), (210, 255, 210), (255, 255, 210), (205, 240, 242),
 )  # fmt: skip
 DARK = (
-    (52, 52, 116), (30, 84, 40), (90, 84, 24), (102, 48, 48),
-    (70, 70, 100), (56, 86, 58), (88, 88, 58), (92, 68, 68),
+    (52, 52, 116), (30, 84, 40), (90, 84, 24), (12, 84, 92),
+    (70, 70, 100), (56, 86, 58), (88, 88, 58), (48, 86, 92),
 )  # fmt: skip
 RED = (200, 20, 20)
 
@@ -43,6 +43,7 @@ STYLE = f"""
 .lc .e{{fill:var(--lc-out)!important;font-weight:bold!important}}
 .lc .several .e{{fill:var(--lc-on-red)!important}}
 .lc .m{{fill:none!important;stroke:var(--lc-ink)!important;stroke-width:2.5!important}}
+.lc .away{{opacity:.13}}
 .lc .bg{{fill:var(--lc-bg)}}.lc .d{{fill:var(--lc-dim)}}.lc .h{{font-weight:bold;font-size:10px}}
 .lc .n{{font-size:9px;white-space:pre}}.lc .r{{text-anchor:end}}.lc .k{{text-anchor:middle}}
 .lc .hatch{{stroke:var(--lc-dim);stroke-width:1}}

@@ -137,22 +137,24 @@ class Picture:
         return " ".join([*panels, *(f"{note.rstrip('.')}." for note in self.notes)])
 
     def legend(self) -> list[tuple[Cell, str]]:
-        """A sample of each mark that is in the picture, with its meaning."""
+        """Return a sample of each colour and mark in the picture with its meaning, of colours after the last."""
         samples = {
-            f"coloured by {self.shades}": Cell((), 0),
             self.several: Cell((), fault=Fault.SEVERAL),
             "no owner": Cell((), fault=Fault.MISSING),
             f"≠ {self.expected}": Cell((), expected=" "),
             self.marked: Cell((), marked=True),
         }
         kinds = {
-            (cell.shade >= 0 and bool(self.shades), cell.fault, bool(cell.expected), cell.marked)
+            (cell.shade % 8 if cell.shade >= 0 else -1, cell.fault, bool(cell.expected), cell.marked)
             for panel in self.panels
             for cell in panel.every()
         }
-        shaded, faults, expected, marked = ({kind[i] for kind in kinds} for i in range(4))
-        has = (True in shaded, Fault.SEVERAL in faults, Fault.MISSING in faults, True in expected, True in marked)
-        return [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
+        shades, faults, expected, marked = ({kind[i] for kind in kinds} for i in range(4))
+        colours = [(Cell((str(shade),), shade), "") for shade in sorted(shades - {-1}) if self.shades]
+        if colours:
+            colours[-1] = colours[-1][0], f"{self.shades} % 8"
+        has = (Fault.SEVERAL in faults, Fault.MISSING in faults, True in expected, True in marked)
+        return colours + [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
 
     def only(self, names: Sequence[str]) -> Picture:
         """The picture of some of its panels."""

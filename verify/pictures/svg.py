@@ -249,7 +249,7 @@ def _words(picture: Picture, width: float, name: str) -> tuple[Element, float]:
     """A sample of each mark that the picture has, what is wrong, the formulas; and the height of all that."""
     group, x, y, sample = Element("g"), 0.0, 0.0, Sizes(12, 10, 0)
     for cell, words in picture.legend():
-        wide = 16 + len(words) * 5.4
+        wide = 16 + len(words) * 5.4 if words else 3.0  # a colour is next to the next one
         if x and x + wide > width:
             x, y = 0.0, y + NOTE
         group.append(_cell(cell, x, y - 8, sample, name))

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from verify.core.html import document, element, formula
 from verify.core.verdict import Counterexample, Status, Verdict
-from verify.pictures.html import figure
+from verify.pictures.html import figure, script
 from verify.pictures.picture import WHOLE, Picture
 from verify.pictures.svg import first
 from verify.report import Case, Report, surprise
@@ -33,13 +33,12 @@ def render(report: Report, verbose: bool = False) -> str:
     wrong = [case for case in report.cases if case.status != "VERIFIED"]
     drawn = {id(case) for case in [*wrong, *report.cases][:DRAWN]}
     cases = [_case(case, verbose, alone, id(case) in drawn, ids) for case in report.cases]
-    title = f"{report.cases[0].name}: {report.cases[0].headline}" if alone else "Lanecheck"
+    only = report.cases[0] if alone else None
+    title = f"{only.name}: {only.headline}" if only else "Lanecheck"
     surprises = [surprise(name, how) for name, how in report.surprises.items()]
     failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
-    head = element(
-        "header", element("h1", "Lanecheck"), element("p", summary(report)), *_paragraphs(surprises + failed)
-    )
-    return document(title, head, element("main", *cases, id="main"))
+    head = element("header", element("h1", title), element("p", summary(report)), *_paragraphs(surprises + failed))
+    return document(title, head, element("main", *cases, id="main"), script=script() if drawn else "")
 
 
 def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]) -> Element:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,3 +63,31 @@ def test_the_keyboard_comes_to_the_drawing_and_to_the_tables(shown: Browser, tmp
         shown.press("\ue004")
         seen.append(shown.js("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"))
     assert "drawing of SM80_16x8x16_F32F16F16F32_TN" in seen and "The same as tables" in seen
+
+
+LEFT = "[...document.querySelectorAll('.lc g.c:not(.away) text:not(.e)')].map(one => one.textContent)"
+
+
+@pytest.mark.parametrize("what", [["SM80_16x8x16_F32F16F16F32_TN"], TILE], ids=["atom", "large"])
+def test_a_click_or_a_key_shows_one_thread_alone(what: list[str], shown: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert main([*what, "--html", "-o", str(path)]) == 0
+    shown.open(address(path))
+    shown.becomes(f"{LEFT}.includes('T21')", True)
+    click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    cell = "[...document.querySelectorAll('.lc g.c text')].find(one => /^T5\\b/.test(one.textContent))"
+    shown.js(f"{cell}.{click}")
+    left = [text for text in shown.js(LEFT) if text.startswith("T")]
+    assert left and {text.split(" ")[0] for text in left} == {"T5"}
+    told = shown.js("document.querySelector('.lc-lane').textContent")
+    assert told.startswith("Thread 5 holds ") and sum(map(int, re.findall(r"(\d+) of", told))) == len(left)
+    shown.js(f"{cell}.{click}")
+    assert shown.js("document.querySelectorAll('.away').length") == 0
+    shown.js("document.querySelector('.lc-scroll').focus()")
+    shown.press("l", "l")
+    assert {text.split(" ")[0] for text in shown.js(LEFT) if text.startswith("T")} == {"T1"}
+    shown.press("L", "L")  # the one before the first is the last
+    last = 31 if what[0].startswith("SM80") else 127
+    assert {text.split(" ")[0] for text in shown.js(LEFT) if text.startswith("T")} == {f"T{last}"}
+    shown.press("\ue00c")
+    assert shown.js("document.querySelectorAll('.away').length") == 0
