@@ -144,13 +144,11 @@ class Picture:
             f"≠ {self.expected}": Cell((), expected=" "),
             self.marked: Cell((), marked=True),
         }
-        kinds = {
-            (cell.shade % 8 if cell.shade >= 0 else -1, cell.fault, bool(cell.expected), cell.marked)
-            for panel in self.panels
-            for cell in panel.every()
-        }
-        shades, faults, expected, marked = ({kind[i] for kind in kinds} for i in range(4))
-        colours = [(Cell((str(shade),), shade), "") for shade in sorted(shades - {-1}) if self.shades]
+        every = [cell for panel in self.panels for cell in panel.every()]
+        kinds = {(cell.fault, bool(cell.expected), cell.marked) for cell in every}
+        faults, expected, marked = ({kind[i] for kind in kinds} for i in range(3))
+        shades = sorted({cell.shade % 8 for cell in every if cell.shade >= 0}) if self.shades else []
+        colours = [(Cell((str(shade),), shade), "") for shade in shades]
         if colours:
             colours[-1] = colours[-1][0], f"{self.shades} % 8"
         has = (Fault.SEVERAL in faults, Fault.MISSING in faults, True in expected, True in marked)
