@@ -69,6 +69,29 @@ def test_a_wrong_claim_is_refuted(claim: str) -> None:
     assert found.status == "REFUTED", found.findings
 
 
+GROUPED = SCORE.replace("K[h,", "K[h//G,")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        f"log2(sum_n exp({GROUPED}))",
+        f"log2(sum_n exp(where(m > n + 0, {GROUPED}, -inf)) + 1)",
+        f"log(sum_n exp(where(m >= n, {GROUPED}, -inf)))",
+        f"0 - log2(sum_n exp(where(m >= n, {GROUPED}, -inf)))",
+        f"log2(sum_n exp(where(m >= n, {GROUPED}, -inf))) + 1",
+        f"log2(sum_n exp2(where(m >= n, {GROUPED}, -inf)))",
+    ],
+)  # fmt: skip
+def test_a_wrong_logarithm_of_a_sum_is_refuted(claim: str) -> None:
+    found = outcome("attention_lse", claim=f"L[h,m] = {claim}")
+    assert found.status == "REFUTED", found.findings
+
+
+def test_a_bound_on_logarithms_is_not_proved() -> None:
+    assert not outcome("attention_lse").proved and outcome("attention").proved
+
+
 @pytest.mark.parametrize(
     "claim",
     [

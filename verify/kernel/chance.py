@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from verify.kernel.claims.expression import Below, Element, Node, Number, Scalar, Sum
+from verify.kernel.claims.expression import Below, Element, Node, Number, Scalar, Sum, functions
 from verify.kernel.data import levels
 from verify.kernel.data.exponents import LEAST_ORDER, PAIRS_THERE
 from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of
@@ -75,7 +75,7 @@ class Chance:
     """A bound on the chance that a wrong element went unnoticed."""
 
     bound: float
-    alike: bool = True  # whether the exponents are one number times integer combinations, which the bound needs
+    alike: bool = True  # whether the exponents are one number times integer combinations, and nothing is a logarithm
 
 
 def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> Chance:
@@ -95,4 +95,5 @@ def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> 
     row = 2 * (degree + other.degree + 1) / LEAST_ORDER + height / 29 / PAIRS_THERE
     units = (values.units | growth.units) - {0.0}
     agree = 2 * ids.size * row ** len(values.pairs)  # all p or all q
-    return Chance(float(min(agree + applied * row**count, 1.0)), len(units) <= 1 and MIXED not in units)
+    alike = len(units) <= 1 and MIXED not in units and "lg2" not in functions(claim)
+    return Chance(float(min(agree + applied * row**count, 1.0)), alike)

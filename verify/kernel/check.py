@@ -26,12 +26,14 @@ from verify.kernel.explain import explained
 from verify.kernel.formulas import compare_functions
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
+from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
 
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
+_LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 MANY, MOST_PAIRS = 1 << 10, 6  # elements that take a fourth pair of primes; the most pairs
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
@@ -78,6 +80,7 @@ def check(
 ) -> list[Outcome]:
     """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim."""
     kernel = read(ptx, claim.kernel)
+    known = replace_functions(kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
     found, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
     for launch in claim.launches:
@@ -87,6 +90,8 @@ def check(
             values = Values(seed, primes, exponents=exponents)
             run = Interpretation(kernel, launch, values, budget, samples or {})
             run.machine.ticked = ticked
+            for line, name in known:
+                run.findings.notes.setdefault(f"{name} of libdevice is what its name says", set()).add(line)
             outcome = _outcome(run, seed, strict, budget, samples or {})
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
@@ -119,6 +124,8 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
     else:
         comparison = Comparison(run)
+        if run.values.choices.stand_for:
+            run.findings.notes[_LOG2_E] = {0}
         if run.values.above:
             run.findings.notes[_ABOVE] = run.values.above
         extra += [*comparison.findings, *compare_functions(run, comparison, seed, budget)]

@@ -72,7 +72,7 @@ class Comparison:
         choose: Choices = values.choices
         found = Evaluation(values.primes, arrays, scalars, choose, launch.extents, launch.sizes)(value)
         target, shape = launch.target.indices, self.array.shape
-        residues, sample, below = found.aligned(target)
+        residues, sample, below = found.align(target)
         residues = np.broadcast_to(residues, (len(residues), *shape)).reshape(len(residues), -1)
         below = None if below is None else np.broadcast_to(below, shape)
         return Tensor(target, residues, np.broadcast_to(sample, shape), below)

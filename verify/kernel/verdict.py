@@ -171,7 +171,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
 def _chance(outcome: Outcome) -> str:
     """Return how likely a wrong element is not seen, in words."""
     if not outcome.proved:
-        return "no proved bound, as exponents have constants or different factors; measured: below 4 in q for each pair"
+        return "no proved bound for logarithms, or for exponents with constants or several factors; measured 4/q a pair"
     return f"below {outcome.bound:.0e}" + (f", if {outcome.premise}" if outcome.premise else "")
 
 

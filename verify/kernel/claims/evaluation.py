@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from verify.core.errors import SpecError
 from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, whole
 from verify.kernel.data import levels
+from verify.kernel.data.choices import Choices
 from verify.kernel.data.histories import sign_of
 
 Residues: TypeAlias = NDArray[np.uint64]
 Samples: TypeAlias = NDArray[np.float64]
-Chooser: TypeAlias = Callable[[str, Sequence[Residues], Sequence[Samples]], tuple[Residues, Samples]]
 _EXACT = 2.0**53  # whole numbers below it are exact in a double
 
 
@@ -40,12 +40,12 @@ class Tensor:
     sign: NDArray[np.int8] | None = None  # what is known of the signs; None for nothing
     fixed: bool = False  # whether it is made of numbers and indices alone
 
-    def aligned(self, dims: Sequence[str]) -> tuple[Residues, Samples, NDArray[np.bool_] | None]:
+    def align(self, dims: Sequence[str]) -> tuple[Residues, Samples, NDArray[np.bool_] | None]:
         """Return its numbers with an axis for each of `dims`, of extent 1 where it does not depend on one."""
-        below = None if self.below is None else self.spread(self.below, dims)
-        return self.spread(self.residues, dims, first=1), self.spread(self.sample, dims), below
+        below = None if self.below is None else self.expand(self.below, dims)
+        return self.expand(self.residues, dims, first=1), self.expand(self.sample, dims), below
 
-    def spread(self, table: NDArray[Any], dims: Sequence[str], first: int = 0) -> NDArray[Any]:
+    def expand(self, table: NDArray[Any], dims: Sequence[str], first: int = 0) -> NDArray[Any]:
         """Return a table of its elements, `first` axes before them, with an axis for each of `dims`."""
         order = sorted(range(len(self.dims)), key=lambda axis: dims.index(self.dims[axis]))
         table = table.transpose(*range(first), *(axis + first for axis in order))
@@ -67,7 +67,7 @@ class Evaluation:
     """The value of a claim's tree at the points of a run."""
 
     def __init__(
-        self, primes: Sequence[Any], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Chooser,
+        self, primes: Sequence[Any], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Choices,
         extents: Mapping[str, int], sizes: Mapping[str, int],
     ) -> None:  # fmt: skip
         self.primes = np.array(primes, np.uint64)
@@ -99,14 +99,14 @@ class Evaluation:
         if isinstance(node, Below):
             zero = self._number(Fraction(0))
             return replace(zero, sample=np.array(-np.inf), below=np.array(True), sign=None)
-        return self._named(node.name) if isinstance(node, Scalar) else self._element(node)
+        return self._lookup(node.name) if isinstance(node, Scalar) else self._element(node)
 
     def _number(self, value: Fraction) -> Tensor:
-        residues = [value.numerator * pow(value.denominator, -1, int(p)) % int(p) for p in self.primes]
+        residues = self.choose.constant(value)
         sign = np.array(sign_of(value), np.int8)
         return Tensor((), np.array(residues, np.uint64), np.array(float(value)), None, sign, fixed=True)
 
-    def _named(self, name: str) -> Tensor:
+    def _lookup(self, name: str) -> Tensor:
         """Return a scalar, a size, or the numbers of an index."""
         if name in self.scalars:
             return replace(self._number(self.scalars[name]), fixed=False)
@@ -138,7 +138,7 @@ class Evaluation:
 
     def _arithmetic(self, sign: str, left: Tensor, right: Tensor) -> Tensor:
         dims = self._dims((left, right))
-        (x, a, _), (y, b, _) = left.aligned(dims), right.aligned(dims)
+        (x, a, _), (y, b, _) = left.align(dims), right.align(dims)
         top = self.primes.reshape(-1, *[1] * len(dims))
         apply = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign]
         y = top - y if sign == "-" else y
@@ -154,19 +154,19 @@ class Evaluation:
     def _sign(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:
         if left.sign is None or right.sign is None or sign == "-":
             return None
-        a, b = left.spread(left.sign, dims), right.spread(right.sign, dims)
+        a, b = left.expand(left.sign, dims), right.expand(right.sign, dims)
         low, high = np.minimum(a, b), np.maximum(a, b)
         return np.asarray(low if sign == "*" else np.where(low == levels.ANY, low, high))
 
     @staticmethod
     def _below(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.bool_]:
         """Return where a result is -inf; SpecError where it is no number or +inf."""
-        a, b = left.spread(left.where_below, dims), right.spread(right.where_below, dims)
+        a, b = left.expand(left.where_below, dims), right.expand(right.where_below, dims)
         if sign == "-" and b.any():
             raise SpecError("claim", "-inf is subtracted")
         if sign == "*":
-            good = (left.spread(left.signs, dims) == levels.POSITIVE) & b & ~a
-            good = good | (right.spread(right.signs, dims) == levels.POSITIVE) & a & ~b
+            good = (left.expand(left.signs, dims) == levels.POSITIVE) & b & ~a
+            good = good | (right.expand(right.signs, dims) == levels.POSITIVE) & a & ~b
             if ((a | b) & ~good).any():
                 raise SpecError("claim", "-inf is multiplied by what is not known to be positive")
         return np.asarray(a | b)
@@ -177,7 +177,7 @@ class Evaluation:
             return self._select(parts, dims)
         if name == "abs" and _is_whole(parts[0]):
             return self._absolute(parts[0])
-        residues, samples, below = zip(*(part.aligned(dims) for part in parts), strict=True)
+        residues, samples, below = zip(*(part.align(dims) for part in parts), strict=True)
         if name != "ex2" and any(each is not None for each in below):
             raise SpecError("claim", f"{name} of -inf")
         shape = np.broadcast_shapes(*(one.shape for one in samples))
@@ -209,13 +209,13 @@ class Evaluation:
     def _select(self, parts: Sequence[Tensor], dims: tuple[str, ...]) -> Tensor:
         """Return a choice that indices decide."""
         left, right, chosen, other = parts
-        taken = left.spread(left.sample, dims) > right.spread(right.sample, dims)
-        (x, a, _), (y, b, _) = chosen.aligned(dims), other.aligned(dims)
+        taken = left.expand(left.sample, dims) > right.expand(right.sample, dims)
+        (x, a, _), (y, b, _) = chosen.align(dims), other.align(dims)
         below = None
         if chosen.below is not None or other.below is not None:
-            ends = (each.spread(each.where_below, dims) for each in (chosen, other))
+            ends = (each.expand(each.where_below, dims) for each in (chosen, other))
             below = np.where(taken, *ends)
-        sign = np.where(taken, *(each.spread(each.signs, dims) for each in (chosen, other)))
+        sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, other)))
         fixed = chosen.fixed and other.fixed
         return Tensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
 
@@ -244,7 +244,7 @@ class Evaluation:
 
     def _add_up(self, index: str, factors: Sequence[Tensor]) -> Tensor:
         dims = tuple(name for name in self._dims(factors) if name != index)
-        aligned = [part.aligned((index, *dims))[:2] for part in factors]
+        aligned = [part.align((index, *dims))[:2] for part in factors]
         shape = np.broadcast_shapes(*(sample.shape[1:] for _, sample in aligned))
         residues, total = np.zeros((len(self.primes), *shape), np.uint64), np.zeros(shape)
         room, count = np.empty(shape, np.uint64), aligned[0][1].shape[0]
@@ -260,7 +260,7 @@ class Evaluation:
                     residues[row] -= room
         sign = None
         if all(part.sign is not None for part in factors):
-            each = reduce(np.minimum, (part.spread(part.signs, (index, *dims)) for part in factors))
+            each = reduce(np.minimum, (part.expand(part.signs, (index, *dims)) for part in factors))
             sign = np.where((each == levels.ANY).any(0), levels.ANY, each.max(0)).astype(np.int8)
         return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
 
@@ -273,7 +273,7 @@ class Evaluation:
         parts = []
         for part in (left, right):
             rest = tuple(name for name in part.dims if name != index and name not in common)
-            residues, sample, _ = part.aligned((*common, index, *rest))
+            residues, sample, _ = part.align((*common, index, *rest))
             batch, count = sample.shape[: len(common)], sample.shape[len(common)]
             size = int(np.prod(batch, dtype=int))
             residues = residues.reshape(len(residues), size, count, -1)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from verify.kernel.data.exponents import Pair, inverse
 
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
+_LOG2_E, _LN_2 = (Fraction(float(np.float32(one))) for one in (np.log2(np.e), np.log(2.0)))
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -75,12 +77,32 @@ POWERS: dict[str, Callable[[Samples], Samples]] = {
 ROUNDED: dict[str, Callable[[Samples], Samples]] = {"floor": _snap(np.floor), "trunc": _snap(np.trunc)}
 
 
+def _split_log2_e(number: Fraction) -> tuple[int, Fraction]:
+    """Return the power of log2(e) in a number, 1 or -1 of a power of 2 times log2(e) or ln(2), and what is left.
+
+    >>> _split_log2_e(Fraction(float(np.float32(np.log2(np.e)))) / 8), _split_log2_e(Fraction(3))
+    ((1, Fraction(1, 8)), (0, Fraction(3, 1)))
+    """
+    for power, of in ((1, _LOG2_E), (-1, _LN_2)):
+        rest = number / of
+        if (
+            rest
+            and not abs(rest.numerator) & (abs(rest.numerator) - 1)
+            and not rest.denominator & (rest.denominator - 1)
+        ):
+            return power, rest
+    return 0, number
+
+
 class Choices:
     """The functions of one run."""
 
     def __init__(self, primes: Sequence[np.uint64], seed: int, pairs: Sequence[Pair] = ()) -> None:
         self.primes = np.array(primes, np.uint64)[:, None]
         self.seed, self.pairs = seed, pairs
+        source = random.Random(f"{seed} log2(e)")
+        self.log2_e = [source.randrange(1, int(one)) for one in primes]  # an unknown of its own
+        self.stand_for = False  # whether a constant was log2(e) or ln(2)
         self.applied = 0  # arguments so far
 
     def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
@@ -102,6 +124,21 @@ class Choices:
         made = self._gate(gap, self._minus(residues[2], residues[3]))  # where(a > b, x, y)
         sample = np.where(samples[0] > samples[1], samples[2], samples[3])
         return (residues[3] + made) % self.primes, sample
+
+    def constant(self, number: Fraction) -> list[int]:
+        """Return the residues of a number; log2(e) and ln(2), as f32 holds them, are an unknown and its inverse.
+
+        So log2(exp(x)) * ln(2) is x, which it is not for the numbers that f32 has in place of these.
+        """
+        power, of = _split_log2_e(number) if self.pairs else (0, number)
+        rows = [of.numerator * pow(of.denominator, -1, int(p)) % int(p) for p in self.primes[:, 0]]
+        if not power:
+            return rows
+        self.stand_for = True
+        return [
+            row * pow(known, power, int(p)) % int(p)
+            for row, known, p in zip(rows, self.log2_e, self.primes[:, 0], strict=True)
+        ]
 
     def _unary(self, name: str, argument: Residues) -> Residues:
         if name in ROUNDED:

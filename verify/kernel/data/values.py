@@ -210,9 +210,7 @@ class Values:
     def number(self, number: Fraction, kind: str) -> int:
         """The id of a rational number as a value of a type."""
         first = self.new(1, CODE[kind])
-        for row, prime in zip(self.residues, self.primes, strict=True):
-            p = int(prime)
-            row[first] = number.numerator * pow(number.denominator, -1, p) % p
+        self.residues[:, first] = self.choices.constant(number)
         self.sample[first] = float(number)
         norm = max(abs(number.numerator).bit_length() - number.denominator.bit_length() + 1, 0)
         low = high = float(number)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A logarithm or exponential of libdevice is known by all of its instructions and constants, or not at all."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.kernels.compile import COMPILED
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.ptx.libdevice import replace_functions
+from verify.kernel.ptx.parse import read
+
+TEXT = (COMPILED / "softmax_log.ptx").read_text()
+CLAIM = tomllib.loads((COMPILED / "softmax_log.toml").read_text())
+LAST = re.findall(r"mul\.f32[^;]*;", TEXT.partition("setp.lt.u32")[0])[-1]  # the last product of the polynomial
+EXP = """.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 a, .param .u64 b) {
+.reg .b32 i,x,y,c,d,e,f,g,h,j,l,m; .reg .b64 pa,pb,o;
+mov.u32 i,%tid.x; mul.wide.u32 o,i,4; ld.param.u64 pa,[a]; ld.param.u64 pb,[b]; add.u64 pa,pa,o; add.u64 pb,pb,o;
+ld.global.b32 x,[pa];
+fma.rn.f32 c,x,0f3BBB989D,0f3F000000; cvt.sat.f32.f32 d,c; fma.rm.f32 e,d,0f437C0000,0f4B400001;
+add.f32 f,e,0fCB40007F; neg.f32 g,f; fma.rn.f32 h,x,0f3FB8AA3B,g; fma.rn.f32 j,x,0f32A57060,h; shl.b32 l,e,23;
+ex2.approx.ftz.f32 m,j; mul.f32 y,m,l;
+st.global.b32 [pb],y; ret; }
+"""
+ARRAYS = {"A": {"dims": "i", "type": "f32"}, "C": {"dims": "i", "type": "f32", "out": True}}
+POWERS = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arrays": ARRAYS}
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("softmax_log", ["logf"]), ("attention_lse", ["log2f", "log2f"]), ("softmax", []), ("mma_relu", [])],
+)
+def test_a_function_is_known(name: str, there: list[str]) -> None:
+    kernel = read((COMPILED / f"{name}.ptx").read_text())
+    assert [one for _, one in replace_functions(kernel)] == there
+
+
+@pytest.mark.parametrize(("claim", "status"), [("exp(A[i])", "VERIFIED"), ("exp2(A[i])", "REFUTED")])
+def test_an_exponential_is_one(claim: str, status: str) -> None:
+    (found,) = check(EXP, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert found.status == status and any("expf of libdevice" in text for text, _ in found.notes)
+
+
+@pytest.mark.parametrize("edit", [("0f437C0000", "0f437B0000"), (",23;", ",22;"), ("add.f32 f,e", "add.f32 f,d"),
+                                  ("st.global.b32 [pb],y", "st.global.b32 [pb],m")])  # fmt: skip
+def test_an_exponential_that_differs_is_not_verified(edit: tuple[str, str]) -> None:
+    assert edit[0] in EXP
+    (found,) = check(EXP.replace(*edit), claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
+    assert found.status in ("UNKNOWN", "REFUTED")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "instead"),
+    [
+        ("0fBDF8CDCC", "0fBDF8CDCD"),  # a constant
+        ("-1059760811", "-1059760810"),
+        ("0f3F317218", "0f3FB8AA3B"),
+        (r"sub.s32", "add.s32"),
+        (re.escape(LAST), LAST.replace("mul", "mul.rz")),
+        (r"setp.lt.u32", "setp.le.u32"),
+        (re.escape(LAST), f"bra HERE; {LAST}"),  # steps are left out
+    ],
+)
+def test_a_logarithm_that_differs_has_no_meaning(pattern: str, instead: str) -> None:
+    text = re.sub(pattern, instead, TEXT).replace("setp.lt.u32", "HERE: setp.lt.u32")
+    assert text != TEXT
+    assert replace_functions(read(text)) == []
+    (found,) = check(text, claim_of(CLAIM), seed=3)
+    assert found.status == "UNKNOWN"
+
+
+def test_a_result_that_is_read_on_the_way_is_not_there() -> None:
+    """The predicate of the last choice is no longer computed, so nothing else may read it."""
+    where = re.search(r"setp.eq.f32 \s*(%p\d+), (%r\d+), 0f00000000;", TEXT)
+    assert where is not None
+    text = TEXT.replace(where[0], f"{where[0]} @{where[1]} bar.sync 0;")
+    assert replace_functions(read(text)) == []

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logarithms and exponentials of CUDA's libdevice, known by their constants in `libdevice.toml`.
+
+Such a function computes on the bits of a float and branches on data, so no instruction of it has a meaning alone. If
+every instruction is there, in order, with its constants, and no jump leaves one out, it is the function that it is: two
+instructions of it are replaced by the function, and the branch around infinity is taken.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from verify.kernel.ptx.parse import literal
+from verify.kernel.ptx.source import Immediate, Instruction, Kernel, Operand, Register, Vector
+
+_APART = 64  # instructions at most that lie between two of a function
+_COPIES = 16  # of a register by another, and so on
+_BITS = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStep:
+    """One instruction of a function, and the one that takes its place."""
+
+    words: tuple[str, ...]
+    operands: tuple[str, ...]
+    guard: str
+    instead: tuple[str, ...] = ()
+
+
+@cache
+def _functions() -> Mapping[str, tuple[LibraryStep, ...]]:
+    table = tomllib.loads(Path(__file__).with_name("libdevice.toml").read_text(encoding="utf-8"))
+    return {name: tuple(map(_step, one["code"].strip().splitlines())) for name, one in table.items()}
+
+
+def _step(line: str) -> LibraryStep:
+    text, _, instead = line.partition("=>")
+    guard, words = "", text.split()
+    if words[0].startswith("@"):
+        guard = words.pop(0)[1:]
+    return LibraryStep(tuple(words[0].split(".")), tuple(words[1:]), guard, tuple(instead.split()))
+
+
+def replace_functions(kernel: Kernel) -> list[tuple[int, str]]:
+    """Put functions of libdevice in place of their instructions; returns (line, name) of each."""
+    there, search = [], _Search(kernel)
+    for start, one in enumerate(kernel.instructions):
+        for name, steps in _functions().items():
+            if _plain(one.words) == steps[0].words and (found := search.match(steps, start)):
+                search.put(steps, *found)
+                there.append((one.line, name))
+                break
+    return there
+
+
+def _plain(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word != "ftz")
+
+
+def _registers(one: Instruction) -> Iterator[int]:
+    """Yield the registers that an instruction names, also as its guard."""
+    rest: list[Operand] = [*one.operands, *((one.guard,) if one.guard else ())]
+    while rest:
+        operand = rest.pop()
+        if isinstance(operand, Register):
+            yield operand.index
+        elif isinstance(operand, Vector):
+            rest += operand.items
+
+
+class _Search:
+    """The search of a kernel for the instructions of a function."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.code = kernel.instructions
+        self.writes = Counter(self._destination(one) for one in self.code)
+        self.moved = {self._destination(one): one.operands[1] for one in self.code if self._is_move(one)}
+        self.jumps = [(place, to) for place, one in enumerate(self.code) for to in one.targets]
+
+    @staticmethod
+    def _destination(one: Instruction) -> int:
+        """Return the register that an instruction writes, as its first operand; -1 for none."""
+        first = one.operands[0] if one.operands else None
+        return first.index if isinstance(first, Register) else -1
+
+    def _is_move(self, one: Instruction) -> bool:
+        """Return whether an instruction copies a constant, or a register, both of which are written once."""
+        if one.words[0] != "mov" or one.guard is not None or self.writes[self._destination(one)] != 1:
+            return False
+        source = one.operands[1]
+        return isinstance(source, Immediate) or (isinstance(source, Register) and self.writes[source.index] == 1)
+
+    def _settle(self, operand: Operand) -> Operand:
+        """Return the constant or the register that a register is a copy of."""
+        for _ in range(_COPIES):
+            if not isinstance(operand, Register) or operand.negated or operand.index not in self.moved:
+                break
+            operand = self.moved[operand.index]
+        return operand
+
+    def match(self, steps: Sequence[LibraryStep], start: int) -> tuple[list[int], dict[str, Register]] | None:
+        """Return the places of a function's instructions from one on, and its registers; None if it isn't there."""
+        places: list[int] = []
+        names: dict[str, Register] = {}
+        at = start
+        for step in steps:
+            last = at + (_APART if places else 1)
+            found = next(
+                (place for place in range(at, min(last, len(self.code))) if self._fits(step, place, names)), -1
+            )
+            if found < 0:
+                return None
+            places.append(found)
+            at = found + 1
+        return (places, names) if self._is_closed(steps, places, names) else None
+
+    def _fits(self, step: LibraryStep, place: int, names: dict[str, Register]) -> bool:
+        """Return whether an instruction is a step of a function, and note its registers."""
+        one = self.code[place]
+        if _plain(one.words) != step.words or bool(one.guard) != bool(step.guard):
+            return False
+        if step.words == ("bra",):
+            return one.guard is not None and not one.guard.negated and one.guard.index == names[step.guard].index
+        if len(one.operands) != len(step.operands):
+            return False
+        made: dict[str, Register] = {}
+        for number, (name, operand) in enumerate(zip(step.operands, one.operands, strict=True)):
+            given = operand if not number else self._settle(operand)
+            if name[0].isdigit() or name[0] == "-":
+                constant = literal(name)
+                if not isinstance(given, Immediate) or constant is None or (given.bits ^ constant.bits) & _BITS:
+                    return False
+            elif not isinstance(given, Register) or given.negated or names.get(name, given).index != given.index:
+                return False
+            else:
+                made[name] = given
+        names.update(made)
+        return True
+
+    def _is_closed(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> bool:
+        """Return whether nothing else jumps into a function, changes its registers or needs what is left out."""
+        branch = next((place for step, place in zip(steps, places, strict=True) if step.guard), -1)
+        if branch >= 0:
+            skipped, after = places[places.index(branch) + 1 : places.index(branch) + 3]
+            if not skipped < self.code[branch].target <= after:
+                return False
+        if not all(self._keeps(source, to, places) for source, to in self.jumps if source != branch):
+            return False
+        if any(self.code[place].words[0] in ("ret", "exit") for place in range(places[0], places[-1])):
+            return False
+        times = Counter(step.operands[0] for step in steps if step.operands)
+        if any(self.writes[names[name].index] != count for name, count in times.items()):
+            return False
+        if any(self._destination(self.code[place]) == names["x"].index for place in range(places[0], places[-1])):
+            return False
+        replaced = [
+            self._destination(self.code[place]) for step, place in zip(steps, places, strict=True) if step.instead
+        ]
+        hidden = set(replaced) - {names["y"].index}
+        return not any(hidden & {*_registers(one)} for place, one in enumerate(self.code) if place not in places)
+
+    @staticmethod
+    def _keeps(source: int, to: int, places: list[int]) -> bool:
+        """Return whether a jump from one place to another runs all steps between these or none."""
+        inside, ends = (places[0] < one <= places[-1] for one in (source, to))
+        if not inside and not ends:
+            return True
+        return inside and ends and source < to and not any(source < place < to for place in places)
+
+    def put(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> None:
+        """Replace two instructions by the function, and take the branch."""
+        for step, place in zip(steps, places, strict=True):
+            one = self.code[place]
+            if step.guard:
+                self.code[place] = replace(one, guard=None)
+            elif step.instead:
+                words, *operands = step.instead
+                given = tuple(names[name] if name in names else literal(name) for name in operands)
+                known = tuple(each for each in given if each is not None)
+                self.code[place] = replace(one, words=tuple(words.split(".")), operands=known)
