@@ -5,6 +5,7 @@
     Layout<Shape<_4,_8>,Stride<_8,_1>>   Layout<Shape<Int<4>,C<8>>>{}           C++ types
     make_layout(make_shape(Int<4>{},8), make_stride(8,1))   LayoutRight{}       C++ calls
     Layout((4,8),(8,1))   make_layout((4,8), stride=(8,1))                      Python: pycute, the DSL
+    Layout.parse('(4,8):(8,1)')   Layout("(4,8):(8,1)")                         Python: a text
     Sw<2,3,3> o _0 o (8,32):(32,1)   S<2,3,3> o 0 o ...   Swizzle<2,3,3> o ...  swizzles
     composition(Swizzle<2,3,3>{}, Layout<Shape<_8,_32>>{})   !cute.layout<"(4,8):(8,1)">
     (4,8):(1@0,1@1)   Layout<Shape<_4,_8>,Stride<E<0>,E<1>>>                    coordinates as values
@@ -38,6 +39,7 @@ OFFSET = re.compile(r"_?(-?[0-9]{1,18})(?:\{\})?\s*o\b\s*")
 COUNTED = re.compile(r"(?:_?-?[0-9]+|(?:cute::)?(?:Int|C)\s*<\s*-?[0-9]+\s*>)(?:\{\})?\s*,")
 ORIGIN = re.compile(r"(?:ArithTuple)?\(\s*_?0(?:\s*,\s*_?0)*\s*\)\s*o\b\s*")
 MLIR = re.compile(r'!(?:cute|fly)\.layout\s*<\s*("?)\s*')
+QUOTED = re.compile(r"Layout(?:\.parse)?\(\s*(['\"])\s*")  # as Python writes a layout of a text
 PATH = re.compile(r"(?:@[0-9]{1,2})+")
 TUPLES = frozenset(
     ("Shape", "Stride", "Step", "Coord", "Tile", "tuple", "make_shape", "make_stride", "make_tuple", "make_coord")
@@ -137,6 +139,20 @@ def parse_written(text: str) -> Written:
     return found
 
 
+def _complete(shape: IntTuple) -> str:
+    """Name the layouts that a shape without strides may mean, as a clause; empty if its extents are none.
+
+    >>> _complete((4, 8))
+    'a shape needs strides, as (4,8):(1,4) or (4,8):(8,1); '
+    """
+    if not all(extent > 0 for extent in leaves(shape)):
+        return ""
+    written = [f"{shape}:{order(shape)}" for order in (compact_col_major, compact_row_major)]
+    made = dict.fromkeys(one.replace(" ", "").replace(",)", ")") for one in written)
+    ways = " or ".join(made)
+    return f"a shape needs strides{f', as {ways}' if len(ways) < 100 else ''}; "
+
+
 class Speller(Reader):
     """A reader of all spellings."""
 
@@ -229,6 +245,8 @@ class Speller(Reader):
         """A layout without swizzles."""
         if SWIZZLE.match(self.text, self.at) or self.word() in ("composition", "ComposedLayout"):
             raise self.fail("a swizzle of a layout, expected a plain layout here")
+        if found := QUOTED.match(self.text, self.at):
+            return self.read_quoted(found)
         if self.word() in ("Layout", "make_layout"):
             return self.called()
         if self.word() == "make_identity_layout":
@@ -251,8 +269,20 @@ class Speller(Reader):
         shape = self.shape()
         if listed and self.at == len(self.text) and isinstance(shape, tuple) and len(shape) == 2:
             return shape
+        if self.at == len(self.text):
+            raise self.fail(f"{_complete(shape)}expected ':', found the end")
         self.expect(":")
         return shape, self.int_tuple()
+
+    def read_quoted(self, head: re.Match[str]) -> tuple[IntTuple, IntTuple]:
+        """A layout in quotes, as `Layout.parse('(4,8):(8,1)')` has it; `head` is what precedes it."""
+        self.at = head.end()
+        if QUOTED.match(self.text, self.at):
+            raise self.fail("a layout inside a layout")
+        inner = self.plain()
+        self.expect(head[1])
+        self.expect(")")
+        return inner
 
     def called(self) -> tuple[IntTuple, IntTuple]:
         """The arguments of Layout<...>, make_layout(...) or Layout(...): a shape, and perhaps strides."""

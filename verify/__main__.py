@@ -27,9 +27,11 @@ COMMANDS = {
     "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),
     "identify": ("verify.identify.command", "find which operands of which instructions a map is"),
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
+    "init": ("verify.init", "write a claim or a map file by asking"),
     "kernel": ("verify.kernel.command", "verify a compiled kernel, in PTX, without a GPU"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout.command", "check one layout: bounds and ownership of a tile"),
+    "list": ("verify.listing", "atoms, instructions and other names, and the kinds of subjects"),
     "lock": ("verify.lock.command", "keep the functions of maps in a reviewed file, and reject a change"),
     "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
     "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
@@ -44,7 +46,7 @@ EXAMPLE = "lanecheck check SM80_16x8x16"
 
 
 # The verbs; then the commands of one kind of subject each; then two groups, whose name may stand before a command.
-VERBS = ("check", "show", "identify", "lock", "explain")
+VERBS = ("check", "show", "identify", "lock", "explain", "list", "init")
 OF_A_KIND = ("atom", "layout", "index", "tiling", "movement", "kernel", "scan", "foreign")
 GROUPS = {
     "gpu": ("on this machine's GPU", ("probe", "banks", "order", "discover", "tilings", "export")),

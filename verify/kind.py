@@ -9,7 +9,7 @@ Every verb loads every row, so a row loads little: each of its functions imports
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -77,6 +77,23 @@ class Drawing(NamedTuple):
     options: Collection[str] = ()  # of `show`: those that it reads and that some others don't
 
 
+class Question(NamedTuple):
+    """A part of a file that `lanecheck init` asks for; the option of its key answers before."""
+
+    key: str
+    asks: str  # in words, with an example
+    needed: bool = True  # whether it may not be empty
+
+
+class Template(NamedTuple):
+    """A file that `lanecheck init` writes."""
+
+    name: str
+    questions: Sequence[Question]
+    write: Callable[[Mapping[str, str]], str]  # its text; raises SpecError with the key of a question
+    then: str  # the command to run next, {} for the file
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[S]):
     """One kind of subject. What a kind can't do has None, or is empty, and the verbs say so by name."""
@@ -94,11 +111,14 @@ class Kind(Generic[S]):
     suffixes: Collection[str] = ()  # of files that are its subjects and no TOML
     folders: bool = False  # whether a folder is one
     document: Callable[[Mapping[str, object]], bool] = lambda tables: False  # whether a whole TOML file is one
+    says: Callable[[Path], str] | None = None  # what a file of it is and what reads it, if not `lanecheck check FILE`
     signs: Signs | None = None  # the keys by which a table of a TOML file is one
     spec: tuple[type, ...] = ()  # whose fields are the keys of such a table, one for each form that it may have
     read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others
     table: Callable[[S], str] = attrgetter("name")  # of the file: where a subject of it stands
     shipped: Callable[[], Mapping[str, S]] | None = None  # the subjects that need no file
+    names: Callable[[], Iterable[str]] = tuple  # of those that need no file and are not `shipped`
+    template: str = ""  # the module whose `TEMPLATE` is how `lanecheck init` begins a file of it
     choose: Callable[[Sequence[str], Mapping[str, S]], list[str]] = field(  # of names, patterns and all subjects
         default=lambda names, pool: select(names, pool, "subject")
     )
@@ -113,6 +133,16 @@ class Kind(Generic[S]):
     """Pictures other than that of its case, by the option of `show` that asks for one."""
     redraw: Callable[[Reported, Resources, Window], Picture | None] | None = None  # of a report on one of the kind
     drawing: Drawing | None = None  # of a subject that is spelled out
+
+    def describe(self, path: Path) -> str:
+        """Return what a file of this kind is and which command reads it, as a clause."""
+        if self.says is not None:
+            return self.says(path)
+        return f"this is a file of {self.signs.of if self.signs else self.plural}: lanecheck check {path}"
+
+    def list_names(self) -> list[str]:
+        """Return the names of those that need no file."""
+        return [*(self.shipped() if self.shipped is not None else self.names())]
 
     @property
     def noun(self) -> str:

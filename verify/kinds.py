@@ -19,7 +19,7 @@ from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
 from verify.core import python_files
 from verify.core.errors import MalformedError, UsageError
-from verify.core.files import meant_for
+from verify.core.files import meant_for, purpose
 from verify.foreign.kind import FOREIGN
 from verify.index.kind import INDEX
 from verify.kernel.kind import KERNEL
@@ -93,6 +93,7 @@ INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compare
     spelled=_recognize_mnemonic,
     report=_report_atoms,
     drawing=Drawing(_draw_instruction),
+    names=lambda: isa_tables.mnemonics("*"),
 )
 KINDS: tuple[Kind[Any], ...] = (
     ATOM, LAYOUT, INSTRUCTION, TILING, MOVEMENT, INDEX,
@@ -182,8 +183,7 @@ def _in_file(path: Path) -> tuple[Recognition, Kind[Any]]:
     if suffix := next((kind for kind in all() if path.suffix in kind.suffixes), None):
         return Recognition(SURE, f"a file {path.suffix}"), suffix
     if path.suffix != ".toml":
-        ways = "of CUDA give its expressions: `lanecheck index --row … --col …`, or its PTX: FILE.ptx --claim FILE"
-        raise UsageError(f"{path}: no kind is in such a file; {ways}")
+        raise UsageError(f"{path}: {purpose(path)}")
     try:
         tables = read(path).tables
     except AtomFileError as error:

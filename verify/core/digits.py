@@ -22,6 +22,7 @@ FEW = 1 << 14  # points, or indices of a mode, that are listed here: sooner than
 LISTED = 1 << 12  # values of modes that are listed together
 PLAIN = frozenset("0123456789_-(),: \t\r\n")
 OTHERS = (  # what other spellings have in place of parentheses and numbers
+    (r"""Layout(?:\.parse)?\(\s*(['"])([^'"]*)\1\s*\)""", r"\2"),
     (r'![a-z]+\.layout<\s*"?([^<>"]*)"?\s*>', r"\1"),
     (r"\s|cute::|cute\.|\{\}", ""),
     (r"(?:Int|C)<(-?\d+)>", r"\1"),

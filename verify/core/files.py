@@ -16,7 +16,8 @@ from layouts.atoms.document import Document, read
 from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
-from verify.core.registry import signs
+from verify.core.python_files import find_fault
+from verify.core.registry import list_kinds
 from verify.core.specs import Key, keys
 
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
@@ -28,6 +29,8 @@ def opened(path: Path, sort: str) -> Document:
     raw = _beginning(path)
     if raw.lstrip().startswith(RECORDED):
         raise AtomFileError(str(path), "", "this is JSON, as recordings are: give their folder with `--recordings`")
+    if kind := next((kind for kind in list_kinds() if path.suffix in kind.suffixes and kind.name != sort), None):
+        raise AtomFileError(str(path), "", kind.describe(path))
     document = read(path)
     other = meant_for(document.tables)
     if other and other != sort:
@@ -77,24 +80,36 @@ def meant_for(tables: Mapping[str, object]) -> str:
     """
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
+    if whole := next((kind.name for kind in list_kinds() if kind.document(tables)), ""):
+        return whole
     inner = [table for table in tables.values() if isinstance(table, dict)]
-    sorts = {name for name, one in signs().items() if any(map(one.fit, inner))}
+    sorts = {kind.name for kind in list_kinds() if kind.signs and any(map(kind.signs.fit, inner))}
     return sorts.pop() if len(sorts) == 1 else ""
 
 
 def purpose(path: Path) -> str:
-    """Which command reads a file, as a clause."""
+    """Return which command reads a file, as a clause."""
+    if fault := describe_source(path):
+        return fault
     try:
-        sort = meant_for(opened(path, "").tables)
+        opened(path, "")
     except AtomFileError as error:
         return error.problem
-    return _suggestion(sort, path) if sort else "no command reads this file"
+    return "no command reads this file"
 
 
 def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction: put it into isa_tables/ptx"
-    return f"this is a file of {signs()[sort].of}: lanecheck check {path}"
+    return next(kind.describe(path) for kind in list_kinds() if kind.name == sort)
+
+
+def describe_source(path: Path) -> str:
+    """Return which part of a file of Python or CUDA can be checked, as a clause; empty for another file."""
+    if path.suffix == ".cu":
+        ways = "`lanecheck index --row … --col …`, or its PTX: `lanecheck check FILE.ptx --claim CLAIM.toml`"
+        return f"CUDA isn't read as it is: give its expressions, {ways}"
+    return find_fault(str(path)).removeprefix(f"{path}: ")
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

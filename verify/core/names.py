@@ -54,7 +54,7 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; for a file what it is for; if no name is near, all keys, or how to list all.
+    """The nearest known names as a clause; those that the word begins; of a file what it is for; else how to list all.
 
     >>> nearest("coalesc", ["coalesce", "composition"])
     '; nearest: coalesce'
@@ -65,6 +65,9 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"
+    begun = [name for name in known if means(word, name)]
+    if begun:
+        return f"; {len(begun)} begin so, give one: {', '.join(begun[:3])}{', …' if len(begun) > 3 else ''}"
     import difflib
 
     ways = {"atom": "lanecheck atom --list", "command": "lanecheck --help", "campaign": "--count"}

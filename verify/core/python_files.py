@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-
-from verify.core.names import nearest
 
 PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Expr)
 """The statements of a module whose names are plain to see: others may bind one that only running them shows."""
@@ -17,14 +16,20 @@ PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, a
 ONE_COLON = re.compile(r"(.+\.py):(\w[\w.]*)")
 
 
-def find_fault(text: str) -> str:
-    """Say where FILE.py, or a function of it, is misspelled or isn't there; empty for another text."""
-    if found := ONE_COLON.fullmatch(text):
-        return f"{text}: a function of a file has two colons: {found[1]}::{found[2]}"
+def find_colon(text: str) -> str:
+    """Say that a function of a file has two colons if a text has one; empty for another text."""
+    found = ONE_COLON.fullmatch(text)
+    return f"{text}: a function of a file has two colons: {found[1]}::{found[2]}" if found else ""
+
+
+def find_fault(text: str, folder: Path | None = None) -> str:
+    """Say where FILE.py, in a folder, or a function of it is misspelled or isn't there; empty for another text."""
+    if fault := find_colon(text):
+        return fault
     file, colons, name = text.partition("::")
     if not file.endswith(".py"):
         return ""
-    path = Path(file)
+    path = Path(file) if folder is None else folder / file
     if not path.is_file():
         return f"{file}: there is no such file"
     body = _statements(path)
@@ -34,7 +39,9 @@ def find_fault(text: str) -> str:
         return f"{file}: name a function of it: {several}"
     bound = [name for one in body for name in _names(one)]
     if all(isinstance(one, PLAIN) for one in body) and not {name.partition(".")[0], "*"} & {*bound}:
-        return f"{text}: {file} has no {name!r}{nearest(name, functions, 'function')}"
+        close = difflib.get_close_matches(name, functions, n=3, cutoff=0.5)
+        hint = f"; nearest: {', '.join(close)}" if close else f"; it has {', '.join(functions)}" if functions else ""
+        return f"{text}: {file} has no {name!r}{hint}"
     return ""
 
 

@@ -8,7 +8,8 @@ the list here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 
@@ -42,6 +43,17 @@ class SignedKind(Protocol):
     def signs(self) -> Signs | None:
         """Return the keys by which a table is one of its subjects."""
 
+    @property
+    def suffixes(self) -> Collection[str]:
+        """Return the suffixes of files that are its subjects and no TOML."""
+
+    @property
+    def document(self) -> Callable[[Mapping[str, object]], bool]:
+        """Return the function that says whether a whole TOML file is one."""
+
+    def describe(self, path: Path) -> str:
+        """Return what a file of it is and which command reads it."""
+
 
 _lists: list[Callable[[], Iterable[SignedKind]]] = []
 
@@ -51,6 +63,6 @@ def list_by(kinds: Callable[[], Iterable[SignedKind]]) -> None:
     _lists[:] = [kinds]
 
 
-def signs() -> dict[str, Signs]:
-    """Return the signs of every kind that has any, by its name."""
-    return {kind.name: kind.signs for listed in _lists for kind in listed() if kind.signs}
+def list_kinds() -> list[SignedKind]:
+    """Return every kind."""
+    return [kind for kinds in _lists for kind in kinds()]

@@ -54,5 +54,6 @@ FOREIGN: Kind[Any] = Kind(
     command="verify.foreign.command",
     spelled=recognize_project,
     report=report_projects,
+    names=lambda: sorted(path.stem for path in ADAPTERS.glob("[!_]*.py")),
     tables=tables,
 )

@@ -7,6 +7,7 @@ A layout names elements by one number, x + X*y, whatever the tile's X is; expres
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError, UsageError
+from verify.core.files import purpose
 from verify.core.names import nearest
+from verify.core.python_files import find_fault
 from verify.maps.fragment_map import Axis, FragmentMap, MapError, grid
 
 if TYPE_CHECKING:
@@ -91,6 +94,10 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
         named = OPERAND.fullmatch(text.strip())
         if named:
             return _of_atom(named["atom"], named["operand"], pool)
+        if fault := find_fault(text):
+            raise UsageError(fault)
+        if os.path.isfile(text):
+            raise UsageError(f"{text} is no map: {purpose(Path(text))}")
         if BASES.search(text):
             from verify.maps import bases
 

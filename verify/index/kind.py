@@ -60,6 +60,7 @@ INDEX: Kind[BoundIndex] = Kind(
     plural="maps",
     example=("examples/maps.toml",),
     command="verify.index.command",
+    template="verify.index.template",
     signs=Signs(SIGNS, "index arithmetic", inside=True),
     spec=(EntrySpec, OperandSpec),
     read=read_maps,

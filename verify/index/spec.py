@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError
+from verify.core.python_files import find_colon
 from verify.core.specs import Key, key, keys
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def text(value: object) -> str:
 def called(value: object) -> str:
     """The value, a text FILE.py::function; raises ValueError for anything else."""
     if FUNCTION.fullmatch(text(value)) is None:
-        raise ValueError(f"expected FILE.py::function, found {value!r:.60}")
+        raise ValueError(find_colon(str(value)) or f"expected FILE.py::function, found {value!r:.60}")
     return str(value)
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from lanecheck.console.command import add_execution
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
+from verify.core.files import purpose
+from verify.core.python_files import find_fault
 from verify.core.verdict import Check
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def _main(argv: Sequence[str] | None) -> int:
     arguments.add_require(parser)
     parser.add_argument("--strict", action="store_true", help="refute what breaks the letter of the ISA too")
     options = parser.parse_args(argv)
+    _check_kernel(options.kernel)
     return output.report(replace(_report(options), require=frozenset(map(Check, options.require))), options)
 
 
@@ -70,10 +73,21 @@ def _launch(options: argparse.Namespace) -> Any:
     if options.claim:
         return options.claim
     if not options.safety:
-        raise UsageError("what does the kernel compute? Give --claim FILE, or --safety if only safety is asked for")
+        begun = "--claim CLAIM.toml, which `lanecheck init claim CLAIM.toml` begins"
+        raise UsageError(f"what does the kernel compute? Give {begun}, or --safety if only safety is asked for")
     if options.grid is None or options.block is None:
         raise UsageError("--safety needs the launch: --claim FILE, or --grid, --block and a --param for each parameter")
     return launch_table(options.grid, options.block, options.smem or 0, options.param or ())
+
+
+def _check_kernel(kernel: str) -> None:
+    """Raise UsageError if the kernel's file is none, or of another kind."""
+    if fault := find_fault(kernel):
+        raise UsageError(fault)
+    if Path(kernel).suffix != ".ptx" and Path(kernel).is_file():
+        raise UsageError(f"{kernel} is no PTX: {purpose(Path(kernel))}")
+    if "::" not in kernel and not Path(kernel).is_file():
+        raise UsageError(f"{kernel}: there is no such file")
 
 
 def _report(options: argparse.Namespace) -> Report:

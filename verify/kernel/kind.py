@@ -28,6 +28,13 @@ def is_claim(tables: Mapping[str, object]) -> bool:
     return len(OF_CLAIMS & tables.keys()) > 1
 
 
+def describe_file(path: Path) -> str:
+    """Return what the file of a kernel or of a claim is, and which command reads it."""
+    if path.suffix == ".toml":
+        return f"this is the claim of a kernel: lanecheck check KERNEL.ptx {path}"
+    return f"this is a compiled kernel: lanecheck check {path} --claim CLAIM.toml"
+
+
 def split(what: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the kernels and the claims among some arguments. Raises UsageError for a claim alone."""
     kernels = [one for one in what if not one.endswith(".toml")]
@@ -85,5 +92,7 @@ KERNEL: Kind[Any] = Kind(
     suffixes=(".ptx",),
     document=is_claim,
     report=report_kernel,
+    says=describe_file,
+    template="verify.kernel.claims.template",
     tables=tables,
 )

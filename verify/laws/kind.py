@@ -18,18 +18,23 @@ def tables() -> Sequence[PropertyTable]:
     return PropertyTable("laws.md", of.LAW, of.LAWS), PropertyTable("laws.md", of.OPERATION, of.CODE)
 
 
+def names() -> Sequence[str]:
+    """Return the names of the laws, of the published claims and of the open statements."""
+    from verify.laws import report
+
+    return report.names(True)
+
+
 def recognize_name(text: str) -> Recognition | None:
     """Return a recognition of the name of a law, or of a published claim."""
-    from verify.laws.report import names
-
-    return Recognition(SURE, "a law's name") if text in names(True) else None
+    return Recognition(SURE, "a law's name") if text in names() else None
 
 
 def report_laws(what: Sequence[str], *, seeds: int = 1, jobs: int | None = None, allow_exec: bool = False) -> Report:
     """Return the verdicts on laws and on those that their proofs use, by every solver that is installed."""
     from verify.laws import report
 
-    chosen = select(what, report.names(True), "law")
+    chosen = select(what, names(), "law")
     return report.verify_laws(chosen, ("z3", "cvc5"), seeds, jobs, quiet=True)
 
 
@@ -42,5 +47,6 @@ LAW: Kind[Any] = Kind(
     command="verify.laws.command",
     spelled=recognize_name,
     report=report_laws,
+    names=names,
     tables=tables,
 )

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from verify.core.python_files import find_fault
 from verify.maps import isolation
 from verify.maps.answers import MissingMap, read
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin
@@ -30,8 +31,8 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
     """
     file, _, function = text.rpartition("::")
     path = (folder / file).resolve()
-    if not path.is_file():
-        raise MapError(f"{file}: there is no such file")
+    if fault := find_fault(text, folder):
+        raise MapError(fault)
     ends = [(axis.name, min(axis.extent, LARGEST)) for axis in outputs]
     task = {"file": str(path), "function": function, "inputs": inputs, "outputs": ends}
     given = _interpreter(python, folder)

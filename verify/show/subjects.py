@@ -14,6 +14,7 @@ from layouts.atoms import AtomFileError
 from verify import kinds
 from verify.cli import arguments, inputs
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
+from verify.core.files import describe_source, purpose
 from verify.core.names import S
 from verify.core.verdict import Check
 from verify.kind import Kind, Resources
@@ -99,12 +100,14 @@ def _begins(path: Path, first: bytes) -> bool:
 
 def _kind_of_file(path: Path) -> Kind[Any]:
     """Return the kind of a file's subjects. Raises UsageError for one of which there are no pictures."""
+    if fault := describe_source(path):
+        raise UsageError(f"{path}: {fault}")
     try:
         kind = kinds.of_file(path)
     except AtomFileError as error:
         raise MalformedError(error.errors) from error
     if kind.read is None or kind.verifier is None:
-        raise UsageError(f"{path}: there are no pictures of {kind.plural}")
+        raise UsageError(f"{path}: there are no pictures of {kind.plural}; {purpose(path)}")
     return kind
 
 

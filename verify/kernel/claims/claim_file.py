@@ -12,6 +12,7 @@ from typing import Any
 from layouts.atoms.document import read
 from layouts.atoms.errors import AtomFileError, Spot
 from verify.core.errors import SpecError, UsageError
+from verify.core.files import meant_for, purpose
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.expression import ClaimTextError
 
@@ -34,6 +35,8 @@ def located(path: Path | str) -> Iterator[dict[str, Any]]:
         raise UsageError(str(error)) from None
     if document.errors:
         raise UsageError(str(document.errors[0]))
+    if meant_for(document.tables) not in ("", "kernel"):
+        raise UsageError(f"{path} is no claim: {purpose(Path(path))}")
     try:
         yield dict(document.tables)
     except SpecError as error:

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecheck init`: what it writes can be checked at once, by options or by asking; no file is written over."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from verify.__main__ import main
+
+KERNEL = str(Path(__file__).parents[2] / "examples" / "kernel" / "matmul.ptx")
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+MAP = ["--ptx", MMA, "--operand", "C", "--row", "lane/4 + 8*(i/2)", "--col", "lane%4*2 + i%2"]
+GEMM = {
+    "claim": "C[m,n] = sum_k A[m,k]*B[k,n]",
+    "types": "A=f16, B = f16 C=f32",
+    "grid": "cdiv(M, 64), cdiv(N, 64)",
+    "block": "128",
+    "params": "A B C M N K lda ldb ldc - -",
+    "smem": "16384",
+}
+CLAIM = [word for key, value in GEMM.items() for word in (f"--{key}", value)]
+
+
+class Terminal(io.StringIO):
+    """Answers, as a user types them."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_map_is_written_that_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "my map.toml")
+    assert main(["init", "map", file, *MAP]) == 0
+    assert capsys.readouterr().out == f"wrote {file}; now: lanecheck check '{file}'\n"
+    assert main(["check", file, "-q"]) == 0
+
+
+def test_a_claim_is_written_that_verifies(tmp_path: Path) -> None:
+    file = str(tmp_path / "gemm.toml")
+    assert main(["init", "claim", file, *CLAIM, "--sizes", "M=128 N=192 K=64"]) == 0
+    assert main(["check", KERNEL, file, "-q"]) == 0
+
+
+def test_it_asks_and_asks_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "gemm.toml"
+    answers = [*GEMM.values(), "M=128 N=192 K=64", ""]
+    answers[1:1] = [""]  # a part that is needed
+    monkeypatch.setattr("sys.stdin", Terminal("\n".join([*answers, ""])))
+    assert main(["init", "claim", str(file)]) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(["init", "claim", str(tmp_path / "again.toml"), *CLAIM, "--sizes", "M=128 N=192 K=64"]) == 0
+    assert file.read_text() == (tmp_path / "again.toml").read_text()
+    capsys.readouterr()
+    wrong = [*answers]
+    wrong[2] = "A=f16 C=f32"
+    monkeypatch.setattr("sys.stdin", Terminal("\n".join([*wrong, "A=f16 B=f16 C=f32", ""])))
+    assert main(["init", "claim", str(tmp_path / "third.toml")]) == 0
+    assert "types: give the type of B too" in capsys.readouterr().err
+    assert (tmp_path / "third.toml").read_text() == file.read_text()
+
+
+def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("mine")
+    assert main(["init", "map", str(file), *MAP]) == 2
+    assert "exists, and is left as it is" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "init what? Give map or claim, and the FILE to write"),
+        (["clam"], "nearest: claim"),
+        (["claim"], "which file? Give FILE: lanecheck init claim FILE.toml"),
+        (["claim", "new.toml"], "give --claim: what it computes, as C[m,n] = sum_k A[m,k]*B[k,n]"),
+        (["map", "new.toml", "--grid", "1"], "--grid: isn't asked of a map; its options are --ptx"),
+        (["map", "new.toml", *MAP[:-1], "j"], "--col: unknown name 'j'"),
+        (["map", "new.toml", *MAP[:2], "--operand", "Q", *MAP[4:]], "--operand: "),
+        (["map", "none/new.toml", *MAP], "none/new.toml: cannot be written"),
+        (["claim", "new.toml", *CLAIM[:2], "--types", "A=f16 B=f16", *CLAIM[4:]], "--types: give the type of C too"),
+        (["claim", "new.toml", *CLAIM[:2], "--types", "f16", *CLAIM[4:]], "--types: expected pairs, as A=1 B=2"),
+        (["claim", "new.toml", *CLAIM[:2], "--types", "A=f16 B=f16 C=f3", *CLAIM[4:]], "--types: "),
+        (["claim", "new.toml", "--claim", "C = A", *CLAIM[2:]], "--claim: "),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main(["init", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and says in err and err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
