@@ -144,3 +144,9 @@ def test_a_grid_as_wide_as_it_is_high_is_a_blind_spot() -> None:
                       "params": ["A", "B", "C"]}),
         )  # fmt: skip
         assert sum("as many CTAs in x as in y" in text for text in found.hidden) == many
+
+
+def test_an_output_that_the_claim_leaves_out_is_named() -> None:
+    arrays = {**ARRAYS, "L": {"dims": "m", "type": "f32", "out": True}}
+    launch = launches(arrays=arrays)[0]
+    assert "the claim is about C alone: what is stored in L is not compared" in list(hidden(launch, alone=False))

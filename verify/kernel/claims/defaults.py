@@ -109,6 +109,9 @@ def hidden(launch: Launch, alone: bool) -> Iterable[str]:
         yield "one CTA: an error in the index of CTAs is not seen"
     elif ctas < 4 and len(launch.target.indices) > 1:
         yield f"{ctas} CTAs: with fewer than 2 x 2 the index of one direction may be wrong"
+    beside = [one.name for one in launch.arrays if one.out and one.name != launch.target.name]
+    if beside and launch.target.name:  # a launch without a claim compares nothing
+        yield f"the claim is about {launch.target.name} alone: what is stored in {' and '.join(beside)} is not compared"
     if alone:
         yield "one table of sizes: a loop of one step, and edges, are seen only where these sizes have them"
     dims = {index: name for one in launch.arrays for index in one.dims if (name := _name(index, launch.sizes))}
