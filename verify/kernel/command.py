@@ -7,6 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,8 @@ def _main(argv: Sequence[str] | None) -> int:
     _add_safety(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
     parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
+    for_all = "prove it for all sizes too, under the conditions that are printed"
+    parser.add_argument("--for-all", action="store_true", help=for_all)
     python = "the interpreter that has Triton (this one)"
     parser.add_argument("--python", metavar="FILE", default=sys.executable, help=python)
     add_execution(parser)
@@ -94,13 +97,15 @@ def _report(options: argparse.Namespace) -> Report:
     from lanecheck.console.progress import Progress
     from verify.kernel.report import verify_kernel, verify_safety
 
+    if options.safety and options.for_all:
+        raise UsageError("--for-all proves a claim, and --safety has none: leave one of them out")
     launch = _launch(options)
     if "::" in options.kernel:
         arguments.check_execution(options.allow_exec)
     with Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel).name
         shown.begin(name)
-        verify = verify_safety if options.safety else verify_kernel
+        verify = verify_safety if options.safety else partial(verify_kernel, sizes="all" if options.for_all else "")
         return verify(
             options.kernel, launch,
             seed=options.seed, budget=options.budget, strict=options.strict, python=options.python,

@@ -41,8 +41,9 @@ class Interpretation:
     """The interpretation of one launch."""
 
     def __init__(
-        self, kernel: Kernel, launch: Launch, values: Values, budget: int, samples: Mapping[str, Samples]
-    ) -> None:
+        self, kernel: Kernel, launch: Launch, values: Values, budget: int, samples: Mapping[str, Samples],
+        machine: type[Machine] = Machine,
+    ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
         self.regions = [self._region(number, one, samples.get(one.name)) for number, one in enumerate(launch.arrays)]
@@ -58,7 +59,7 @@ class Interpretation:
             raise SpecError("params", f"{len(launch.params)} are given, the kernel has {len(kernel.parameters)}")
         if kernel.block and int(np.prod(kernel.block)) != int(np.prod(launch.block)):
             raise SpecError("block", f"the kernel requires {kernel.block} threads (.reqntid), not {launch.block}")
-        self.machine = Machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
+        self.machine = machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
         self.machine.cell = handlers.cell(kernel)
 
     def _region(self, number: int, array: Array, sample: Samples | None) -> Region:

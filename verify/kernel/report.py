@@ -13,15 +13,18 @@ from verify.core.errors import UsageError
 from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.claim_file import located, read_claim
+from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.safety import check_safety, safety_case
-from verify.kernel.verdict import case
-from verify.report import Report
+from verify.kernel.sizes.verdict import LiftedKernel, lift
+from verify.kernel.verdict import case, said
+from verify.report import Case, Report
 
 MAX_BYTES = 64 << 20
+SEVERAL = 16  # times the budget, for sizes that z3 names
 
 
-def verify_kernel(
+def verify_kernel(  # noqa: PLR0913 - the options of the command
     kernel: str | Path,
     claim: str | Path | Mapping[str, Any],
     *,
@@ -29,13 +32,15 @@ def verify_kernel(
     budget: int | None = None,
     strict: bool = False,
     python: str = sys.executable,
+    sizes: str = "",
     ticked: Callable[[int], None] = lambda steps: None,
 ) -> Report:
     """Return the verdicts on a compiled kernel, one case for each launch of its claim.
 
     `kernel` is a PTX file, the text of one, or MODULE.py::FUNCTION of Triton, which the interpreter `python` compiles.
     `claim` is a TOML file, or its table. `budget` bounds the instructions that are executed, `ticked` hears how many
-    were; `strict` refutes what breaks the letter of the ISA too.
+    were; `strict` refutes what breaks the letter of the ISA too. `sizes="all"` asks for a proof for all sizes besides,
+    as `sizes = "all"` in the claim does.
 
     >>> report = verify_kernel("examples/kernel/fragment.ptx", "examples/kernel/fragment.toml", seed=1)
     >>> bool(report), report.cases[0].headline
@@ -43,7 +48,7 @@ def verify_kernel(
 
     Raises UsageError for a file that cannot be read, and SpecError for a claim that is none.
     """
-    return _verify(kernel, claim, strict, python, seed=seed, budget=budget or BUDGET, ticked=ticked)
+    return _verify(kernel, claim, strict, python, sizes=sizes, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
 def verify_safety(
@@ -71,23 +76,23 @@ def verify_safety(
 
 def _verify(
     kernel: str | Path, claim: str | Path | Mapping[str, Any], strict: bool, python: str, *, claimed: bool = True,
-    **options: Any,
+    sizes: str = "", **options: Any,
 ) -> Report:  # fmt: skip
     text = str(kernel)
     name = "kernel" if "\n" in text else text
-    said = "claim" if isinstance(claim, Mapping) else str(claim)
-    words, again = "", f"lanecheck kernel {name}{'' if claimed else ' --safety'} --claim {said}"
+    file_of_claim = "claim" if isinstance(claim, Mapping) else str(claim)
+    words, again = "", f"lanecheck kernel {name}{'' if claimed else ' --safety'} --claim {file_of_claim}"
     if "::" in name:
         from verify.kernel.claims.compiled import compiled  # starts a process, which a PTX file doesn't need
 
         ptx, found, words = compiled(name, _path(claim), python)
     else:
-        table = isinstance(claim, Mapping)
-        found = claim_of(claim, claimed=claimed) if table else read_claim(claim, claimed=claimed)  # type: ignore[arg-type]
+        found = _claim(claim, sizes, claimed)
         ptx = text if "\n" in text else _text(text)
     run = check if claimed else check_safety
     with nullcontext() if isinstance(claim, Mapping) else located(claim):
         outcomes = _check(run, ptx, found, name, words, strict=strict, **options)
+        whole = _for_all(ptx, found, name, again, outcomes, options) if claimed else []
     file, cases = name.partition("::")[0], []
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
@@ -95,7 +100,34 @@ def _verify(
             cases.append(case(one, found.text, strict, replay, file, words))
         else:
             cases.append(safety_case(one, strict, replay, file, words))
-    return Report(tuple(cases))
+    return Report((*cases, *whole))
+
+
+def _claim(claim: str | Path | Mapping[str, Any], sizes: str, claimed: bool) -> Claim:
+    """Return the claim, for all sizes too if `sizes` is "all"."""
+    if sizes not in ("", ALL):
+        raise UsageError(f'sizes={sizes!r}: expected "all"')
+    if not sizes:
+        if isinstance(claim, Mapping):
+            return claim_of(claim, claimed=claimed)
+        return read_claim(claim, claimed=claimed)
+    with nullcontext(claim) if isinstance(claim, Mapping) else located(claim) as table:
+        return claim_of(with_all(table), "" if isinstance(claim, Mapping) else str(claim))
+
+
+def _for_all(
+    ptx: str, claim: Claim, name: str, again: str, outcomes: list[Outcome], options: Mapping[str, Any]
+) -> list[Case]:
+    """Return the case for all sizes, if the claim asks for it."""
+    if claim.for_all is None:
+        return []
+    seed, kernel, file = outcomes[0].seed, outcomes[0].kernel, name.partition("::")[0]
+    subject = LiftedKernel(ptx, claim.for_all, kernel, file, f"{again} --for-all", seed)
+
+    def check_at(table: Mapping[str, Any]) -> Outcome:
+        return check(ptx, claim_of(table), seed=seed, budget=SEVERAL * options["budget"])[0]
+
+    return [lift(subject, check_at, lambda outcome: said(outcome.findings[0]), options["ticked"])]
 
 
 def _check(

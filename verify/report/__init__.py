@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from verify.core.errors import Exit
 from verify.core.judgement import Judgement
@@ -57,6 +57,7 @@ class Case(Judgement):
     place: Place | None = None  # where it is written
     alone: Alone | None = None  # of a subject that was compared with no instruction: what is known of it then
     wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
+    all_sizes: Mapping[str, Any] | None = None  # of a kernel: what is known of all sizes, its headline among the fields
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
     # its picture with the rows and columns of a window, made where it is shown; None for what is no map, such as a law
@@ -161,6 +162,8 @@ class Case(Judgement):
         if self.alone is not None and self.status == "VERIFIED":
             hint = f": {self.alone.hint}" if self.alone.hint else ""
             return "; ".join(filter(None, (self.alone.says, self.alone.missing))) + hint
+        if self.all_sizes is not None:
+            return str(self.all_sizes["headline"])
         return f"{self.status} (observed)" if self.observed else self.status
 
     @property

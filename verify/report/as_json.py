@@ -56,6 +56,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         **({"notes": list(case.notes)} if case.notes else {}),
         **({"drawn_by": case.drawn_by} if case.drawn_by else {}),
         **({"wrong_product": _product(case.wrong_product)} if case.wrong_product else {}),
+        **({"all_sizes": dict(case.all_sizes)} if case.all_sizes is not None else {}),
         "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }
 

@@ -17,6 +17,7 @@ import numpy as np
 from verify.core.errors import SpecError
 from verify.kernel.claims import defaults, expression, sparsity
 from verify.kernel.claims.evaluation import index_places
+from verify.kernel.claims.every import concrete, for_all
 from verify.kernel.claims.expression import whole
 from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, known
 from verify.kernel.data.values import LIMITS, SIZE
@@ -28,7 +29,7 @@ MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
-    *("narrow", "arrays", "smem_align"),
+    *("narrow", "arrays", "smem_align", "given"),
 )
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
 WORDS = ("u8", "u16", "u32")  # types of metadata
@@ -43,6 +44,7 @@ class Claim:
     text: str
     launches: tuple[Launch, ...]
     file: str = ""
+    for_all: Mapping[str, Any] | None = None  # the table of a claim for all sizes
 
 
 def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
@@ -88,11 +90,15 @@ def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) 
             raise SpecError(key, f"expected a {kind.__name__}, found {table[key]!r:.60}")
     if not {"claim", "sizes"} & table.keys():
         table = {**table, "sizes": {}}
+    whole_table = table if for_all(table) else None
+    if whole_table is not None and not claimed:
+        raise SpecError("sizes", '"all" proves a claim, and none is checked here: give numbers')
+    table = concrete(table) if whole_table is not None else table
     sizes = table["sizes"] if "sizes" in table else defaults.sizes(table)
     if sizes == []:
         raise SpecError("sizes", "an empty list: nothing would be checked; give a table, or leave the key out")
     launches = tuple(_launch(table, one) for one in (sizes if isinstance(sizes, list) else [sizes]))
-    return Claim(table.get("kernel", ""), table.get("claim", ""), launches, file)
+    return Claim(table.get("kernel", ""), table.get("claim", ""), launches, file, whole_table)
 
 
 def _fraction(key: str, value: Any, double: bool) -> Fraction:

@@ -311,7 +311,7 @@ class Machine:
             self.effects += not self.pure[pc]
             mask = None if everyone else active
             if one.guard is not None:
-                mask = self._guarded(one.guard, active, mask)
+                mask = self.guard_mask(one.guard, active, mask)
                 if (seen := self.guards.get(pc, 0)) != 3:
                     self.guards[pc] = seen | self._values_of(one.guard, active)
             if self.lanes[pc] > 1 and not (mask is None and self.members[pc] is None) and self._short(pc, active, mask):
@@ -329,7 +329,8 @@ class Machine:
             self.state[active] = DONE
         self.pc[active] = pc
 
-    def _guarded(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
+    def guard_mask(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
+        """Return the threads in which the guard of the instruction is true; None for all of the CTA."""
         bits = self.numbers(lambda: self.register(guard.index), mask, "the guard of an instruction")
         taken = (bits == 0) if guard.negated else (bits != 0)
         if len(taken) == 1:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates of linear inequalities: right ones are found, wrong ones are rejected, whatever a solver says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs.smt.inequalities import Inequalities, Linear, find_point, is_certificate
+
+SMALL = st.integers(-5, 5)
+LINEAR = st.dictionaries(st.sampled_from([(), ("x",), ("y",), ("x", "y")]), SMALL, max_size=4)
+
+
+@given(st.lists(LINEAR, max_size=4), LINEAR)
+def test_what_is_derived_is_true_wherever_all_facts_are(facts: list[Linear], goal: Linear) -> None:
+    found = Inequalities(facts).derive(goal)
+    wrong = []
+    for x, y in product(range(-4, 5), repeat=2):
+        at = {(): 1, ("x",): x, ("y",): y, ("x", "y"): x * y}
+        *values, last = (sum(number * at[key] for key, number in one.items()) for one in (*facts, goal))
+        wrong += [(x, y)] if min(values, default=0) >= 0 and last < 0 else []
+    assert found is None or not wrong
+
+
+FACTS = [{("M",): 1, ("x",): -64, (): -1}, {("x",): 1}]
+GOAL = {("M",): 1, (): -1}
+
+
+def test_a_certificate_of_another_goal_is_rejected() -> None:
+    right = Inequalities(FACTS).derive(GOAL)
+    assert right is not None and is_certificate(FACTS, GOAL, right)
+    assert not is_certificate(FACTS, {**GOAL, (): -2}, right)
+    assert not is_certificate([*FACTS[:1], {("x",): 2}], GOAL, right)
+
+
+@pytest.mark.parametrize("by", [{0: Fraction(-1)}, {7: Fraction(1)}, {-1: Fraction(1)}, {}])
+def test_negative_multipliers_and_facts_that_are_not_there_are_rejected(by: dict[int, Fraction]) -> None:
+    assert not is_certificate(FACTS, GOAL, by)
+
+
+def test_a_point_satisfies_every_fact_as_a_product() -> None:
+    facts = [{("x", "y"): 1, (): -35}, {("x",): -1, (): 7}, {("x",): 1}, {("y",): 1}]
+    found = find_point(facts, ["y", "x"])
+    assert found is not None and found["x"] * found["y"] >= 35 and found["x"] <= 7
+    assert find_point([{("x",): 1, (): -1}, {("x",): -1}], []) is None

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state that is compared at the head of a loop is complete: every attribute is compared, empty, or has a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.verify.kernel import plain
+from verify.kernel.ptx.parse import read
+from verify.kernel.sizes import relative
+from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.lifted import LiftedMachine, RunStopped
+from verify.kernel.sizes.runs import LiftedRun
+from verify.kernel.sizes.statement import state
+from verify.kernel.state.machine import Machine
+
+OBJECTS = (*relative.COMPARED, *relative.EMPTY, *relative.LISTED)
+
+
+def machine_at_a_head() -> LiftedMachine:
+    """Return the machine of plain_f16 after two trips, copies on their way."""
+    statement = state(plain.claim())
+    statement.step = 32
+    kernel = read(plain.PTX, "plain")
+    run = LiftedRun(statement, kernel, statement.region(6, statement.numbers(6)), 6, 1)
+    loop = max(number for number, one in enumerate(kernel.instructions) if 0 <= one.target <= number)
+
+    def head(trips: int) -> None:
+        if trips == 2:
+            raise RunStopped
+
+    run.to_the_end(loop, head)
+    return run.machine
+
+
+@pytest.fixture(scope="module")
+def machine() -> LiftedMachine:
+    return machine_at_a_head()
+
+
+def test_every_attribute_of_the_state_is_compared_or_empty_or_has_a_reason(machine: LiftedMachine) -> None:
+    assert machine.shared.copies
+    relative.relative(machine)
+    for kind in {*OBJECTS}:
+        compared, empty = relative.COMPARED.get(kind, frozenset()), relative.EMPTY.get(kind, frozenset())
+        assert not compared & empty and not (compared | empty) & relative.LISTED.get(kind, {}).keys()
+        assert all(len(reason) > 5 for reason in relative.LISTED.get(kind, {}).values())
+
+
+@pytest.mark.parametrize("of", ["", "shared", "shared.order", "barriers", "memory", "loops"])
+def test_an_attribute_that_nobody_knows_ends_a_proof(machine: LiftedMachine, of: str) -> None:
+    one = machine
+    for name in of.split(".") if of else ():
+        one = getattr(one, name)
+    one.unheard_of = 1  # type: ignore[attr-defined]
+    try:
+        with pytest.raises(NotLifted, match=r"nobody compares \w+.unheard_of"):
+            relative.relative(machine)
+    finally:
+        del one.unheard_of  # type: ignore[attr-defined]
+
+
+def _later(name: str) -> Callable[[LiftedMachine], None]:
+    """Return a change of one time of an array of the order: later than all that every thread knows."""
+
+    def change(machine: LiftedMachine) -> None:
+        array = getattr(machine.shared.order, name)
+        array.flat[1 if name == "known" else 0] = machine.shared.order.now + 5
+
+    return change
+
+
+def _writer(machine: LiftedMachine) -> None:
+    order = machine.shared.order
+    order.written[0], order.writer[0] = order.now, (order.writer[0] + 1) % 128
+
+
+CHANGES: dict[str, Callable[[LiftedMachine], None]] = {
+    **{name: _later(name) for name in ("known", "floor", "written", "read", "by_warp")},
+    "writer": _writer,
+    "pc": lambda machine: machine.pc.__setitem__(3, 0),
+    "state": lambda machine: machine.state.__setitem__(3, 1),
+    "active": lambda machine: machine.active.__setitem__(3, False),
+    "pending": lambda machine: machine.shared.pending.__setitem__(slice(None), 0),
+    "generic": lambda machine: machine.shared.generic.__setitem__(0, not machine.shared.generic[0]),
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_difference_in_one_field_is_seen(machine: LiftedMachine, field: str) -> None:
+    """Each twin differs in one field alone; the run is not continued."""
+    before = relative.relative(machine)
+    kept = [(one, name, value.copy()) for one in (machine, machine.shared, machine.shared.order)
+            for name, value in vars(one).items() if isinstance(value, np.ndarray)]  # fmt: skip
+    CHANGES[field](machine)
+    try:
+        assert relative.differs(before, relative.relative(machine))
+    finally:
+        for one, name, value in kept:
+            getattr(one, name)[...] = value
+    assert relative.differs(before, relative.relative(machine)) == ""
+
+
+@pytest.mark.parametrize("name", sorted(relative.EMPTY[Machine] - {"local_size", "asynchronous", "arrangement"}))
+def test_what_must_be_empty_ends_a_proof(machine: LiftedMachine, name: str) -> None:
+    kept = getattr(machine, name)
+    setattr(machine, name, [1])
+    try:
+        with pytest.raises(NotLifted, match=rf"uses Machine.{name}"):
+            relative.relative(machine)
+    finally:
+        setattr(machine, name, kept)

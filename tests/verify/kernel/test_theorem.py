@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs for all sizes of one kernel, and of wrong ones that default sizes accept: none of these is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verify.kernel import plain
+from verify.core.errors import SpecError
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.theorem import Theorem, prove
+
+SEED = 3
+QUICK = ("offset_24_bits", "rows_of_16_bits", "through_a_float")  # refused before the loop
+DEFAULT_SIZES_REFUTE = {"through_shared_memory", "columns_too_many"}
+
+
+@pytest.fixture(scope="module")
+def theorem() -> Theorem:
+    return prove(plain.PTX, plain.claim(), seed=SEED)
+
+
+def test_a_kernel_is_proved_for_all_sizes(theorem: Theorem) -> None:
+    """Three stages, of which one lies in registers: the period is 2."""
+    assert (theorem.first, theorem.period, theorem.alone) == (1, 2, 3)
+    assert theorem.runs == 1 + 1 + 2 + 3
+    assert 0 < theorem.proved <= theorem.asked
+    assert theorem.checked > 1000 and theorem.loads > 100 and theorem.bound < 1e-9
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in QUICK else pytest.mark.slow) for one in plain.TWINS]
+)
+def test_no_wrong_kernel_is_proved(name: str) -> None:
+    with pytest.raises(NotLifted):
+        prove(plain.twin(name), plain.claim(), seed=SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [one for one in plain.TWINS if one not in DEFAULT_SIZES_REFUTE])
+def test_default_sizes_accept_these_wrong_kernels(name: str) -> None:
+    assert {one.status for one in check(plain.twin(name), claim_of(plain.claim()), seed=SEED)} == {"VERIFIED"}
+
+
+def test_alignment_that_is_not_given_is_not_assumed() -> None:
+    """Without N % 16 the columns of B are not aligned for 16 bytes at once, or their mask is wrong."""
+    with pytest.raises(NotLifted):
+        prove(plain.PTX, plain.claim([one for one in plain.GIVEN if one[0] != "N"]), seed=SEED)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["M < 100"], "is false at the sample"),
+        (["X % 16 == 0"], "no size is named 'X'"),
+        (["M < X"], "no size is named 'X'"),
+        (["M + 1"], "one comparison"),
+        (["M % 0 == 0"], "a divisor from 1"),
+        (["M % 16 == 1"], "expected < <= > >= or NAME % NUMBER == 0"),
+    ],
+)
+def test_what_is_given_must_be_about_sizes_and_true_of_the_sample(given: list[str], problem: str) -> None:
+    with pytest.raises(SpecError, match=problem):
+        prove(plain.PTX, plain.claim([*plain.GIVEN, *given]), seed=SEED)
+
+
+@pytest.mark.parametrize(
+    ("key", "held", "problem"),
+    [
+        ("smem", "K*512", "shared memory whose size depends on sizes"),
+        ("block", ["M"], "a block that depends on sizes"),
+        ("grid", ["cdiv(M,64)*cdiv(N,64)", 1, 1], "the grid"),
+        ("claim", "C[m,n] = sum_k A[m,k]*B[k,n] + C[m,n]", "C is read and written"),
+        (
+            "params",
+            [{"struct": "Q", "values": ["A"]}, *plain.claim()["params"][1:]],
+            "has no meaning for all sizes yet",
+        ),
+    ],
+)
+def test_what_has_no_proof_yet_is_refused_by_name(key: str, held: object, problem: str) -> None:
+    with pytest.raises((NotLifted, SpecError), match=problem):
+        prove(plain.PTX, {**plain.claim(), key: held}, seed=SEED)

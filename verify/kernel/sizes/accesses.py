@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Global accesses at all sizes: the address and the mask of each element, as forms and conditions.
+
+What is read from or written to shared memory lies at addresses without symbols, so at all sizes of a region the same
+bytes are meant, and the run of the sample decides their order. A load whose mask is false must leave a zero: a register
+that held 0, or the bytes of a cp.async whose size is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isa_tables.semantics import Meaning
+from verify.kernel.data.values import Mask
+from verify.kernel.instructions.accesses import items
+from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Register, Symbol
+from verify.kernel.sizes.effects import Made
+from verify.kernel.sizes.forms import (
+    ALWAYS,
+    AllOf,
+    Alternative,
+    Condition,
+    Content,
+    Fixed,
+    Polynomial,
+    alike,
+    both,
+    negate,
+    truth,
+)
+from verify.kernel.sizes.shadow import Follow, Shadow
+
+ALIGN = 16  # bytes: what the start of every array is a multiple of, at all sizes
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalAccess:
+    """One access of global memory by some threads."""
+
+    array: str  # of the claim
+    offset: Polynomial  # in bytes from the array's first element
+    mask: Condition  # of the threads that make it
+    threads: NDArray[np.int64]  # that make it at the sample
+    count: int  # bytes of each
+    line: int  # of the instruction
+    moved: bool  # whether it comes after the loop's head was given its growth
+
+
+class Accesses:
+    """The global accesses of a run, as its shadow follows them."""
+
+    def __init__(self, arrays: Mapping[str, int]) -> None:
+        self.arrays = arrays  # name -> bytes of an element
+        self.loads: list[GlobalAccess] = []
+        self.stores: list[GlobalAccess] = []
+        self.moved = False
+
+    @property
+    def follow(self) -> Mapping[str, Follow]:
+        """The functions that follow each class of accesses."""
+        return {"parameter": self.parameter, "load": self.load, "store": self.store, "copy": self.copy}
+
+    def parameter(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+        """ld.param: the form of a whole parameter."""
+        source, width = one.operands[1], WIDTHS[meaning.types["d"]]
+        if not isinstance(source, Address) or not isinstance(source.base, Symbol):
+            raise shadow.refuse("reads parameters through a computed address")
+        form = shadow.parameters.get(source.base.name)
+        if form is None:
+            return []
+        size = 8 * shadow.machine.kernel.parameters[source.base.name].size
+        if source.base.offset + source.offset or width != size or not isinstance(one.operands[0], Register):
+            raise shadow.refuse("reads a part of a parameter that depends on sizes")
+        return [(one.operands[0], form, width)]
+
+    def _address(self, shadow: Shadow, place: Address, chosen: bool = False) -> Polynomial | None:
+        """Return the address, of a choice its first if `chosen`; None if it has no symbol."""
+        found = shadow.content(place.base, 64) if isinstance(place.base, Register) else None
+        if isinstance(found, Alternative) and chosen:
+            found = found.then
+        elif isinstance(found, Alternative):
+            raise shadow.refuse("has an address that sizes choose", found)
+        if not isinstance(found, Polynomial) or not found.symbolic:
+            return None
+        offset = place.offset - (1 << 64) if place.offset >> 63 else place.offset
+        return found + Polynomial.number(offset)
+
+    def load(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+        """ld: of global memory, its address and mask; any other address must have no symbol."""
+        space, kind = meaning.words.get("space", ""), meaning.types["d"]
+        registers, place = items(one.operands[0]), one.operands[1]
+        condition = shadow.mask()
+        form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
+        if form is None:
+            if space == "global" or condition is not ALWAYS:
+                raise shadow.refuse("reads under a mask that sizes decide, or where no array's pointer leads to")
+            return []
+        if condition is not ALWAYS:
+            for each in registers:
+                held = shadow.machine.registers[each.index] if isinstance(each, Register) else None
+                if isinstance(each, Register):
+                    shadow.needs(each.index)
+                if held is None or not held.plain or held.bits.any():
+                    raise shadow.refuse("loads under an open mask into a register that does not hold 0", condition)
+        self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8)
+        if condition is not ALWAYS:
+            shadow.loading = [each.index for each in registers if isinstance(each, Register)]
+        return []
+
+    def store(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+        """st: to global memory, its address and mask; to shared memory nowhere that only some threads come to."""
+        space, kind = meaning.words.get("space", ""), meaning.types["b"]
+        place = one.operands[0]
+        form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
+        if form is None:
+            if space == "global" or shadow.mask() is not ALWAYS:
+                raise shadow.refuse("writes under a mask that sizes decide, or where no array's pointer leads to")
+            return []
+        count = len(items(one.operands[1])) * WIDTHS[kind] // 8
+        self._note(shadow, self.stores, form, shadow.mask(), mask, count)
+        return []
+
+    def copy(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
+        """cp.async: the mask is that its size is not 0; the destination has no symbol."""
+        source, amount = one.operands[1], one.operands[2]
+        last = one.operands[3] if len(one.operands) > 3 else None
+        if not isinstance(source, Address) or not isinstance(amount, Immediate):
+            raise shadow.refuse("is no copy of a fixed number of bytes")
+        condition: Condition = ALWAYS
+        if last is not None and (len(one.operands) > 4 or "hint" not in meaning.words):
+            size = shadow.content(last, 32)
+            if not isinstance(size, Polynomial | Alternative):
+                raise shadow.refuse("has a size that data decide")
+            condition = self._size(shadow, size, amount.bits)
+        decided = shadow.region.decide(condition)
+        form = self._address(shadow, source, chosen=True)
+        if (decided == 0).all():
+            return []
+        if form is None:
+            raise shadow.refuse("reads an address that no array's pointer leads to")
+        content = shadow.content(source.base, 64)
+        if isinstance(content, Alternative) and not _implies(condition, content.condition):
+            raise shadow.refuse("has an address that another condition chooses than its size", content)
+        self._note(shadow, self.loads, form, condition, mask, amount.bits)
+        return []
+
+    def _size(self, shadow: Shadow, size: Content, count: int) -> Condition:
+        """Return the condition that a copy's size is `count` and not 0; NotLifted if it may be another."""
+        if isinstance(size, Alternative):
+            parts = [self._size(shadow, part, count) for part in (size.then, size.other)]
+            first, second = both(size.condition, parts[0]), both(negate(size.condition), parts[1])
+            never = [isinstance(part, Fixed) and not part.mask.any() for part in parts]
+            if never[1]:
+                return first
+            if never[0]:
+                return second
+            raise shadow.refuse("has a size that is not 0 either way", size)
+        if not isinstance(size, Polynomial) or size.symbolic or not np.isin(size.constant, (0, count)).all():
+            raise shadow.refuse(f"has a size that is neither 0 nor {count}", size)
+        return Fixed(size.constant == count)
+
+    def _note(
+        self, shadow: Shadow, to: list[GlobalAccess], form: Polynomial, condition: Condition, mask: Mask | None,
+        count: int,
+    ) -> None:  # fmt: skip
+        """Keep an access; its mask must be true at the sample in every thread in which it is open."""
+        machine, region = shadow.machine, shadow.region
+        decided = np.broadcast_to(region.decide(condition), machine.count)
+        here = np.ones(machine.count, bool) if mask is None else mask.copy()
+        here[machine.real :] = False
+        here &= decided != 0
+        if not np.broadcast_to(truth(condition, region.sample), machine.count)[here].all():
+            raise shadow.refuse("has a mask that is open, and false at the sample", condition)
+        bases = [name for name in self.arrays if (name,) in form.terms]
+        if len(bases) != 1:
+            raise shadow.refuse("has an address that is not that of one array", form)
+        offset = form - Polynomial.symbol(bases[0])
+        if any(bases[0] in key or (set(key) & self.arrays.keys()) for key in offset.terms):
+            raise shadow.refuse("has an address that is not that of one array", form)
+        align = count if count & (count - 1) == 0 else self.arrays[bases[0]]
+        spread = [np.broadcast_to(each, machine.count)[here] for each in offset.terms.values()]
+        if align > ALIGN or any((each % align).any() for each in spread):
+            raise shadow.refuse(f"accesses {align} bytes at once, not aligned at all sizes", offset)
+        to.append(GlobalAccess(bases[0], offset, condition, np.flatnonzero(here), count, shadow.line, self.moved))
+
+
+def _implies(condition: Condition, other: Condition) -> bool:
+    """Return whether a condition has another one as a part."""
+    if alike(condition, other):
+        return True
+    if isinstance(other, AllOf):
+        return all(_implies(condition, part) for part in other.parts)
+    return isinstance(condition, AllOf) and any(_implies(part, other) for part in condition.parts)

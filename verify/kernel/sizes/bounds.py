@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The elements that accesses mean at all sizes: each at its own place, under exactly the mask that its bounds are.
+
+At the sample an access reads or writes some element of an array. Its indices at other sizes follow: an index of the
+output begins at the CTA's tile, the summed one grows with the rounds of the loop. The access must be at that place as a
+polynomial, and its mask must be the bounds of that element, minus what the region implies: both ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.kernel.sizes.accesses import GlobalAccess
+from verify.kernel.sizes.forms import AllOf, Condition, Fixed, Less, Linear, Monomial, NotLifted, Polynomial, describe
+from verify.kernel.sizes.region import tighten
+from verify.kernel.sizes.runs import LiftedRun
+from verify.kernel.sizes.statement import AXES, INNER
+
+Key = tuple[tuple[Monomial, int], ...]  # of an inequality: its terms in order
+
+
+class Bounds:
+    """The places and masks of one run's accesses."""
+
+    def __init__(self, run: LiftedRun, growth: Polynomial) -> None:
+        """Compare with the indices of the statement; `growth` is by how much k is larger after the loop's head."""
+        self.run, self.region, self.growth = run, run.region, growth
+        self._implied: dict[Key, bool] = {}
+
+    def check_loads(self) -> None:
+        """Raise NotLifted for a load that is not of its element, or whose mask is not its bounds."""
+        for access in self.run.accesses.loads:
+            self._check(access)
+
+    def check_stores(self) -> None:
+        """Raise NotLifted unless every element of the tile is stored once, at its place and under its bounds."""
+        statement = self.run.statement
+        rows, columns = (axis.tile for axis in statement.axes)
+        written = np.zeros((rows, columns), np.int64)
+        for access in self.run.accesses.stores:
+            if access.array != statement.target.name:
+                raise NotLifted(access.line, f"writes {access.array}, of which nothing is claimed")
+            for first, second in self._check(access):
+                np.add.at(written, (first - INNER * rows, second - INNER * columns), 1)
+        if (written != 1).any():
+            missing, twice = int((written == 0).sum()), int((written > 1).sum())
+            raise NotLifted(
+                0, f"{missing} of {written.size} elements of a tile are never stored, {twice} more than once"
+            )
+
+    def _check(self, access: GlobalAccess) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Check one access; return the indices (of all threads) of each element that it has."""
+        indices = self._indices(access)
+        names = self._names(access)
+        forms = [self._form(access, name, each[:, 0]) for name, each in zip(names, indices, strict=True)]
+        size = self.run.accesses.arrays[access.array]
+        wanted = Polynomial.number(0)
+        for form, stride in zip(forms, self.run.statement.stride(access.array), strict=True):
+            wanted += form * stride
+        wanted *= Polynomial.number(size)
+        found = _pick_threads(access.offset, access.threads, self.run.machine.count)
+        if not found.same(wanted):
+            raise NotLifted(access.line, f"{access.array} is at {found}, and its element is at {wanted} (bytes)")
+        for name, form in zip(names, forms, strict=True):
+            if not self._never_below(form):
+                raise NotLifted(access.line, f"{access.array}: index {name} may be below 0", str(form))
+        self._check_mask(access, names, forms, indices)
+        return zip(*(each.T for each in indices), strict=True) if len(indices) == 2 else iter(())
+
+    def _never_below(self, form: Polynomial) -> bool:
+        """Return whether a form is at least 0 in every thread."""
+        constants = np.broadcast_to(form.constant, form.rows)
+        return all(self.region.holds({**symbols, (): int(constants[here].min())}) for symbols, here in form.groups())
+
+    def _names(self, access: GlobalAccess) -> tuple[str, ...]:
+        if access.array == self.run.statement.target.name:
+            return self.run.statement.target.indices
+        return self.run.indices_of(access.array)
+
+    def _indices(self, access: GlobalAccess) -> list[NDArray[np.int64]]:
+        """Return by index of the array (threads, elements) what it is at the sample: consecutive elements of a row."""
+        region = next(one for one in self.run.run.regions if one.array.name == access.array)
+        at = _pick_threads(access.offset, access.threads, self.run.machine.count).value(self.region.sample)
+        first = np.broadcast_to(at, len(access.threads)).astype(np.int64)
+        if (first % region.size).any() or access.count % region.size:
+            raise NotLifted(access.line, f"an access of parts of elements of {access.array}")
+        count = access.count // region.size
+        places = first[:, None] // region.size + np.arange(count) + region.array.offset
+        inside = (places >= 0) & (places < len(region.elements))
+        numbers = np.where(inside, region.elements[np.where(inside, places, 0)], -1)
+        if (numbers < 0).any() or region.kept is not None:
+            raise NotLifted(access.line, f"an access outside of {access.array}")
+        found = [each.astype(np.int64) for each in np.unravel_index(numbers, region.array.shape)]
+        unit = next((axis for axis, stride in enumerate(region.array.strides) if stride == 1), None)
+        for axis, each in enumerate(found):
+            if (each - each[:, :1] != (np.arange(count) if axis == unit else 0)).any():
+                raise NotLifted(access.line, f"an access of {access.array} that goes beyond the end of a row")
+        return found
+
+    def _form(self, access: GlobalAccess, name: str, numbers: NDArray[np.int64]) -> Polynomial:
+        """Return an index at all sizes, of what it is at the sample in each thread."""
+        statement = self.run.statement
+        for axis in statement.axes:
+            if name == axis.index:
+                return Polynomial.symbol(AXES[axis.number]) * Polynomial.number(axis.tile) + Polynomial.number(
+                    numbers - INNER * axis.tile
+                )
+        return Polynomial.number(numbers) + (self.growth if access.moved else Polynomial.number(0))
+
+    def _check_mask(
+        self, access: GlobalAccess, names: tuple[str, ...], forms: list[Polynomial], indices: list[NDArray[np.int64]]
+    ) -> None:  # fmt: skip
+        statement, ends = self.run.statement, []
+        for name, form, each in zip(names, forms, indices, strict=True):
+            size = statement.size(name.upper())
+            ends.append(
+                (size - form - Polynomial.number(1), size - form - Polynomial.number(each[:, -1] - each[:, 0] + 1))
+            )
+        parts = list(_conjunction(access.mask, access.line))
+        count = self.run.machine.count
+        chosen = [_pick_threads(one, access.threads, count) if isinstance(one, Polynomial) else one for one in parts]
+        for row, thread in enumerate(access.threads.tolist()):
+            had = set()
+            for one in chosen:
+                if isinstance(one, Polynomial):
+                    had.add(self._key(one.thread(row)))
+                elif not one.mask[thread if len(one.mask) > 1 else 0]:
+                    raise NotLifted(access.line, "a mask that is open is false in some thread")
+            for wanted in zip(*ends, strict=True):
+                keys = {self._key(each.thread(row)) for each in wanted} - {()}
+                if keys != had - {()}:
+                    at = ", ".join(str(each[row, 0]) for each in indices)
+                    text = f"{access.array}[{at}] of the sample has the mask {describe(access.mask)}, and other bounds"
+                    raise NotLifted(
+                        access.line, text, _words(keys),
+                        [Less(Polynomial.of(dict(key))) for key in keys ^ (had - {()})], self.region,
+                    )  # fmt: skip
+
+    def _key(self, part: Linear) -> Key:
+        """Return the inequality part >= 0 in a normal form; () where the region implies it."""
+        part = tighten(part)
+        key = tuple(sorted((monomial, number) for monomial, number in part.items() if number))
+        if key not in self._implied:
+            self._implied[key] = self.region.holds(part)
+        return () if self._implied[key] else key
+
+
+def _pick_threads(form: Polynomial, threads: NDArray[np.int64], count: int) -> Polynomial:
+    """Return a form of some threads alone."""
+    return Polynomial(
+        {key: np.broadcast_to(each, count)[threads] if len(each) > 1 else each for key, each in form.terms.items()}
+    )
+
+
+def _conjunction(mask: Condition, line: int) -> Iterator[Polynomial | Fixed]:
+    """Yield the parts of a mask, each as a form that is at least 0; NotLifted for one that is no conjunction."""
+    if isinstance(mask, AllOf):
+        for part in mask.parts:
+            yield from _conjunction(part, line)
+    elif isinstance(mask, Less):
+        yield -mask.form - Polynomial.number(1)
+    elif isinstance(mask, Fixed):
+        yield mask
+    else:
+        raise NotLifted(line, "a mask that is not a conjunction of inequalities", describe(mask))
+
+
+def _words(keys: set[Key]) -> str:
+    return " and ".join(f"{Polynomial.of(dict(key))} >= 0" for key in sorted(keys)) or "always true"

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the instructions that compute integers do to forms, by the class of their row in the opcode tables.
+
+An effect asks for the operands that it understands; a form in any other operand, or in an instruction without an
+effect, is refused when the instruction reads it. Sums, differences and products follow the row's formula. A number's
+bits are taken as the form's exact value only after the form was proved to lie within the type's range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from isa_tables.formula import Constant, Name, Operation, Tree
+from isa_tables.semantics import Meaning
+from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register, Vector
+from verify.kernel.sizes.forms import (
+    Alternative,
+    AnyOf,
+    Condition,
+    Content,
+    Equal,
+    Less,
+    NotLifted,
+    Numbers,
+    Polynomial,
+    both,
+    negate,
+)
+from verify.kernel.sizes.region import OPEN, SizeRegion
+
+
+class EffectReader(Protocol):
+    """What an effect asks of the shadow of a run."""
+
+    region: SizeRegion
+
+    def content(self, operand: Operand, width: int) -> Content | None:
+        """The content of an operand; None for data."""
+
+    def refuse(self, step: str, form: object = "", conditions: Sequence[Condition] = ()) -> NotLifted:
+        """The refusal of the instruction that is executed."""
+
+
+Made: TypeAlias = list[tuple[Operand, Content, int]]  # destination, content, bits
+Effect: TypeAlias = Callable[[EffectReader, Instruction, Meaning], Made]
+
+
+def form_of(reader: EffectReader, operand: Operand, width: int) -> Polynomial:
+    """Return the form of an operand; NotLifted for data and for a choice that is open."""
+    found = reader.content(operand, width)
+    if not isinstance(found, Polynomial):
+        raise reader.refuse("an operand that is neither a number nor a form", found if found is not None else "data")
+    return found
+
+
+def condition_of(reader: EffectReader, operand: Operand) -> Condition:
+    """Return the condition that a predicate is."""
+    found = reader.content(operand, 1)
+    if found is None or isinstance(found, Polynomial | Alternative):
+        raise reader.refuse("a predicate that data decide")
+    return found
+
+
+def exact(reader: EffectReader, form: Polynomial, kind: str) -> Polynomial:
+    """Return the form whose exact value is the number of a type that the bits are; NotLifted if it may wrap."""
+    width, signed = WIDTHS[kind], kind[0] != "u"
+    if not form.symbolic:
+        form = form.modulo(width)
+        if signed:
+            return form
+        numbers = form.constant & ((1 << width) - 1) if width < 64 else form.constant
+        if (numbers < 0).any():
+            raise reader.refuse("a number above 2^63")
+        return Polynomial.number(numbers)
+    low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
+    if not reader.region.within(form, low, high):
+        outside = [Less(form - Polynomial.number(low)), Less(Polynomial.number(high - 1) - form)] if width < 64 else []
+        raise reader.refuse(f"not shown to lie within {kind}, and it is used as a number of that type", form, outside)
+    return form
+
+
+def integer(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Follow the row's formula if it has sums and products alone; min and max if the region decides them."""
+    roles = [role for role, _, _ in meaning.row.operands]
+    kinds = [meaning.types[role] for role in roles]
+    width, formula = WIDTHS[kinds[0]], meaning.row.value
+    if formula is None or {"sat", "relu", "cc"} & set(one.words):
+        raise reader.refuse(f"{one.opcode} of a form")
+    given = {}
+    for role, kind, operand in zip(roles[1:], kinds[1:], one.operands[1:], strict=True):
+        form = form_of(reader, operand, WIDTHS[kind])
+        given[role] = exact(reader, form, kind) if WIDTHS[kind] < width else form
+    if meaning.head in ("min", "max"):
+        return [
+            (one.operands[0], _extremum(reader, meaning.head, [given[role] for role in roles[1:]], kinds[0]), width)
+        ]
+    return [(one.operands[0], _ring(reader, one, formula.tree, given).modulo(width), width)]
+
+
+def _ring(reader: EffectReader, one: Instruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
+    if isinstance(tree, Constant):
+        return Polynomial.number(tree.value)
+    if isinstance(tree, Name):
+        return given[tree.name]
+    if isinstance(tree, Operation) and tree.op in "+-*":
+        left, right = (_ring(reader, one, part, given) for part in (tree.left, tree.right))
+        return left + right if tree.op == "+" else left - right if tree.op == "-" else left * right
+    raise reader.refuse(f"{one.opcode} of a form")
+
+
+def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: str) -> Polynomial:
+    left, right = (exact(reader, form, kind) for form in forms)
+    less = reader.region.decide(Less(left - right))
+    if (less == OPEN).any():
+        raise reader.refuse(
+            f"{head} of two numbers, and sizes decide which", f"{left} and {right}", [Less(left - right)]
+        )
+    first = less == 1 if head == "min" else less == 0
+    return left.where(first, right)
+
+
+def shift(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Shl multiplies by a power of two; shr divides by one and rounds down."""
+    kind = meaning.types["d"]
+    width, left = WIDTHS[kind], one.words[0] == "shl"
+    source, amount = form_of(reader, one.operands[1], width), form_of(reader, one.operands[2], 32)
+    by = amount.constant & 0xFFFFFFFF
+    if amount.symbolic or (by >= width).any():
+        raise reader.refuse("a shift by a number that sizes decide", amount)
+    if left:
+        power = (np.uint64(1) << by.astype(np.uint64)).view(np.int64)
+        return [(one.operands[0], (source * Polynomial.number(power)).modulo(width), width)]
+    if (by != by[0]).any():
+        raise reader.refuse("a shift to the right by another amount in each thread", source)
+    number = exact(reader, source, kind if kind[0] == "s" else f"u{width}")
+    return [(one.operands[0], divide_by_power(reader, number, int(by[0])), width)]
+
+
+def divide_by_power(reader: EffectReader, form: Polynomial, by: int) -> Polynomial:
+    """Return floor(form / 2^by): exact where 2^by divides the symbols, or where the rest is proved to be below 2^by."""
+    divisor, region = 1 << by, reader.region
+    divided = {key: each >> by for key, each in form.terms.items() if key and not (each & (divisor - 1)).any()}
+    whole = Polynomial(divided)
+    rest = form - whole * Polynomial.number(divisor)
+    if not rest.symbolic:
+        return whole + Polynomial.number(rest.constant >> by)
+    at = np.array([int(each) >> by for each in rest.value(region.sample)], np.int64)
+    guesses = [Polynomial.number(at), *(Polynomial.number(at) + growth for growth in region.growths)]
+    for guess in guesses:
+        if region.within(rest - guess * Polynomial.number(divisor), 0, divisor):
+            return whole + guess
+    above = [Less(Polynomial.number(divisor * (at + 1) - 1) - form)]
+    raise reader.refuse(f"a division by {divisor} whose result is neither fixed nor a form", form, above)
+
+
+def bitwise(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Combine predicates; bits of a number and of a form only where the form's symbols leave those bits alone."""
+    head, width = one.words[0], WIDTHS[meaning.types["d"]]
+    if width == 1:
+        parts = [condition_of(reader, operand) for operand in one.operands[1:]]
+        if head == "not":
+            return [(one.operands[0], negate(parts[0]), 1)]
+        if head == "xor":
+            raise reader.refuse("xor of two conditions")
+        made = both(*parts) if head == "and" else AnyOf((parts[0], parts[1]))
+        return [(one.operands[0], made, 1)]
+    forms = [form_of(reader, operand, width) for operand in one.operands[1:]]
+    if head == "not":
+        return [(one.operands[0], (-forms[0] - Polynomial.number(1)).modulo(width), width)]
+    left, right = forms if forms[0].symbolic else reversed(forms)
+    if right.symbolic:
+        raise reader.refuse(f"{head} of two forms", f"{left} and {right}")
+    return [(one.operands[0], _combine_bits(reader, head, left, right.constant).modulo(width), width)]
+
+
+def _combine_bits(reader: EffectReader, head: str, form: Polynomial, bits: Numbers) -> Polynomial:
+    """Return and, or, xor of a form and the bits of a number."""
+    step = form.divisor()  # the symbols leave all bits below it alone
+    low = form.constant & (step - 1)
+    if head == "and":
+        high = bits | (step - 1)
+        if (bits >= 0).all() and (bits < step).all():
+            return Polynomial.number(form.constant & bits)
+        if (high == -1).all():  # it keeps every bit from `step` on
+            return form - Polynomial.number(low - (low & bits))
+        if not (bits & (bits + 1)).any() and (bits >= 0).all() and reader.region.within(form, 0, int(bits.min()) + 1):
+            return form
+    elif (bits >= 0).all() and (bits < step).all():
+        return form + Polynomial.number((low | bits if head == "or" else low ^ bits) - low)
+    above = [Less(Polynomial.number(bits) - form)] if (bits >= 0).all() else []
+    raise reader.refuse(f"{head} of a form whose symbols reach the same bits, a multiple of {step}", form, above)
+
+
+_RELATIONS: Mapping[str, str] = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+
+
+def compare(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """setp: the sign of a difference, once both sides are exact numbers of the type."""
+    kind, relation = meaning.words["type"], meaning.words["relation"]
+    if kind[0] == "f" or kind == "bf16" or len(one.operands) > 3 or isinstance(one.operands[0], Vector):
+        raise reader.refuse(f"{one.opcode} of a form")
+    if relation in _RELATIONS:
+        relation, kind = _RELATIONS[relation], "u" + kind[1:]
+    kind = "s" + kind[1:] if kind[0] == "b" else kind
+    left, right = (exact(reader, form_of(reader, operand, WIDTHS[kind]), kind) for operand in one.operands[1:])
+    difference = left - right
+    made: Condition
+    if relation in ("eq", "ne"):
+        made = Equal(difference, relation == "eq")
+    else:
+        made = Less(difference if relation in ("lt", "ge") else -difference)
+        made = negate(made) if relation in ("ge", "le") else made
+    return [(one.operands[0], made, 1)]
+
+
+def select(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """selp: the form that the region decides, thread by thread, or a choice."""
+    width = WIDTHS[meaning.types["d"]]
+    condition = condition_of(reader, one.operands[3])
+    parts = [reader.content(operand, width) for operand in one.operands[1:3]]
+    then, other = parts
+    decided = reader.region.decide(condition)
+    if (
+        (then is None or (isinstance(then, Polynomial) and not then.symbolic))
+        and other is None
+        and (decided != OPEN).all()
+    ):
+        return []  # data, and the same choice at all sizes
+    if not all(isinstance(part, Polynomial | Alternative) for part in parts):
+        raise reader.refuse("selp between data by a condition on sizes", condition)
+    if (decided != OPEN).all():
+        if (decided == 1).all() or (decided == 0).all():
+            return [(one.operands[0], then if (decided == 1).all() else other, width)]  # type: ignore[list-item]
+        if isinstance(then, Polynomial) and isinstance(other, Polynomial):
+            return [(one.operands[0], then.where(decided == 1, other), width)]
+    return [(one.operands[0], Alternative(condition, then, other), width)]  # type: ignore[arg-type]
+
+
+def convert(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Cvt between integers: a wider type takes the exact number, a narrower one its lowest bits."""
+    to, source = meaning.words["to"], meaning.words["from"]
+    destination = one.operands[0]
+    if to[0] not in "us" or source[0] not in "us" or "sat" in one.words or not isinstance(destination, Register):
+        raise reader.refuse(f"{one.opcode} of a form")
+    form = form_of(reader, one.operands[1], WIDTHS[source])
+    if WIDTHS[to] > WIDTHS[source]:
+        form = exact(reader, form, source)
+    return [(destination, form.modulo(WIDTHS[to]), WIDTHS[to])]
+
+
+def move(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Mov of a whole register."""
+    if any(isinstance(operand, Vector) for operand in one.operands):
+        raise reader.refuse("a form is cut into parts or made of them")
+    width = WIDTHS[meaning.types["d"]]
+    found = reader.content(one.operands[1], width)
+    if found is None:
+        raise reader.refuse("mov of data and a form")
+    return [(one.operands[0], found, width)]
+
+
+def address(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Cvta of global memory, whose addresses are generic ones."""
+    if meaning.words["space"] != "global":
+        raise reader.refuse(f"{one.opcode} of a form")
+    return [(one.operands[0], form_of(reader, one.operands[1], 64), 64)]
+
+
+def extract(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Bfe of bits that the symbols leave alone."""
+    kind = meaning.words["type"]
+    form, first, count = (
+        form_of(reader, operand, width) for operand, width in zip(one.operands[1:], (WIDTHS[kind], 32, 32), strict=True)
+    )
+    end = (first.constant & 255) + (count.constant & 255)
+    if first.symbolic or count.symbolic or kind != "u32" or (1 << int(end.max())) > form.divisor():
+        raise reader.refuse("bfe of bits that sizes decide", form)
+    bits = (form.constant >> (first.constant & 255)) & ((1 << (count.constant & 255)) - 1)
+    return [(one.operands[0], Polynomial.number(bits), WIDTHS[kind])]
+
+
+def nothing(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
+    """Make no forms: the instruction has none in its operands, or is refused when it reads one."""
+    return []
+
+
+EFFECTS: Mapping[str, Effect] = {
+    "integer": integer,
+    "shift": shift,
+    "bitwise": bitwise,
+    "compare": compare,
+    "select": select,
+    "convert": convert,
+    "move": move,
+    "address": address,
+    "extract": extract,
+}
+# Classes that no size may reach: their operands are the same at all sizes, and so is what they do to the state that is
+# compared at the head of a loop. Classes in neither table are refused by name.
+SIZELESS = frozenset(
+    {"insert", "lookup", "funnel", "permute", "count", "mask", "divide", "high", "set", "sign_select", "window"}
+    | {"field", "extremum", "copysign", "product", "load_matrix", "store_matrix", "shuffle", "dot", "half_dot"}
+    | {"copy_group", "warp_barrier", "barrier", "branch", "exit", "nothing", "policy", "fence"}
+)
+ACCESSES = frozenset({"load", "store", "copy", "parameter"})  # that `accesses` follows
+IN_A_PATH = frozenset({*EFFECTS, "branch", "insert", "lookup", "permute", "field"})  # registers alone

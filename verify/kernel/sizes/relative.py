@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a machine at the head of a loop, as far as it decides what comes next: relative to the present.
+
+Times are compared by their order alone, and those that every thread of the CTA knows are one. Default-deny: each
+attribute of a state object is compared here, must be empty, or is listed with the reason why no later step of a proof
+depends on its difference. An attribute in none of the lists ends the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.state.barriers import Barrier, Barriers
+from verify.kernel.state.global_memory import Global, Stored
+from verify.kernel.state.loops import Loops
+from verify.kernel.state.machine import Machine
+from verify.kernel.state.memory import Copies, Shared
+from verify.kernel.state.order import NOBODY, Order
+from verify.kernel.state.phases import Executed, Phases
+from verify.kernel.state.products import Products, Reads
+
+_SAME = "the same for the whole run"
+_TEXT = "for the text of a finding, and a finding ends the proof"
+_REPORT = "counts for the report"
+_SCRATCH = "set anew by each instruction"
+
+# state object -> attributes that `relative` or `induction` compares
+COMPARED: Mapping[type, frozenset[str]] = {
+    Machine: frozenset({"registers", "state", "pc", "group", "shared", "barriers", "memory", "active", "products"}),
+    Shared: frozenset({"labels", "plain", "order", "copies", "pending", "generic"}),
+    Copies: frozenset({"threads", "cells", "places", "labels", "plain", "group", "open"}),
+    Order: frozenset({"known", "floor", "writer", "written", "reader", "read", "by_warp"}),
+    Barriers: frozenset({"state", "barriers"}),
+    Barrier: frozenset({"came", "waited"}),
+    Global: frozenset({"arrays"}),
+    Stored: frozenset({"writer", "reader", "reader_cta", "written", "read"}),
+}
+# and attributes that must be empty: kernels that use them are refused
+EMPTY: Mapping[type, frozenset[str]] = {
+    Machine: frozenset(
+        {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
+        | {"kinds", "local_size", "asynchronous", "arrangement"}
+    ),
+    Shared: frozenset({"loads", "loaded", "held", "written"}),
+    Order: frozenset({"engine", "tensor"}),
+    Barriers: frozenset({"executed"}),
+    Barrier: frozenset({"arrived", "waiting", "times"}),
+    Global: frozenset({"fenced"}),
+    Stored: frozenset({"constant", "flying", "atomic"}),
+}
+# and attributes of which a difference changes nothing that a proof rests on
+LISTED: Mapping[type, Mapping[str, str]] = {
+    Machine: {
+        **dict.fromkeys(("kernel", "launch", "values", "findings", "parameters", "budget", "real", "threads"), _SAME),
+        **dict.fromkeys(("run", "lanes", "members", "pure", "control", "placement", "symbols", "cell"), _SAME),
+        **dict.fromkeys(("local_symbols", "ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
+        **dict.fromkeys(("ticked", "waited_for", "together", "shadow"), _SAME),
+        **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
+        "number": _SCRATCH,
+        "effects": "counts for `loops`, which finds a loop without an end",
+        "loops": "finds a loop without an end at the sample; the trips at all sizes are what is proved",
+        "local_labels": "no kernel with local memory is lifted",
+        "local_plain": "no kernel with local memory is lifted",
+    },
+    Shared: {
+        **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
+        "load_line": _TEXT,
+    },
+    Copies: {"line": _TEXT},
+    Order: {
+        **dict.fromkeys(("threads", "warps", "real", "local"), _SAME),
+        "now": "later than all that was done",
+        **dict.fromkeys(("write_line", "read_line"), _TEXT),
+    },
+    Barriers: dict.fromkeys(("shared", "findings", "threads"), _SAME),
+    Barrier: {"line": _TEXT, "expected": "read where threads have arrived, and none have"},
+    Global: {
+        **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
+        "order": "that of shared memory, which is compared",
+    },
+    Stored: {"labels": "nobody has written them", "plain": "nobody has written them"},
+    Loops: {"machine": _SAME, "found": "counts trips", "number": _SAME, "head": _SAME},
+}
+REFUSED = (Products, Reads, Executed, Phases)  # objects that no lifted kernel has
+
+
+def attributes(of: object) -> dict[str, Any]:
+    """Return the attributes of an object, with slots or without."""
+    slots = [name for kind in type(of).__mro__ for name in getattr(kind, "__slots__", ()) if name != "__dict__"]
+    return {**{name: getattr(of, name) for name in slots}, **getattr(of, "__dict__", {})}
+
+
+def check_attributes(of: object, kind: type) -> None:
+    """Raise NotLifted for an attribute in none of the lists, or one that is not empty and must be."""
+    known = COMPARED.get(kind, frozenset()) | EMPTY.get(kind, frozenset()) | LISTED.get(kind, {}).keys()
+    for name, held in attributes(of).items():
+        if name not in known:
+            raise NotLifted(0, f"nobody compares {kind.__name__}.{name} at the head of the loop: a bug of Lanecheck")
+        if name in EMPTY.get(kind, frozenset()) and _is_there(held):
+            raise NotLifted(0, f"the kernel uses {kind.__name__}.{name}, which has no meaning for all sizes yet")
+
+
+def _is_there(held: Any) -> bool:
+    if isinstance(held, np.ndarray):
+        return bool(held.any())
+    return bool(held) if isinstance(held, int | list | dict | tuple | str) else held is not None
+
+
+def relative(machine: Machine) -> dict[str, Any]:
+    """Return everything but registers, shared bytes and copies: each value must be equal after some trips.
+
+    Raises NotLifted for a state that no proof for all sizes knows.
+    """
+    shared, order, barriers = machine.shared, machine.shared.order, machine.barriers
+    for of, kind in ((machine, Machine), (shared, Shared), (order, Order), (barriers, Barriers)):
+        check_attributes(of, kind)
+    for copy in shared.copies:
+        check_attributes(copy, Copies)
+    for barrier in barriers.barriers.values():
+        check_attributes(barrier, Barrier)
+    check_attributes(machine.memory, Global)
+    check_attributes(machine.loops, Loops)
+    if machine.products is not None:
+        raise NotLifted(0, "wgmma has no meaning for all sizes yet")
+    for region in machine.memory.arrays:
+        if region.stored is not None:
+            check_attributes(region.stored, Stored)
+            if (region.stored.writer >= 0).any() or (region.stored.reader != -1).any():
+                raise NotLifted(0, f"{region.array.name} is written or read before the end of the loop")
+    return {
+        "places of threads": machine.pc.copy(),
+        "states of threads": machine.state.copy(),
+        "threads that execute": machine.active.copy(),
+        "cells with a copy on its way": shared.pending > 0,
+        "cells written since a proxy fence": shared.generic.copy(),
+        **_times(order, barriers),
+    }
+
+
+def _times(order: Order, barriers: Barriers) -> dict[str, Any]:
+    """Return all clocks, each time as its place in the order of those that some thread may not know."""
+    real = slice(0, order.real)
+    least = int(order.floor[real].min())  # every thread of the CTA comes after all that was done until then
+    own = order.known == np.iinfo(np.int32).max  # a thread knows all of itself
+    known = np.where(own, least, order.known)[real, real]
+    came = {key: np.zeros(1, np.int32) if one.came is None else one.came for key, one in barriers.barriers.items()}
+    parts = [known, order.floor[real], order.written, order.read, order.by_warp, *came.values()]
+    different = np.unique(np.concatenate([np.ravel(part) for part in parts]))
+    different = different[different > least]
+
+    def place(times: Any) -> Any:
+        return np.searchsorted(different, times, side="right") * (times > least)
+
+    found = {
+        "what threads know of each other": place(known),
+        "what threads know of all others": place(order.floor[real]),
+        "a thread's knowledge of itself": own,
+        "when cells were written": place(order.written),
+        "who wrote cells": np.where(order.written > least, order.writer, NOBODY),
+        "when cells were read": place(order.read),
+        "who read cells": np.where(order.read > least, order.reader, NOBODY),
+        "when warps read cells": place(order.by_warp),
+    }
+    for key, one in barriers.barriers.items():
+        found[f"barrier {key[1]}: who came"] = place(came[key])
+        found[f"barrier {key[1]}: who waited"] = one.waited if (came[key] > least).any() else np.zeros(0)
+    return found
+
+
+def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the first part of two relative states that is not the same; "" if all are."""
+    if before.keys() != after.keys():
+        return "the barriers in use"
+    return next((name for name, held in before.items() if not np.array_equal(held, after[name])), "")

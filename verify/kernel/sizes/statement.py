@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be proved for all sizes: the claim with symbols for its sizes and strides, and its preconditions.
+
+`state(table)` reads a claim's table. A size whose divisor is given, K % 16 == 0, is 16 times a symbol. A stride that is
+a new name is a symbol of its own, at least as large as the row that it steps over; one that is an expression of sizes
+is that expression. `Statement.region` has the facts of one class of trips, and `launch` the numbers of its sample.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import lcm
+from typing import Any
+
+from proofs.smt.inequalities import Inequalities
+from verify.core.errors import SpecError
+from verify.kernel.claims import expression
+from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.claims.every import GivenSizes, strides_of
+from verify.kernel.claims.expression import Apply, Element, Node, Number, Sum
+from verify.kernel.data.values import LIMITS
+from verify.kernel.sizes.forms import Linear, NotLifted, Polynomial
+from verify.kernel.sizes.region import SizeRegion, times, total, value
+
+AXES = ("cx", "cy", "cz")
+MOST = (1 << 31) - 1  # CTAs of a grid in x; the largest s32
+MOST_YZ = 65535  # and in y and z
+INNER = 1  # the CTA of the sample, in each direction of a grid of 3
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One index of the output, and the axis of the grid that cuts it into tiles."""
+
+    index: str  # of the claim
+    size: str  # its extent
+    tile: int  # elements of a CTA
+    number: int  # of the axis of the grid
+    rounds_up: bool  # whether the last CTA may have a part of a tile
+
+
+@dataclass
+class AllSizes:
+    """A claim for all sizes."""
+
+    table: Mapping[str, Any]  # of the claim, its sizes and strides still to be filled in
+    target: Element  # of the claim: what it is about
+    value: Node  # and what that should be
+    axes: tuple[Axis, ...]  # of the output's indices
+    summed: tuple[str, str]  # the index that is summed, and its size
+    divisors: Mapping[str, int]  # of sizes and strides
+    strides: Mapping[str, tuple[str, ...]]  # array -> a name or expression for each index
+    names: tuple[str, ...]  # of sizes
+    extents: Mapping[str, tuple[str, ...]]  # array -> the sizes of its indices
+    given: tuple[str, ...]  # as the claim has them
+    step: int = 0  # elements of the summed index in one trip
+    bounds: list[Linear] = field(default_factory=list)  # of `given`
+
+    # ---- forms
+
+    def size(self, name: str) -> Polynomial:
+        """Return the form of a size, or of a stride with a name."""
+        by = self.divisors.get(name, 1)
+        return Polynomial.symbol(name) if by == 1 else Polynomial.symbol(f"{name}'") * Polynomial.number(by)
+
+    def symbols(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Return the values of the symbols, of numbers for the names; SpecError where a divisor does not divide."""
+        found = {}
+        for name, number in numbers.items():
+            by = self.divisors.get(name, 1)
+            if number % by:
+                raise SpecError("given", f"{name} % {by} == 0 does not hold of {name} = {number}")
+            found[name if by == 1 else f"{name}'"] = number // by
+        return found
+
+    def form(self, text: object) -> Polynomial:
+        """Return the form of an expression of sizes: sums, differences and products."""
+        if isinstance(text, int):
+            return Polynomial.number(text)
+        return self._form(text if isinstance(text, ast.AST) else ast.parse(str(text), mode="eval").body)
+
+    def _form(self, node: ast.AST) -> Polynomial:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return Polynomial.number(node.value)
+        if isinstance(node, ast.Name):
+            if node.id not in (*self.names, *self.stride_names()):
+                raise SpecError("given", f"no size is named {node.id!r}")
+            return self.size(node.id)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+            left, right = self._form(node.left), self._form(node.right)
+            if isinstance(node.op, ast.Mult):
+                return left * right
+            return left + right if isinstance(node.op, ast.Add) else left - right
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and 0 <= getattr(node.right, "value", -1) < 63:
+            power = node.right.value  # type: ignore[attr-defined]
+            return Polynomial.number(1) if not power else self._form(node.left) * self._form(
+                ast.BinOp(node.left, node.op, ast.Constant(power - 1)))  # fmt: skip
+        raise SpecError(
+            "given", f"{ast.unparse(node)!r}: for all sizes only + - * ** of sizes and whole numbers are read"
+        )
+
+    def stride(self, array: str) -> tuple[Polynomial, ...]:
+        """Return the strides of an array."""
+        return tuple(self.form(one) for one in self.strides[array])
+
+    def stride_names(self) -> tuple[str, ...]:
+        """Return the names of strides that are symbols."""
+        every = dict.fromkeys(one for strides in self.strides.values() for one in strides)
+        return tuple(one for one in every if one.isidentifier() and one not in self.names)
+
+    # ---- numbers
+
+    def numbers(self, trips: int) -> dict[str, int]:
+        """Return the sizes and strides of the sample that has so many trips of whole tiles."""
+        found = {one.size: 3 * lcm(one.tile, self.divisors.get(one.size, 1)) for one in self.axes}
+        found[self.summed[1]] = self.step * trips
+        rows = self.rows_of_strides()
+        for place, name in enumerate(self.stride_names()):
+            by = lcm(self.divisors.get(name, 1), 1)
+            least = max(found[rows[name]], 16)
+            found[name] = -(-least // by) * by + by * (2 * place + 3)
+        return found
+
+    def rows_of_strides(self) -> dict[str, str]:
+        """Return by the name of a stride the size of the index whose stride is 1 beside it."""
+        found = {}
+        for array, strides in self.strides.items():
+            unit = [size for size, stride in zip(self.extents[array], strides, strict=True) if stride == "1"]
+            for stride in strides:
+                if stride in self.stride_names():
+                    if len(unit) != 1 or len(strides) != 2:
+                        raise SpecError(f"arrays.{array}.strides", "for all sizes, one stride is 1 and one is a name")
+                    found[stride] = unit[0]
+        return found
+
+    def launch(self, numbers: Mapping[str, int]) -> Claim:
+        """Return the claim at given sizes and strides."""
+        return claim_of(self.fill_in(numbers))
+
+    def fill_in(self, numbers: Mapping[str, int]) -> dict[str, Any]:
+        """Return the claim's table at given sizes and strides."""
+        table: dict[str, Any] = {key: held for key, held in self.table.items() if key not in ("given", "tiles")}
+        strides = {name: [int(one) if one.isdigit() else one for one in each] for name, each in self.strides.items()}
+        table["arrays"] = {name: {**one, "strides": strides[name]} for name, one in self.table["arrays"].items()}
+        table["sizes"] = {name: numbers[name] for name in (*self.names, *self.stride_names())}
+        return table
+
+    def parameter(self, given: Any) -> Polynomial | None:
+        """Return the form of a parameter; None for one that no size changes."""
+        if isinstance(given, Mapping):
+            self._check_table(given)
+        if not isinstance(given, str):
+            return None
+        if given in self.table["arrays"]:
+            return Polynomial.symbol(given)
+        for name in self.table["arrays"]:
+            if given.lower() == f"ld{name}".lower() and given not in (*self.names, *self.stride_names()):
+                other = [one for one in self.stride(name) if one.symbolic or int(one.constant[0]) != 1]
+                return other[0] if other else None
+        if given in self.table.get("scalars", {}):
+            return None
+        return self.form(given)
+
+    def _check_table(self, given: Mapping[str, Any]) -> None:
+        """Accept a parameter that no size changes; NotLifted for a struct or a map."""
+        held = given.get("value")
+        fixed = "value" in given and (not isinstance(held, str) or held in self.table.get("scalars", {}))
+        if not given.get("unused") and not fixed:
+            raise NotLifted(0, f"the parameter {dict(given)!r:.60} has no meaning for all sizes yet")
+
+    # ---- facts
+
+    def preconditions(self) -> list[tuple[str, Linear]]:
+        """Return the facts that no address of 32 bits wraps, in words too: (rows + a tile) * stride + row < 2^31."""
+        found = []
+        tiles = {one.size: one.tile for one in self.axes} | {self.summed[1]: self.step}
+        for array, strides in self.strides.items():
+            if len(strides) != 2:
+                continue
+            for place, stride in enumerate(self.stride(array)):
+                if not stride.symbolic:
+                    continue
+                rows, row = self.extents[array][place], self.extents[array][1 - place]
+                form = (
+                    (self.size(rows) + Polynomial.number(tiles[rows])) * stride
+                    + self.size(row)
+                    + Polynomial.number(tiles[row])
+                )
+                text = f"({rows} + {tiles[rows]})*{self.strides[array][place]} + {row} + {tiles[row]} < 2**31"
+                found.append((text, total({(): MOST}, times(form.thread(0), -1))))
+        return found
+
+    def _implied_facts(self) -> list[Linear]:
+        """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small."""
+        tiles = {one.size: one.tile for one in self.axes} | {self.summed[1]: self.step}
+        found = []
+        for array, strides in self.strides.items():
+            for place, stride in enumerate(strides):
+                if stride in self.stride_names():
+                    rows, row = self.extents[array][place], self.extents[array][1 - place]
+                    form = self.size(rows) + self.size(row) + Polynomial.number(tiles[rows] + tiles[row])
+                    found.append(total({(): MOST}, times(form.thread(0), -1)))
+        return found
+
+    def facts(self) -> list[Linear]:
+        """Return what is true of every size and CTA of a launch: extents, strides, and the grid."""
+        found: list[Linear] = [total(self.size(name).thread(0), {(): -1}) for name in self.names]
+        for name, row in self.rows_of_strides().items():
+            found.append(total(self.size(name).thread(0), times(self.size(row).thread(0), -1)))
+        for one in self.axes:
+            cta, size = (AXES[one.number],), self.size(one.size).thread(0)
+            found.append({cta: 1})
+            found.append(total(size, {cta: -one.tile, (): -1 if one.rounds_up else -one.tile}))
+            if one.number:
+                found.append({cta: -1, (): MOST_YZ - 1})
+        return found + self.bounds
+
+    def region(self, trips: int, numbers: Mapping[str, int], period: int = 0, rounds: str = "") -> SizeRegion:
+        """Return the region of exactly so many trips; with a period, of trips + period*J, J >= 0.
+
+        `rounds` is "tail" for that, and "step" for a round j < J of the induction: with the lower bound on the summed
+        size alone, for all rounds but the last see more trips.
+        """
+        size = self.size(self.summed[1]).thread(0)
+        sample = {**self.symbols(numbers), **dict.fromkeys(AXES, INNER)}
+        growth: Linear = {}
+        if rounds:
+            sample["J"] = 1 if rounds == "step" else 0
+            growth = {("J",): self.step * period}
+        factors = sorted({name for array in self.strides for each in self.stride(array) for key in each.terms
+                          for name in key})  # fmt: skip
+        for text, fact in zip((one for one in self.given if "%" not in one), self.bounds, strict=True):
+            if value(fact, sample) < 0:
+                raise SpecError("given", f"{text} is false at the sample, {numbers}")
+        region = SizeRegion([], factors, sample)
+        for _, fact in self.preconditions():
+            region.add(fact, multiplied=False)
+        for fact in self._implied_facts():
+            region.add(fact, multiplied=False)
+        for fact in self.facts():
+            region.add(fact)
+        self._check(region)
+        if rounds:
+            region.add({("J",): 1})
+            region.growths = [Polynomial.symbol("J") * Polynomial.number(period)]
+        if rounds == "step":
+            region.sample["j"] = 0
+            region.add({("j",): 1})
+            region.add({("J",): 1, ("j",): -1, (): -1})
+        region.add(total(size, times(growth, -1), {(): -self.step * (trips - 1) - 1}))
+        if rounds != "step":
+            region.add(total({(): self.step * trips}, growth, times(size, -1)))
+        return region
+
+    def _check(self, region: SizeRegion) -> None:
+        """Raise NotLifted unless each factor of products is at least 0, and each stride at least the row below it."""
+        plain = Inequalities(region.facts)
+        for factor in region.factors:
+            if plain.derive({(factor,): 1}) is None:
+                raise NotLifted(0, f"{factor} is not shown to be at least 0")
+        for array, strides in self.strides.items():
+            for place, stride in enumerate(self.stride(array)):
+                if strides[place] == "1" or len(strides) == 1:
+                    continue
+                row = self.size(self.extents[array][1 - place])
+                if not region.holds((stride - row).thread(0)):
+                    raise NotLifted(0, f"the stride {strides[place]} of {array} may be smaller than a row")
+
+
+def state(table: Mapping[str, Any]) -> AllSizes:
+    """Return the statement of a claim's table; NotLifted for a claim that has no proof for all sizes yet."""
+    target, claimed = expression.read(table["claim"])
+    arrays = table["arrays"]
+    dims = {name: tuple(one["dims"]) for name, one in arrays.items()}
+    order = [*dims.get(target.name, ()), *(dim for each in dims.values() for dim in each)]
+    names = tuple(dict.fromkeys(dim.upper() for dim in order))
+    for element in (target, *expression.elements(claimed)):
+        if element.name not in dims or element.indices != dims[element.name]:
+            raise NotLifted(0, f"{element.name} has other indices in the claim than its dims: no proof yet")
+    if any(not name.isidentifier() for name in names):
+        raise NotLifted(0, "an index with a fixed extent has no meaning for all sizes yet")
+    for name, one in arrays.items():
+        used = [key for key in ("sparse", "metadata", "scratch", "zero", "range") if one.get(key)]
+        if used or one["type"] in LIMITS:
+            raise NotLifted(0, f"{name}: {used[0] if used else one['type']} has no meaning for all sizes yet")
+    if not isinstance(table.get("smem", 0), int):
+        raise NotLifted(0, "shared memory whose size depends on sizes has no meaning yet")
+    block = table["block"] if isinstance(table["block"], list) else [table["block"]]
+    if not all(isinstance(one, int) for one in block):
+        raise NotLifted(0, "a block that depends on sizes has no meaning yet")
+    if any(len(each) > 2 for each in dims.values()):
+        raise NotLifted(0, "an array with more than two indices has no meaning for all sizes yet")
+    given = GivenSizes(table.get("given", ()))
+    strides = {name: strides_of(name, one) for name, one in arrays.items()}
+    _check_nodes(claimed, table.get("scalars", {}))
+    summed = _summed_index(claimed, target)
+    axes = _axes(table["grid"], target, names)
+    extents = {name: tuple(dim.upper() for dim in each) for name, each in dims.items()}
+    made = AllSizes(
+        table, target, claimed, axes, (summed, summed.upper()), given.divisors, strides, names, extents, given.texts
+    )
+    for name in given.divisors.keys() - {*names, *made.stride_names()}:
+        raise SpecError("given", f"no size is named {name!r}")
+    made.bounds = [
+        total((made.form(high) - made.form(low)).thread(0), {(): -strict}) for low, high, strict in given.bounds
+    ]
+    return made
+
+
+def _summed_index(value: Node, target: Element) -> str:
+    """Return the one index that is summed, of a product with an element that has it."""
+    sums = [one for one in _nodes(value) if isinstance(one, Sum)]
+    if len(sums) != 1 or any(isinstance(one, Sum) for one in _nodes(sums[0].body)):
+        raise NotLifted(0, "the claim has no sum, or several: no proof for all sizes yet")
+    factors, rest = [], [sums[0].body]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Apply) and one.name == "*":
+            rest += one.parts
+        else:
+            factors.append(one)
+    index = sums[0].index
+    if not any(isinstance(one, Element) and index in one.indices for one in factors):
+        raise NotLifted(0, f"sum_{index} has no factor that is an element with the index {index}")
+    for one in _nodes(value):
+        if isinstance(one, Element) and not set(one.indices) <= {*target.indices, index}:
+            raise NotLifted(0, f"{one.name} has an index that is neither the output's nor summed")
+        if isinstance(one, Element) and one.name == target.name:
+            raise NotLifted(0, f"{target.name} is read and written: no proof for all sizes yet")
+    return index
+
+
+def _check_nodes(value: Node, scalars: Mapping[str, Any]) -> None:
+    """Raise NotLifted for a claim that is more than sums and products of elements, numbers and scalars."""
+    for one in _nodes(value):
+        if isinstance(one, Apply) and one.name not in ("+", "-", "*"):
+            raise NotLifted(0, f"{one.name} in a claim has no meaning for all sizes yet")
+        if not isinstance(one, Apply | Sum | Element | Number) and getattr(one, "name", None) not in scalars:
+            raise NotLifted(0, f"{getattr(one, 'name', '-inf')} in a claim has no meaning for all sizes yet")
+
+
+def _nodes(node: Node) -> list[Node]:
+    parts = [node.body] if isinstance(node, Sum) else node.parts if isinstance(node, Apply) else ()
+    return [node, *(one for part in parts for one in _nodes(part))]
+
+
+def _axes(grid: Any, target: Element, names: Sequence[str]) -> tuple[Axis, ...]:
+    """Return how the grid cuts each index of the output; every axis is 1, cdiv(SIZE, tile) or SIZE // tile."""
+    found = {}
+    for number, text in enumerate(grid if isinstance(grid, list) else [grid]):
+        if text in (1, "1"):
+            continue
+        cut = _read_axis(text)
+        if cut is None or cut[0] not in names or cut[0] in found:
+            raise NotLifted(0, f"the grid {text!r} has no meaning for all sizes yet: cdiv(SIZE, tile) or SIZE // tile")
+        found[cut[0]] = (cut[1], number, cut[2])
+    axes = []
+    for index in target.indices:
+        if index.upper() not in found:
+            raise NotLifted(0, f"no axis of the grid cuts {index.upper()}")
+        tile, number, up = found.pop(index.upper())
+        axes.append(Axis(index, index.upper(), tile, number, up))
+    if found:
+        raise NotLifted(0, f"an axis of the grid cuts {', '.join(found)}, which is no size of the output")
+    return tuple(axes)
+
+
+def _read_axis(text: Any) -> tuple[str, int, bool] | None:
+    """Return (size, tile, whether it rounds up) of one axis of the grid."""
+    node = ast.parse(str(text), mode="eval").body
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "cdiv"
+        and len(node.args) == 2
+    ):
+        left, right, up = node.args[0], node.args[1], True
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+        left, right, up = node.left, node.right, False
+    else:
+        return None
+    if isinstance(left, ast.Name) and isinstance(right, ast.Constant) and type(right.value) is int and right.value > 0:
+        return left.id, right.value, up
+    return None

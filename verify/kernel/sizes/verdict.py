@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict for all sizes as a case of a report: PROVED FOR ALL SIZES, NOT LIFTED and why, or REFUTED at sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Place, Property, Status, join
+from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.refute import find_refutation
+from verify.kernel.sizes.statement import MOST_YZ, AllSizes
+from verify.kernel.sizes.theorem import Theorem, prove
+from verify.report import Case
+
+SIZES = Property("all_sizes", scope="operation", words="all sizes", how=("", "induction over the trips", ""))
+HEADLINES = {"yes": "PROVED FOR ALL SIZES", "no": "NOT LIFTED", "refuted": "REFUTED"}
+DOMAIN = "finite data, in exact arithmetic; the PTX, not SASS; grids as the claim has them"
+
+
+@dataclass(frozen=True)
+class LiftedKernel:
+    """The kernel of which a claim for all sizes is to be proved."""
+
+    ptx: str  # its text
+    table: Mapping[str, Any]  # of the claim
+    name: str  # of the kernel
+    file: str  # which has it
+    replay: str  # the command that verifies it again
+    seed: int  # of the points and primes
+
+
+def lift(
+    subject: LiftedKernel, check: Callable[[Mapping[str, Any]], Any], say: Callable[[Any], str],
+    ticked: Callable[[int], None] = lambda steps: None,
+) -> Case:  # fmt: skip
+    """Prove a claim for all sizes, or find sizes at which it is wrong.
+
+    `check` interprets the kernel for the launch of a claim's table, `say` puts the first finding of that in words.
+    """
+    try:
+        theorem = prove(subject.ptx, subject.table, subject.name, seed=subject.seed, ticked=ticked)
+    except NotLifted as failed:
+        found = find_refutation(failed.statement, failed, check) if failed.statement is not None else None
+        if found is not None:
+            return _refuted_case(subject, failed, *found, say)
+        return _not_lifted(subject, failed)
+    return _proved_case(subject, theorem)
+
+
+def _case(
+    subject: LiftedKernel, evidence: Evidence, sizes: str, notes: tuple[str, ...], fields: dict[str, Any]
+) -> Case:
+    claim = Claim(f"{subject.name} for all {sizes}", "", SIZES, f"{subject.table['claim']} for all {sizes}")
+    word = fields["lifted"]
+    return Case(
+        claim.subject, (join(claim, [evidence]),), place=Place(subject.file, 1) if subject.file else None, notes=notes,
+        all_sizes={"lifted": word, "headline": HEADLINES[word], **fields},
+    )  # fmt: skip
+
+
+def _all(statement: AllSizes) -> str:
+    return f"{', '.join(statement.names)} >= 1"
+
+
+def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
+    statement = theorem.statement
+    fields = _fields(theorem)
+    one = Evidence(
+        Check.PROOF, Status.PROVED, f"{theorem.runs} interpretations of one CTA, induction over the trips",
+        engine="z3, each answer checked in exact arithmetic",
+    )  # fmt: skip
+    trips, period = fields["trips"], theorem.period
+    notes = [
+        f"given    {'; '.join(fields['preconditions'][: fields['of_the_launch']])}",
+        *(f"         {text}" for text in fields["preconditions"][fields["of_the_launch"] :]),
+        f"grid     {fields['grid']}",
+        f"trips    {trips}: the state at line {theorem.head} after {period} more trips is what it was, with "
+        f"{statement.summed[0]} moved by {period * statement.step}",
+        f"masks    {fields['masks']}: proved equal to the bounds, not sampled",
+        f"proved   by {theorem.runs} interpretations of one CTA and {theorem.asked} linear questions to z3, "
+        f"{theorem.proved} of them answered by a certificate, each checked in exact arithmetic",
+        f"checked  {theorem.checked} forms against the interpreter's bits; a wrong element unnoticed: below "
+        f"{theorem.bound:.0e} in a run",
+        f"domain   {DOMAIN}",
+        f"seed     {subject.seed}",
+    ]  # fmt: skip
+    return _case(subject, one, _all(statement), tuple(notes), fields)
+
+
+def _fields(theorem: Theorem) -> dict[str, Any]:
+    """Return the theorem in JSON's types."""
+    statement, period = theorem.statement, theorem.period
+    of_launch = [*(f"{name} % {by} == 0" for name, by in statement.divisors.items())]
+    of_launch += [text for text in statement.given if "%" not in text]
+    rows = statement.rows_of_strides()
+    of_launch += [f"{name} >= {row}" for name, row in rows.items()]
+    of_launch += [f"{name} = {held}" for name, held in statement.table.get("scalars", {}).items()]
+    arrays = ", ".join(statement.table["arrays"])
+    of_launch.append(f"{arrays} disjoint, each at a multiple of 16 bytes")
+    products = [text for text, _ in statement.preconditions()]
+    first, second = statement.axes
+    tiles = ", ".join(f"{axis.index} from {axis.tile}*{'xyz'[axis.number]}" for axis in statement.axes)
+    extents = " x ".join(
+        f"{f'cdiv({axis.size}, {axis.tile})' if axis.rounds_up else f'{axis.size} // {axis.tile}'}"
+        for axis in sorted(statement.axes, key=lambda axis: axis.number)
+    )
+    limits = [f"CTAs in {'xyz'[axis.number]} <= {MOST_YZ}" for axis in statement.axes if axis.number]
+    last = theorem.alone + period
+    classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
+    masks = [f"{name} read where {' and '.join(f'{dim.lower()} < {dim}' for dim in each)}"
+             for name, each in statement.extents.items() if name != statement.target.name]  # fmt: skip
+    ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
+    return {
+        "lifted": "yes",
+        "theorem": f"{statement.table['claim']} for all {_all(statement)}",
+        "preconditions": [*of_launch, *products, *limits],
+        "of_the_launch": len(of_launch),
+        "grid": f"{extents} CTAs of {theorem.block[0] * theorem.block[1] * theorem.block[2]} threads; CTA (x, y) has "
+                f"{tiles}: each element once",
+        "trips": f"1 to {theorem.alone} one by one; {' and '.join(classes)} by induction",
+        "period": period,
+        "masks": "; ".join([*masks, f"{statement.target.name} written where {ends}"]),
+        "obligations": {
+            "runs": theorem.runs, "asked": theorem.asked, "certified": theorem.proved, "forms": theorem.checked,
+            "loads": theorem.loads, "stores": theorem.stores,
+        },
+    }  # fmt: skip
+
+
+def _not_lifted(subject: LiftedKernel, failed: NotLifted) -> Case:
+    where = f"line {failed.line}: " if failed.line else ""
+    reason = f"{where}{failed.step}" + (f": {failed.form}" if failed.form else "")
+    one = Evidence(Check.PROOF, Status.UNKNOWN, "induction over the trips", reason=reason)
+    sizes = _all(failed.statement) if failed.statement is not None else "sizes"
+    fields = {"lifted": "no", "line": failed.line, "step": failed.step, "form": failed.form}
+    notes = ("NOT LIFTED to all sizes; the verdicts at the listed sizes stand as they are",)
+    return _case(subject, one, sizes, notes, fields)
+
+
+def _refuted_case(
+    subject: LiftedKernel, failed: NotLifted, sizes: Mapping[str, int], outcome: Any, say: Callable[[Any], str]
+) -> Case:  # fmt: skip
+    listed = ", ".join(f"{name} = {number}" for name, number in sizes.items())
+    wrong = Counterexample(
+        dict(sizes), f"at {listed}: {say(outcome)}", replay=f"{subject.replay} --seed {outcome.seed}"
+    )
+    one = Evidence(Check.ISA, Status.REFUTED, "every thread interpreted at sizes that z3 named", counterexample=wrong)
+    fields = {"lifted": "refuted", "line": failed.line, "step": failed.step, "form": failed.form, "sizes": dict(sizes)}
+    notes = (
+        f"found    line {failed.line}: {failed.step}: {failed.form}"[:300],
+        f"again    with sizes = {{ {listed} }} in the claim",
+    )
+    return _case(subject, one, _all(failed.statement), notes, fields)
