@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from isa_tables.tables import SHIPPED
 from verify.core.errors import SpecError
 from verify.index import memory
 from verify.index.spec import IndexSpec, OperandSpec
+from verify.maps import short_names
 from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
 from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
@@ -95,7 +96,7 @@ def bind(spec: IndexSpec) -> BoundIndex:
 
     No function is called.
     """
-    instruction = _instruction(spec.ptx, spec.select)
+    instruction = _instruction(spec.ptx, spec.select, [*spec.operands])
     for name in spec.operands:
         _with_map(spec.ptx, name, instruction, name if len(spec.operands) > 1 else "operand")
     return BoundIndex(spec, instruction, () if spec.runs_code else _parts(spec, instruction))
@@ -151,7 +152,7 @@ def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int
     A function returns (row, col). A layout is a text or an object of any library; its values are those of an atom: of B
     n + N*k. Raises SpecError.
     """
-    instruction = _instruction(ptx, select)
+    instruction = _instruction(ptx, select, [operand])
     tables = _with_map(ptx, operand, instruction, "operand")
     if memory.holds(tables):
         raise SpecError("operand", f"{operand} of {ptx} is in {tables.space}; give expressions, a table or a function")
@@ -213,9 +214,11 @@ def _operand(
     return replace(_part(name, given, operand, instruction, found), function=function)
 
 
-def _instruction(ptx: str, select: Mapping[str, str | int]) -> isa_tables.Instruction:
+def _instruction(ptx: str, select: Mapping[str, str | int], operands: Collection[str]) -> isa_tables.Instruction:
     try:
-        return isa_tables.instruction(ptx, SHIPPED, **select)
+        return short_names.find_instruction(
+            "ptx", ptx, operands, lambda mnemonic: isa_tables.instruction(mnemonic, SHIPPED, **select)
+        )
     except isa_tables.IsaError as error:
         raise SpecError("ptx", str(error).splitlines()[0]) from error
 

@@ -31,7 +31,7 @@ from verify.evidence import cause
 from verify.evidence.run import Run
 from verify.index.bind import BoundIndex, IndexOperand, bind
 from verify.index.spec import IndexSpec
-from verify.maps import findings
+from verify.maps import findings, short_names
 from verify.maps.fragment_map import Axis, FragmentMap, Point
 from verify.report import Case, drawing_command
 
@@ -63,7 +63,10 @@ def case(subject: BoundIndex) -> Case:
         subject.name,
         tuple(verdicts),
         layouts=tuple((part.name, part.text) for part in subject.parts),
-        notes=tuple(f"warning: {part.name}: {remark}" for part in subject.parts for remark in _remarks(part)),
+        notes=(
+            *filter(None, [short_names.describe(subject.spec.ptx, [*subject.spec.operands])]),
+            *(f"warning: {part.name}: {remark}" for part in subject.parts for remark in _remarks(part)),
+        ),
         picture=lambda window: drawn(subject, verdicts, window),
         drawn_by=drawing_command(subject.spec.replay),
     )

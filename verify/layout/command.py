@@ -31,9 +31,9 @@ from layouts import (
 )
 from layouts.atoms import Atom
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
-from verify.binding.atom import BoundAtom, BoundOperand, look_up
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.atom import bound as bound_atom
-from verify.binding.completion import in_order, moves
+from verify.binding.completion import in_order
 from verify.binding.coordinates import AXES
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
@@ -42,6 +42,8 @@ from verify.core.verdict import Check, Counterexample, Evidence, Property, State
 from verify.evidence import cause
 from verify.evidence.isa import same_function
 from verify.evidence.run import Run
+from verify.layout.product import find_product
+from verify.maps import short_names
 from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
@@ -224,7 +226,18 @@ def of_operand(
     picture = partial(drawn_atom, subject, verdicts)
     layouts = ((operand, part.text),)
     return Report(
-        (Case(text, tuple(verdicts), "", layouts, formulas=lambda: cited(subject), picture=picture, drawn_by=drawn_by),)
+        (
+            Case(
+                text,
+                tuple(verdicts),
+                "",
+                layouts,
+                formulas=lambda: cited(subject),
+                picture=picture,
+                drawn_by=drawn_by,
+                notes=tuple(filter(None, [short_names.describe(ptx, [operand])])),
+            ),
+        )
     )
 
 
@@ -275,19 +288,8 @@ def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
 
 def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
     """Return a layout as the only operand of an atom that issues an instruction. Raises UsageError."""
-    known = [name for name in AXES if name and AXES[name] != ("bit",)]
-    if operand not in known:
-        raise UsageError(f"--operand: {operand!r}: expected {', '.join(known)}; an atom's C is C and D")
-    named = look_up(ptx)
-    if named.instruction is None:
-        raise UsageError(f"--ptx: {named.rejected or named.unknown}")
-    signature = named.instruction.signature
-    if moves(signature) or len(signature.shape) != 3:
-        raise UsageError(f"--ptx: {ptx} multiplies no matrices: a layout is compared with an operand of a product")
-    if not {operand, *("CD" if operand == "C" else "")} & named.instruction.operands.keys():
-        listed = ", ".join(name for name in known if name in named.instruction.operands)
-        raise UsageError(f"--operand: {ptx} has no operand {operand}: it has {listed}")
-    m, n, k = signature.shape
+    mnemonic, instruction = find_product(ptx, operand)
+    m, n, k = instruction.signature.shape
     extent = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}[operand]
     maps, shown = {}, text
     try:
@@ -304,8 +306,8 @@ def bound_operand(text: str, ptx: str, operand: str) -> BoundAtom:
         raise PointsError(str(error)) from error
     return bound_atom(
         Atom(
-            name=text, ptx=(ptx,), shape=(m, n, k), thr=in_order(named.instruction), types=dict(signature.types[0]),
-            operands={operand: shown},
+            name=text, ptx=(mnemonic,), shape=(m, n, k), thr=in_order(instruction),
+            types=dict(instruction.signature.types[0]), operands={operand: shown},
         ),
         maps,
     )  # fmt: skip

@@ -16,12 +16,13 @@ import proofs
 from verify.core.repair import settle
 from verify.core.verdict import Property, Statement, Verdict, replayed
 from verify.evidence.run import Run, verified
+from verify.maps import short_names
 from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
 from verify.movement.bind import Movement, bind
 from verify.movement.register_handover import HandOver
 from verify.movement.smem_access import WRITES, SmemAccess
-from verify.movement.spec import Spec
+from verify.movement.spec import HandOverSpec, Spec
 from verify.report import Case, drawing_command
 
 if TYPE_CHECKING:
@@ -182,9 +183,16 @@ class MovementChecker(Run):
         return Case(
             movement.name,
             tuple(replayed(verdict, lambda: movement.replay) for verdict in found),
+            notes=_describe_names(movement.spec),
             picture=lambda window: _drawn(movement, found, window),
             drawn_by=drawing_command(movement.replay),
         )
+
+
+def _describe_names(spec: Spec) -> tuple[str, ...]:
+    """Return a note for each short name of an instruction that a hand-over gives."""
+    named = ((spec.from_, ["C"]), (spec.to, [spec.operand])) if isinstance(spec, HandOverSpec) else ()
+    return tuple(note for name, operands in named if "." in name and (note := short_names.describe(name, operands)))
 
 
 def _drawn(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:

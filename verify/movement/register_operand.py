@@ -17,6 +17,7 @@ from layouts.atoms import Atom, registry
 from verify.binding.coordinates import AXES, codomain
 from verify.core.errors import SpecError
 from verify.core.names import nearest
+from verify.maps import short_names
 
 ROWS = ("ldmatrix", "stmatrix")
 
@@ -85,6 +86,12 @@ class RegisterOperand:
         return replace(self, locate=locate, values=self.values * parts, bits=bits, extent=extent, parts=finer)
 
 
+def _in_registers(mnemonic: str) -> isa_tables.Instruction:
+    """Return an instruction with A in registers if it may be there. Raises IsaError."""
+    chosen: dict[str, Any] = {"A_space": "reg"} if "A_space" in find(mnemonic).select else {}
+    return isa_tables.instruction(mnemonic, **chosen)
+
+
 def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     """The operand that a mnemonic or an atom names under the key `from` or `to`.
 
@@ -102,8 +109,9 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
             raise SpecError(key, f"{name} is {len(atoms[name].ptx)} instructions, expected one: give its mnemonic")
         mnemonic = str(atoms[name].ptx[0])
     try:
-        in_registers: dict[str, Any] = {"A_space": "reg"} if "A_space" in find(mnemonic).select else {}
-        instruction = isa_tables.instruction(mnemonic, **in_registers)
+        wanted = "D" if key == "from" else operand
+        rows = {"R"} if any(map(mnemonic.startswith, ROWS)) else set()
+        instruction = short_names.find_instruction(key, mnemonic, rows or {wanted}, _in_registers, widths=True)
     except isa_tables.IsaError as error:
         raise SpecError(key, f"{name}: {error}") from error
     if instruction.signature.family.startswith(ROWS):

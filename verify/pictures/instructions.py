@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import isa_tables
 from verify.core.errors import UsageError
+from verify.maps import short_names
 from verify.maps.fragment_map import FragmentMap, MapError
 from verify.pictures import maps
 from verify.pictures.picture import WHOLE, Panel, Picture, Window
@@ -21,11 +22,11 @@ def of_instruction(mnemonic: str, window: Window = WHOLE) -> Picture:
     (['D', 'A', 'B', 'C'], 'T5 V3')
     """
     try:
-        found = isa_tables.instruction(mnemonic)
+        found = short_names.find_instruction("", mnemonic, (), isa_tables.instruction)
     except isa_tables.IsaError as error:
         raise UsageError(str(error)) from error
     panels: list[Panel] = []
-    notes: list[str] = [f"PTX ISA {found.section}"]
+    notes: list[str] = [f"PTX ISA {found.section}", *filter(None, [short_names.describe(mnemonic, [*found.operands])])]
     for number, (name, operand) in enumerate(found.operands.items()):
         place = PLACES.get(name, (2 + number // 3, number % 3))
         if operand.layouts is not None:

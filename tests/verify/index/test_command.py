@@ -175,7 +175,7 @@ def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.Captur
         (["--ptx", MMA, "--operand", "C", "--bases", "{lane = []}"], "--bases: no bases: expected register and lane"),
         (
             ["--ptx", MMA, "--operand", "C", "--function", "mine.py:c"],
-            "--function: expected FILE.py::function, found 'm",
+            "--function: mine.py:c: a function of a file has two colons: mine.py::c",
         ),
         (["--ptx", MMA, "--operand", "C", "--inverse", "mine.py::c()"], "--inverse: expected FILE.py::function"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
