@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="verify each atom, tiling, movement or map of a TOML file as a test; a folder or a glob too; repeatable",
+        help="verify each entry of a TOML file as a test; a folder or a glob too; repeatable",
     )
     group.addoption(
         "--lanecheck-require",
@@ -227,7 +227,7 @@ def shadowed() -> str:
 
 
 class EntryFile(pytest.File):
-    """A TOML file of atoms, tilings or movements; each is one test."""
+    """A TOML file of any kind of subjects; each is one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per entry of the file, in its order. Nothing is verified here."""

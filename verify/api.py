@@ -87,7 +87,7 @@ def check(
     found += [_of_kind(row, texts, allow_exec, options) for row, texts in named.items()]
     return Report(
         tuple(case for report in found for case in report.cases),
-        _required(require),
+        _checks_of(require),
         missing=sum(report.missing for report in found),
         failures=tuple(failure for report in found for failure in report.failures),
         allow_unchecked=allow_unchecked,
@@ -310,11 +310,11 @@ def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
 
 
 def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
-    required = _required(require)
+    required = _checks_of(require)
     return Report(tuple(entry.case() for entry in entries), required, allow_unchecked=allow_unchecked)
 
 
-def _required(require: Sequence[str]) -> frozenset[Check]:
+def _checks_of(require: Sequence[str]) -> frozenset[Check]:
     """Return the checks of these names. Raises UsageError."""
     if unknown := {*require} - {*Check}:
         raise UsageError(f"require: {sorted(unknown)[0]!r} is no check: {', '.join(Check)}")

@@ -70,7 +70,7 @@ class Suite:
 
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
-        kind = kinds.of_tables(document.tables)
+        kind = kinds.of_tables(document.tables, path)
         if kind.read is None or kind.verifier is None:
             raise AtomFileError(str(path), "", purpose(path))
         found = kind.read(path)

@@ -112,6 +112,7 @@ class Kind(Generic[S]):
     folders: bool = False  # whether a folder is one
     document: Callable[[Mapping[str, object]], bool] = lambda tables: False  # whether a whole TOML file is one
     says: Callable[[Path], str] | None = None  # what a file of it is and what reads it, if not `lanecheck check FILE`
+    lists: str = ""  # the command that lists the names of its subjects
     signs: Signs | None = None  # the keys by which a table of a TOML file is one
     spec: tuple[type, ...] = ()  # whose fields are the keys of such a table, one for each form that it may have
     read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others

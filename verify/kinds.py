@@ -19,7 +19,8 @@ from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
 from verify.core import python_files
 from verify.core.errors import MalformedError, UsageError
-from verify.core.files import meant_for, purpose
+from verify.core.files import list_fitting, purpose
+from verify.core.wording import in_words
 from verify.foreign.kind import FOREIGN
 from verify.index.kind import INDEX
 from verify.kernel.kind import KERNEL
@@ -35,11 +36,17 @@ if TYPE_CHECKING:
     from verify.pictures.picture import Picture
 
 CUDA = (".cu", ".cuh", ".h", ".hpp")  # suffixes of source files
+OF_TABLES = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 MNEMONIC = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
 
 
 def _recognize_mnemonic(text: str) -> Recognition | None:
     return Recognition(LIKELY, "it is spelled as a mnemonic") if MNEMONIC.fullmatch(text) else None
+
+
+def _is_table(tables: Mapping[str, object]) -> bool:
+    """Return whether a TOML file is the table of an instruction."""
+    return len(OF_TABLES & tables.keys()) > 1
 
 
 def _draw_instruction(text: str, options: Namespace) -> Picture:
@@ -53,6 +60,8 @@ def _atoms_of(what: Sequence[str]) -> Sequence[str]:
     known = frozenset(isa_tables.mnemonics("*"))
     every: dict[str, None] = {}
     for text in what:
+        if text.endswith(".toml"):
+            raise UsageError(f"{text}: {INSTRUCTION.describe(Path(text))}")
         whole = _spell_as_tables(text, known)  # of no short name: what has more words is another instruction
         meant = {whole} if whole in known else {*isa_tables.expand(text)}
         atoms = with_shipped({}).items()
@@ -91,6 +100,8 @@ INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compare
     command=ATOM.command,
     arguments=_atoms_of,
     spelled=_recognize_mnemonic,
+    document=_is_table,
+    says=lambda path: "this is the table of an instruction: put it into isa_tables/ptx",
     report=_report_atoms,
     drawing=Drawing(_draw_instruction),
     names=lambda: isa_tables.mnemonics("*"),
@@ -137,20 +148,25 @@ def bind(name: str, keys: Mapping[str, Any]) -> Any:
     return from_keys(keys)
 
 
-def of_tables(tables: Mapping[str, object]) -> Kind[Any]:
-    """Return the kind of a TOML file. If its keys fit none, or several, it is read as atoms, which says what is wrong.
+def of_tables(tables: Mapping[str, object], file: str | Path) -> Kind[Any]:
+    """Return the kind of a TOML file. If its keys fit none, it is read as atoms, which says what is wrong.
 
-    >>> of_tables({"mine": {"from": "ldmatrix", "to": "mma"}}).name
+    >>> of_tables({"mine": {"from": "ldmatrix", "to": "mma"}}, "mine.toml").name
     'movement'
+
+    Raises UsageError if its tables are of several kinds.
     """
-    named = {kind.name: kind for kind in all()}
-    return named.get(meant_for(tables), ATOM)
+    fitting = [of(name) for name in list_fitting(tables)]
+    if len(fitting) > 1:
+        listed = in_words([kind.plural for kind in fitting])
+        raise UsageError(f"{file}: its tables are of several kinds, {listed}: a file has those of one")
+    return fitting[0] if fitting else ATOM
 
 
 def of_file(path: Path) -> Kind[Any]:
     """Return the kind of a file's subjects, by its suffix or its keys. Raises AtomFileError if it cannot be read."""
     found = next((kind for kind in all() if path.suffix in kind.suffixes), None)
-    return found or of_tables(read(path).tables)
+    return found or of_tables(read(path).tables, path)
 
 
 def recognize(what: str) -> Kind[Any]:
@@ -188,8 +204,7 @@ def _in_file(path: Path) -> tuple[Recognition, Kind[Any]]:
         tables = read(path).tables
     except AtomFileError as error:
         raise MalformedError(error.errors) from error
-    whole = next((kind for kind in all() if kind.document(tables)), None)
-    return Recognition(SURE, "its keys"), whole or of_tables(tables)
+    return Recognition(SURE, "its keys"), of_tables(tables, path)
 
 
 def with_shipped(own: Mapping[str, Any]) -> Mapping[str, Any]:

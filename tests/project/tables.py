@@ -9,7 +9,7 @@ from verify import kinds
 from verify.kind import PropertyTable
 
 HEAD = "| property | of | what it says | isa | proof | gpu |\n|---|---|---|---|---|---|\n"
-TABLE = re.compile(r"\| property \| of .*?\n(?=\n)", re.DOTALL)
+TABLE = re.compile(r"\| property \| of .*?\n(?=\n|\Z)", re.DOTALL)
 
 
 def tables() -> dict[str, list[PropertyTable]]:

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 from tests.project.schemas import HOME, schemas, text
+from verify import kinds
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
 ROOT = Path(__file__).parents[2]
-FILES = {
+FILES = {  # of every kind its example
+    **{kind.plural: [ROOT / one for one in kind.example] for kind in kinds.all() if kind.signs},
     "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
-    "tilings": [ROOT / "examples" / "tilings.toml"],
-    "movements": [ROOT / "examples" / "movement.toml"],
-    "maps": [ROOT / "examples" / "maps.toml"],
-    "campaigns": [ROOT / "examples" / "campaign.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
 }
 
@@ -81,11 +79,12 @@ WRONG = {
 @pytest.mark.parametrize("name", schemas())
 def test_what_a_reader_rejects_for_its_form_breaks_the_schema(name: str) -> None:
     fits = validator(name)
-    assert all(list(fits.iter_errors(wrong)) for wrong in WRONG[name])
+    wrong = [{"one": {"no such key": 1}}, {"one": 1}, *WRONG.get(name, ())]
+    assert [one for one in wrong if not list(fits.iter_errors(one))] == []
 
 
 def test_the_examples_name_their_schemas() -> None:
     examples = [(name, file) for name, files in FILES.items() for file in files if file.parent.name == "examples"]
-    assert len(examples) == 5
+    assert len(examples) >= 5
     for name, file in examples:
         assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")

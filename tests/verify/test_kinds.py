@@ -7,7 +7,7 @@ import ast
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,21 @@ def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
     # A key that an entry leaves to its instruction, which nothing checks; and verdicts that were made before.
     read_again = {"atom/parcel.py", "show/reports.py"}
     assert calls["Verdict"] - {"core/verdict.py", "evidence/run.py"} == {"atom/checker.py"} | read_again
+
+
+def test_no_key_is_a_sign_of_two_kinds() -> None:
+    signed = [(kind, kind.signs) for kind in kinds.all() if kind.signs]
+    for (one, first), (other, second) in combinations(signed, 2):
+        assert not first.keys & second.keys, (one.name, other.name)
+
+
+def test_a_file_of_two_kinds_names_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "both.toml"
+    path.write_text(RIGHT + '["other"]\nfrom = "a"\nto = "b"\n')
+    assert check.main([str(path)]) == 2
+    line = f"{path}: its tables are of several kinds, movements and rotations: a file has those of one"
+    assert line in capsys.readouterr().err
+    assert Suite().read(path) == ([], line)
 
 
 WITH_PROPERTIES = [kind for kind in (*kinds.KINDS, TOY) if kind.tables()]

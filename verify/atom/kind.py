@@ -113,7 +113,9 @@ ATOM: Kind[AnyAtom] = Kind(
     example=("SM80_16x8x16_F32F16F16F32_TN",),
     command="verify.atom.command",
     spelled=recognize_name,
-    signs=Signs(frozenset({"A", "B", "C", "Src", "Dst", "Ref"}), "atoms"),
+    lists="lanecheck atom --list",
+    # a table that names an atom is a tiling, which may state A, B and C too
+    signs=Signs(frozenset({"A", "B", "C", "Src", "Dst", "Ref"}), "atoms", but=frozenset({"atom"})),
     read=read_atoms,
     table=table_of,
     shipped=shipped_atoms,

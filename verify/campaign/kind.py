@@ -13,6 +13,7 @@ CAMPAIGN: Kind[CampaignSpec] = Kind(
     plural="campaigns",
     example=("examples/campaign.toml",),
     command="verify.campaign.command",
+    lists="--count",
     signs=Signs(frozenset({"kind"}), "campaigns"),
     spec=tuple(KINDS.values()),
     read=read,

@@ -20,7 +20,6 @@ from verify.core.python_files import find_fault
 from verify.core.registry import list_kinds
 from verify.core.specs import Key, keys
 
-INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 RECORDED = b'{"'  # the first bytes of a file of recordings
 
 
@@ -78,13 +77,16 @@ def meant_for(tables: Mapping[str, object]) -> str:
     >>> meant_for({"mine": {"atom": "SM80_16x8x8_F32F16F16F32_TN", "tile": "64,64,32"}})
     'tiling'
     """
-    if len(INSTRUCTION & tables.keys()) > 1:
-        return "instruction"
-    if whole := next((kind.name for kind in list_kinds() if kind.document(tables)), ""):
-        return whole
+    fitting = list_fitting(tables)
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def list_fitting(tables: Mapping[str, object]) -> list[str]:
+    """Return the kinds that a file with these tables may be of: that of the whole file, or those of its tables."""
+    every = list_kinds()
     inner = [table for table in tables.values() if isinstance(table, dict)]
-    sorts = {kind.name for kind in list_kinds() if kind.signs and any(map(kind.signs.fit, inner))}
-    return sorts.pop() if len(sorts) == 1 else ""
+    whole = [kind.name for kind in every if kind.document(tables)]
+    return whole[:1] or [kind.name for kind in every if kind.signs and any(map(kind.signs.fit, inner))]
 
 
 def purpose(path: Path) -> str:
@@ -99,8 +101,6 @@ def purpose(path: Path) -> str:
 
 
 def _suggestion(sort: str, path: Path) -> str:
-    if sort == "instruction":
-        return "this is the table of an instruction: put it into isa_tables/ptx"
     return next(kind.describe(path) for kind in list_kinds() if kind.name == sort)
 
 

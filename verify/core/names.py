@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from verify.core.errors import SpecError
+from verify.core.registry import list_kinds
 
 
 class Named(Protocol):
@@ -70,8 +71,8 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         return f"; {len(begun)} begin so, give one: {', '.join(begun[:3])}{', …' if len(begun) > 3 else ''}"
     import difflib
 
-    ways = {"atom": "lanecheck atom --list", "command": "lanecheck --help", "campaign": "--count"}
-    ways |= {"finding": "lanecheck explain"}
+    ways = {kind.noun: kind.lists for kind in list_kinds() if kind.lists}
+    ways |= {"command": "lanecheck --help", "finding": "lanecheck explain"}
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
     if close:

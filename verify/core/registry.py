@@ -9,8 +9,10 @@ the list here.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Signs(NamedTuple):
@@ -18,7 +20,7 @@ class Signs(NamedTuple):
 
     keys: frozenset[str]
     of: str  # "this is a file of ..."
-    but: frozenset[str] = frozenset({"atom"})  # a table that names an atom is a tiling, which may state A, B and C too
+    but: frozenset[str] = frozenset()
     inside: bool = False  # whether a table of one of its operands may have them too: A = { row = "lane/4", col = "i" }
 
     def fit(self, table: Mapping[str, object]) -> bool:
@@ -50,6 +52,14 @@ class SignedKind(Protocol):
     @property
     def document(self) -> Callable[[Mapping[str, object]], bool]:
         """Return the function that says whether a whole TOML file is one."""
+
+    @property
+    def noun(self) -> str:
+        """Return the word for one of its subjects."""
+
+    @property
+    def lists(self) -> str:
+        """Return the command that lists the names of its subjects; empty if there is none."""
 
     def describe(self, path: Path) -> str:
         """Return what a file of it is and which command reads it."""

@@ -61,8 +61,7 @@ def report_kernel(
     allow_exec: bool = False,
 ) -> Report:
     """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does."""
-    from verify.kernel.check import BUDGET
-    from verify.kernel.report import verify_kernel
+    from verify.kernel import check, report
 
     kernels, claims = split(what)
     if len(kernels) > 1 or len(claims) + (claim is not None) != 1:
@@ -70,7 +69,9 @@ def report_kernel(
     if "::" in kernels[0]:
         check_execution(allow_exec, "allow_exec=True")
     asked = claims[0] if claim is None else claim
-    return verify_kernel(kernels[0], asked, seed=seed, budget=budget or BUDGET, strict=strict, python=python)
+    return report.verify_kernel(
+        kernels[0], asked, seed=seed, budget=budget or check.BUDGET, strict=strict, python=python
+    )
 
 
 def tables() -> Sequence[PropertyTable]:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 DESCRIPTION = """Write what each map of some files is to a lock, a text that is reviewed and committed: the function of
-each operand of atoms, tilings and index arithmetic, as a layout or point by point, however the file
-spells it. With --check, compare the files with the lock: a function that changed is rejected and shown
-as two layouts and by its points; so is a subject that was added, is missing or was renamed. A lock
-says what was reviewed, not that it is right."""
+each operand of their entries, as a layout or point by point, however the file spells it. With --check,
+compare the files with the lock: a function that changed is rejected and shown as two layouts and by its
+points; so is a subject that was added, is missing or was renamed. A lock says what was reviewed, not that
+it is right."""
 EXAMPLE = "examples/my_atoms.toml examples/maps.toml"
 LOCK = "lanecheck.lock"
 SHOWN = 8  # points of a change; with -v all
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         "files",
         nargs="*",
         metavar="FILE",
-        help="atoms, tilings, maps or headers of traits; with --check all of the lock",
+        help="TOML files of subjects, or headers; with --check all of the lock",
     )
     parser.add_argument("--lock", metavar="FILE", default=LOCK, help=f"the lock ({LOCK})")
     parser.add_argument("--check", action="store_true", help="compare with the lock, and write nothing")
@@ -72,7 +72,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
     from verify.lock import lockfile
 
     if not options.files:
-        raise UsageError("which maps? Give FILEs of atoms, tilings or maps; or --check, to compare with the lock")
+        raise UsageError("which maps? Give FILEs; or --check, to compare with the lock")
     if options.format != "text" or options.output:
         raise UsageError("--format and --output are of --check: a lock is written to the file of --lock")
     written(options.lock)

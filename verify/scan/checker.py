@@ -71,7 +71,7 @@ class Scanner:
             listed = tuple((part, str(one.layout)) for part, one in instance.operands.items())
             expect = IN_REGISTERS if instance.val_id is None else f"{IN_REGISTERS}; {VAL_ID}"
             verdicts = (*OF_SOURCE.check_assembly(operation, issued), _open(name, place, expect.partition(": ")[2]))
-            return Case(name, (*_rejected(operation, issued), *verdicts), layouts=listed, expect=expect, place=place)
+            return Case(name, (*_refuse(operation, issued), *verdicts), layouts=listed, expect=expect, place=place)
         try:
             permuted = found.permuted if found is not None and definition.sort == "copy" else None
         except ValueError:
@@ -214,12 +214,12 @@ def unread(name: str, place: Place, problem: str) -> Case:
 
 def _unread(operation: ScannedOperation, problem: str, issued: list[list[str]]) -> Case:
     """Return the case of an instance whose layouts can't be compared: its assembly still is."""
-    verdicts = (*_rejected(operation, issued), *OF_SOURCE.check_assembly(operation, issued))
+    verdicts = (*_refuse(operation, issued), *OF_SOURCE.check_assembly(operation, issued))
     lost = unread(operation.name, operation.place, problem)
     return replace(lost, verdicts=(*verdicts, *lost.verdicts))
 
 
-def _rejected(operation: ScannedOperation, issued: list[list[str]]) -> list[Verdict]:
+def _refuse(operation: ScannedOperation, issued: list[list[str]]) -> list[Verdict]:
     """Return the verdicts on what has no meaning, and on the mnemonics that the ISA lacks."""
     rejected = [one for one in list_mnemonics(issued) if one.rejected]
     return OF_SOURCE.check_mnemonics(operation, [*list_strays(operation.function), *rejected])

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 from lanecheck.console.command import Help, Version, add_execution, width
 from lanecheck.console.exits import RULE
+from verify import kinds
 from verify.cli import arguments, ending, output
+from verify.core.wording import in_words
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
     from verify.show.subjects import Shown
 
-DESCRIPTION = """Draw who has which element, by the layout and by the PTX ISA. WHAT is an atom (a name, a prefix, a
-glob), a layout in quotes, a PTX instruction, a TOML FILE of atoms, tilings, movements or maps, or a report
-that `--format json` wrote. The check `isa` is made, or read from the report; nothing is proved. A layout is compared
-with no instruction unless --ptx and --operand name one."""
 EPILOG = f"""example:
   lanecheck show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
 
@@ -40,13 +38,25 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.show import subjects
 
     shown = subjects.shown(options)
-    output.write(written(shown, options), options.output)
+    output.write(write_pictures(shown, options), options.output)
     return shown.code
+
+
+def describe() -> str:
+    """Return what may be drawn, by the rows of the kinds."""
+    files = [kind.plural for kind in kinds.all() if kind.signs and kind.verifier]
+    ways = [kind.argument for kind in kinds.all() if kind.argument and (kind.drawing or kind.shipped)]
+    every = [*ways, f"a TOML file of {in_words(files, 'or')}", "a report that `--format json` wrote"]
+    return (
+        f"Draw who has which element, by the layout and by the PTX ISA. WHAT is {in_words(every, 'or')}. "
+        "The check `isa` is made, or read from the report; nothing is proved. A layout is compared with no instruction "
+        "unless --ptx and --operand name one."
+    )
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
-    made = arguments.Parser(prog="lanecheck show", description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    made = arguments.Parser(prog="lanecheck show", description=describe(), epilog=EPILOG, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("what", nargs="+", metavar="WHAT", help="an atom, a layout, an instruction, a FILE, a report")
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="only these entries of the files")
@@ -90,7 +100,7 @@ def _range(text: str) -> range:
     return chosen
 
 
-def written(shown: Shown, options: argparse.Namespace) -> str:
+def write_pictures(shown: Shown, options: argparse.Namespace) -> str:
     """The pictures in the format of the options."""
     pictures: Sequence[Picture] = shown.pictures
     if options.format == "svg":

@@ -81,7 +81,7 @@ TILING: Kind[TilingSpec] = Kind(
     plural="tilings",
     example=("examples/tilings.toml",),
     command="verify.tiling.command",
-    signs=Signs(frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}), "tilings", but=frozenset()),
+    signs=Signs(frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}), "tilings"),
     spec=(TilingSpec,),
     read=read,
     names_atoms=True,

@@ -13,14 +13,17 @@ from layouts.atoms import AtomFileError
 from tests.verify.test_user_files import FULL, MOVEMENT, TILING
 from verify.atlas import command as atlas
 from verify.atom import command as atom
+from verify.check import command as check
 from verify.cli import ending
 from verify.laws import command as laws
 from verify.layout import command as layout
 from verify.movement import command as movement
 from verify.mutate import command as mutate
+from verify.show import command as show
 from verify.tiling import command as tiling
 
 INSTRUCTION = Path(__file__).parents[3] / "isa_tables/ptx/mma_m16n8k4_tf32.toml"
+CLAIM = (Path(__file__).parents[3] / "examples/kernel/matmul.toml").read_text(encoding="utf-8")
 
 
 OTHERS = [
@@ -32,6 +35,11 @@ OTHERS = [
     (movement.main, TILING, "this is a file of tilings: lanecheck check"),
     (movement.main, FULL, "this is a file of atoms: lanecheck check"),
     (atom.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
+    (tiling.main, CLAIM, "this is the claim of a kernel: lanecheck check KERNEL.ptx"),
+    (movement.main, CLAIM, "this is the claim of a kernel: lanecheck check KERNEL.ptx"),
+    (show.main, CLAIM, "this is the claim of a kernel: lanecheck check KERNEL.ptx"),
+    (check.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
+    (show.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
     (movement.main, '{"schema": 1, "name": "load 32"}\n', "as recordings are"),
 ]
 
