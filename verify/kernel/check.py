@@ -200,8 +200,11 @@ def _domain(launch: Launch, align: int) -> str:
     sparse += "".join(
         f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits is not None
     )
+    floor = (
+        f"; numbers up to {launch.floor:g} stand for -inf, and no other exponent is as large" if launch.floor else ""
+    )
     what = f"{sizes}; grid {grid} of {block} threads{chosen}{where}"
-    return f"{what}; all data, in exact arithmetic{sparse}; not rounding, not SASS"
+    return f"{what}; all data, in exact arithmetic{sparse}{floor}; not rounding, not SASS"
 
 
 def _status(findings: tuple[Finding, ...], strict: bool) -> str:

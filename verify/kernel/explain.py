@@ -25,6 +25,7 @@ from verify.kernel.data.values import FIRST, Ids, Values
 from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.near_misses import near_misses
+from verify.kernel.online import explain_rescaling
 from verify.kernel.state.findings import Finding, Severity, Unclear
 from verify.kernel.state.global_memory import Region
 
@@ -38,6 +39,8 @@ def explained(
 ) -> tuple[list[Finding], WrongProduct | None]:
     """The first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
     words = near_misses(run, found)
+    if run.values.pairs and not words and found.written.all():
+        words += explain_rescaling(run, seed, budget)
     term = _term(run.launch.value)
     if term is None or not found.written[first := found.first_wrong()]:
         return words, None

@@ -45,6 +45,7 @@ class Interpretation:
         machine: type[Machine] = Machine,
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
+        self.values.floor = launch.floor if self.values.pairs else 0.0
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
         self.regions = [self._region(number, one, samples.get(one.name)) for number, one in enumerate(launch.arrays)]
         self.memory = Global(self.regions, self.values, self.findings)

@@ -9,9 +9,9 @@ import triton.language as tl
 def attention(  # noqa: PLR0917
     q, k, v, o, lse, scale, N, rows,
     BM: tl.constexpr, BN: tl.constexpr, HEAD: tl.constexpr,
-    CAUSAL: tl.constexpr, LSE: tl.constexpr, GROUP: tl.constexpr,
+    CAUSAL: tl.constexpr, LSE: tl.constexpr, GROUP: tl.constexpr, FLOOR: tl.constexpr,
 ):  # fmt: skip
-    """A program has BM rows of one head; `rows` is the stride of a head in rows, GROUP heads of Q share one of K."""
+    """A program has BM rows of one head; `rows` is the stride of a head, GROUP heads of Q share a head of K."""
     head = tl.program_id(1)
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, HEAD)
@@ -27,7 +27,9 @@ def attention(  # noqa: PLR0917
         key = tl.load(k + theirs + n[None, :] * HEAD + d[:, None], mask=n[None, :] < N, other=0.0)
         score = tl.dot(query, key) * factor
         score = tl.where(n[None, :] < N, score, float("-inf"))
-        if CAUSAL:
+        if CAUSAL and FLOOR:
+            score += tl.where(m[:, None] >= n[None, :], 0.0, -1.0e6)
+        elif CAUSAL:
             score = tl.where(m[:, None] >= n[None, :], score, float("-inf"))
         new = tl.maximum(most, tl.max(score, 1))
         p = tl.exp2(score - new[:, None])

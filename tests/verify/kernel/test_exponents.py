@@ -8,17 +8,23 @@ import random
 import numpy as np
 import pytest
 
-from tests.verify.kernel.test_signs_and_clamps import findings
+from tests.verify.kernel.test_signs_and_clamps import TEXT
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
 from verify.kernel.data.exponents import Pair, inverse, random_pair
 
 LOW = "mov.b32 y,0xFF800000;"  # -inf
 POWER = "ex2.approx.ftz.f32 z,x;"
 
 
-def verdict(body: str, claim: str) -> str:
+def verdict(body: str, claim: str, **keys: float) -> str:
     """VERIFIED, or the severity of the first finding, which is never `precision` here."""
     powers = "ex2.approx.ftz.f32 w2,x;"  # so that pairs are taken
-    found = findings(f".reg .pred p,q; .reg .b32 v,w2; {body} {powers}", f"C[i] = {claim}")
+    text = TEXT.replace("BODY", f".reg .pred p,q; .reg .b32 v,w2; {body} {powers}")
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays, **keys}
+    (outcome,) = check(text, claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+    found = [f"{one.severity}: {one.text}" for one in outcome.findings]
     return found[0].partition(":")[0] if found else "VERIFIED"
 
 
@@ -136,3 +142,31 @@ def test_a_wrong_softmax_is_missed_no_more_often_than_the_bound_says() -> None:
         missed = float((right == wrong).mean())
         degree = 2 * 2 + 1  # each side is a quotient of sums of degree 2, one of them with an input
         assert 0.3 / pair.order < missed < 2 * degree / pair.order
+
+
+MASK, SUM = "mov.b32 y,0xC9742400;", "add.f32 v,x,y;"  # -1e6
+POWER_OF_SUM = f"{MASK}{SUM}ex2.approx.ftz.f32 z,v;"
+
+
+@pytest.mark.parametrize(
+    ("body", "claim", "floor", "status"),
+    [
+        (POWER_OF_SUM, "0*A[i]", -1e5, "VERIFIED"),
+        (POWER_OF_SUM, "0*A[i]", None, "unknown"),
+        (POWER_OF_SUM, "0*A[i]", -2e6, "unknown"),
+        (f"{MASK}{SUM}sub.f32 v,v,y; ex2.approx.ftz.f32 z,v;", "exp2(A[i])", -1e5, "VERIFIED"),
+        (f"{MASK}{SUM}mul.f32 v,v,0f3E000000; ex2.approx.ftz.f32 z,v;", "0*A[i]", -1e5, "VERIFIED"),
+        (f"{MASK}{SUM}mul.f32 v,v,0f3D000000; ex2.approx.ftz.f32 z,v;", "0*A[i]", -1e5, "unknown"),
+        (f"{MASK}{SUM}mul.f32 v,v,x; ex2.approx.ftz.f32 z,v;", "0*A[i]", -1e5, "unknown"),
+        (f"{MASK}{SUM}neg.f32 v,v; ex2.approx.ftz.f32 z,v;", "0*A[i]", -1e5, "unknown"),
+        (f"{MASK}{SUM}max.f32 z,v,x;", "A[i]", -1e5, "VERIFIED"),
+        (f"{MASK}{SUM}max.f32 z,x,v;", "A[i] - 1000000", -1e5, "value"),
+        (f"{MASK}{SUM}max.f32 z,y,v; sub.f32 z,v,z; ex2.approx.ftz.f32 z,z;", "0*A[i]", -1e5, "value"),
+        (f"{MASK}{SUM}mul.f32 w2,v,0f3E000000; sub.f32 z,w2,y; ex2.approx.ftz.f32 z,z;", "0*A[i]", -1e5, "unknown"),
+        (f"{MASK}{SUM}setp.gt.f32 p,v,x; selp.f32 z,v,x,p;", "A[i]", -1e5, "unknown"),
+    ],
+)
+def test_a_finite_number_stands_for_an_infinity_only_if_the_claim_says_so(
+    body: str, claim: str, floor: float | None, status: str
+) -> None:
+    assert verdict(body, claim, **({} if floor is None else {"floor": floor})) == status

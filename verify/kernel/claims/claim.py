@@ -26,10 +26,11 @@ MAX_ELEMENTS = 1 << 24  # of an array
 MAX_BYTES = 1 << 39  # from the start of an array's memory to its end: more than any GPU has
 MAX_SPARSE = 1 << 20  # of a sparse one
 MAX_SHARED = 1 << 18  # bytes of dynamic shared memory: more than any GPU has
+MOST_FLOOR = -1000.0  # exp2 of it is 0 in f32, whatever is added to it that is small
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
-    *("narrow", "arrays", "smem_align", "given"),
+    *("narrow", "arrays", "smem_align", "given", "floor"),
 )
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
 WORDS = ("u8", "u16", "u32")  # types of metadata
@@ -68,6 +69,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
         value=value,
         narrow=tuple(dict.fromkeys([*table.get("narrow", []), table.get("accumulate", "f32")])),
         filled=(*(() if "sizes" in table else ("sizes",)), *filled),
+        floor=_floor(table["floor"]) if "floor" in table else 0.0,
         smem_align=_alignment(table["smem_align"]) if "smem_align" in table else 0,
     )
     extents = _check(launch, table["claim"]) if "claim" in table else {}
@@ -127,6 +129,13 @@ def _shared(given: Any, sizes: Mapping[str, int]) -> int:
     if not 0 <= found <= MAX_SHARED:
         raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
     return found
+
+
+def _floor(given: Any) -> float:
+    """Return the number from which on numbers stand for -inf."""
+    if type(given) not in (int, float) or not -1e38 < given <= MOST_FLOOR:
+        raise SpecError("floor", f"expected a number up to {MOST_FLOOR:g}, as -1e5, found {given!r:.60}")
+    return float(given)
 
 
 def _alignment(given: Any) -> int:

@@ -148,7 +148,9 @@ class Evaluation:
         if left.below is not None or right.below is not None:
             below = self._below(sign, left, right, dims)
             residues = np.where(below, np.uint64(0), residues)
-        return Tensor(dims, residues, apply(a, b), below, signs, left.fixed and right.fixed)
+        with np.errstate(invalid="ignore", over="ignore"):  # a sample that is no number verifies nothing
+            sample = apply(a, b)
+        return Tensor(dims, residues, sample, below, signs, left.fixed and right.fixed)
 
     @staticmethod
     def _sign(sign: str, left: Tensor, right: Tensor, dims: tuple[str, ...]) -> NDArray[np.int8] | None:

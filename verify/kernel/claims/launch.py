@@ -99,6 +99,7 @@ class Launch:
     narrow: tuple[str, ...]  # formats that a value may go through
     filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
     extents: Mapping[str, int] = field(default_factory=dict)  # of the claim's indices
+    floor: float = 0.0  # numbers up to here stand for -inf, as -1e6 of a mask may; 0 for none
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
 
     def array(self, name: str) -> Array:

@@ -21,6 +21,10 @@ class ValueTable(Protocol):
     """What `Values` has for the application of functions."""
 
     infinite: bool
+    floor: float
+
+    def weights(self, ids: Ids) -> NDArray[np.float64]:
+        """Return what numbers that stand for -inf make up of each value."""
 
     def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
         """Return one of the marks of each value."""
@@ -37,9 +41,33 @@ def apply_with_laws(values: ValueTable, name: str, flat: Sequence[Ids], kind: st
     if name == "lg2":
         return _apply_logarithm(values, flat[0], kind, marks)
     found = values.choose(name, flat, kind, marks[0] if name in POWERS else marks[1])
+    if values.floor and any(values.weights(each).any() for each in flat):
+        found = _settle_weights(values, name, flat, found, kind)
     if values.infinite and any(values.marks("level", each).any() for each in flat):
         return _settle_infinities(values, name, flat, found, kind)
     return found
+
+
+def _settle_weights(values: ValueTable, name: str, flat: Sequence[Ids], found: Ids, kind: str) -> Ids:
+    """Return the ids of results where numbers stand for -inf: below all others, their powers 0."""
+    own = [values.weights(each) for each in flat]
+    some = np.logical_or.reduce([each != 0 for each in own])
+    made = np.where(some, np.uint32(NO_NUMBER), found)
+    clear = np.logical_and.reduce([values.marks("cause", each) == 0 for each in flat])
+    if name == "ex2":
+        small = np.abs(own[0]) < -values.floor
+        made = np.where(some & small, found, made)
+        made = np.where(
+            clear & np.isfinite(own[0]) & (own[0] <= values.floor), np.uint32(values.constant(0, kind)), made
+        )
+    elif name in ("max", "min"):
+        finite = np.isfinite(own[0]) & np.isfinite(own[1]) & clear
+        with np.errstate(invalid="ignore"):
+            gap = own[0] - own[1] if name == "max" else own[1] - own[0]
+        made = np.where(finite & (gap == 0), found, made)
+        made = np.where(finite & (gap <= values.floor), flat[1], made)
+        made = np.where(finite & (gap >= -values.floor), flat[0], made)
+    return made.astype(np.uint32)
 
 
 def level_of(bits: int, kind: str) -> int:
@@ -51,9 +79,10 @@ def level_of(bits: int, kind: str) -> int:
 def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, int]) -> Ids:
     """Return the ids of logarithms: of what is known to be positive by their laws, else of an unknown function."""
     level = values.marks("level", ids)
-    lawful = (values.marks("sign", ids) == levels.POSITIVE) & (level == levels.FINITE)
+    number = (level == levels.FINITE) & (values.weights(ids) == 0)
+    lawful = (values.marks("sign", ids) == levels.POSITIVE) & number
     found = np.full(ids.shape, NO_NUMBER, np.uint32)
-    for name, where, mark in (("log2", lawful, marks[0]), ("lg2", ~lawful & (level == levels.FINITE), marks[1])):
+    for name, where, mark in (("log2", lawful, marks[0]), ("lg2", ~lawful & number, marks[1])):
         if where.any():
             found[where] = values.choose(name, [ids[where]], kind, mark)
     return found

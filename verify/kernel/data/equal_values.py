@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.kernel.data.histories import LATELY, joined
+from verify.kernel.data.histories import LATELY, NAN, joined
 from verify.kernel.data.values import FIRST, Ids, Mask, Values
 
 
@@ -27,7 +27,8 @@ def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
         for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
             marks = values.marks(name, a)
             alike &= (marks == values.marks(name, b)) & (marks <= most)
-        found[apart] = alike
+        both = (values.marks("cause", a) == NAN) & (values.marks("cause", b) == NAN)  # as of a row that is all masked
+        found[apart] = alike | both & (values.kind[a] == values.kind[b])
     return found
 
 

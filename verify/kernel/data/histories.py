@@ -25,6 +25,7 @@ _MONOTONE = frozenset({"relu", "abs", "min", "max"})  # of one value they commut
 _STICKY = frozenset({"ex2", "lg2", "log2", "rcp", "sqrt"})  # functions that pass a NaN on, as max and min do not
 END = 0xFFFF  # above every place in a fragment
 MIXED = -1.0  # a unit: of no one number
+UNKNOWN_WEIGHT = inf
 NO_NUMBER, NAN = 3, 4  # causes of what infinities make: not known what, and what is NaN for all data
 _TABLE = 1 << 22  # the most entries of a table that finds different numbers without sorting
 
@@ -48,6 +49,7 @@ class History(NamedTuple):
     sign: int = levels.ANY  # what is known of its sign
     divided: int = 0  # whether it is a quotient of polynomials
     unit: float = MIXED  # it is this number times an integer combination of products of inputs and of functions
+    weight: float = 0.0  # what numbers that stand for -inf make up of it; UNKNOWN_WEIGHT if that is not known
 
     @property
     def marked(self) -> bool:
@@ -57,7 +59,7 @@ class History(NamedTuple):
     @property
     def growth(self) -> Growth:
         """Its bounds, to compute with."""
-        return Growth(*self[:3], self.low, self.high, self.level, self.sign, self.divided, self.unit)
+        return Growth(*self[:3], self.low, self.high, self.level, self.sign, self.divided, self.unit, self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +75,37 @@ class Growth:
     sign: int = levels.ANY  # what is known of it
     divided: int = 0  # whether it is a quotient
     unit: float = MIXED  # 0 for the number 0
+    weight: float = 0.0  # of numbers that stand for -inf
 
     @property
     def _known_sign(self) -> int:
         return self.sign if self.unit else levels.ZERO
 
-    def _add(self, other: Growth, low: float, high: float, level: int, sign: int) -> Growth:
+    def _add(self, other: Growth, ends: tuple[float, float], level: int, sign: int, weight: float) -> Growth:
         """Return bounds of a sum; numerators of quotients are multiplied with denominators, so degrees add up."""
         norm, divided = max(self.norm, other.norm) + 1, self.divided | other.divided
         degree = self.degree + other.degree if divided else max(self.degree, other.degree)
         denominator = max(self.denominator, other.denominator)
         unit = self.unit if other.unit in (0.0, self.unit) else other.unit if not self.unit else MIXED
-        if not self.degree * other.degree and self.unit and other.unit:  # a constant term
+        mask = any(one.weight and not one.degree for one in (self, other))  # it stands for -inf, and goes
+        if mask:
+            unit = self.unit if self.degree else other.unit
+        elif not self.degree * other.degree and self.unit and other.unit:  # a constant term
             unit = MIXED
-        return Growth(degree, norm, denominator, low, high, level, sign, divided, unit)
+        return Growth(degree, norm, denominator, *ends, level, sign, divided, unit, weight)
 
     def __add__(self, other: Any) -> Growth:
         other = _lift(other)
         sign = max(self.sign, other.sign) if self.sign and other.sign else levels.ANY
         level = levels.add(self.level, other.level)
-        return self._add(other, self.low + other.low, self.high + other.high, level, sign)
+        ends = self.low + other.low, self.high + other.high
+        return self._add(other, ends, level, sign, add_weights(self.weight, other.weight))
 
     def __sub__(self, other: Any) -> Growth:
         other = _lift(other)
         level = levels.add(self.level, levels.opposite(other.level))
-        return self._add(other, self.low - other.high, self.high - other.low, level, levels.ANY)
+        ends = self.low - other.high, self.high - other.low
+        return self._add(other, ends, level, levels.ANY, add_weights(self.weight, -other.weight))
 
     def __rsub__(self, other: Any) -> Growth:
         return _lift(other) - self
@@ -109,7 +117,17 @@ class Growth:
         level = levels.multiply(self.level, self._known_sign, other.level, other._known_sign)
         sign, divided = min(self.sign, other.sign), self.divided | other.divided
         denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
-        return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit)
+        weight = self._scaled(other) if self.weight else other._scaled(self)
+        return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, weight)
+
+    def _scaled(self, other: Growth) -> float:
+        """Return its weight times a constant; not known for anything else."""
+        if not self.weight or not other.unit:
+            return 0.0
+        constant = not other.degree and other.low == other.high and not other.weight
+        made = self.weight * other.low if constant else UNKNOWN_WEIGHT
+        exact = constant and isfinite(made) and Fraction(self.weight) * Fraction(other.low) == Fraction(made)
+        return made if exact else UNKNOWN_WEIGHT
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -119,6 +137,14 @@ def _lift(number: Any) -> Growth:
     if isinstance(number, Growth):
         return number
     return Growth(low=float(number), high=float(number), sign=sign_of(number), unit=abs(float(number)))
+
+
+def add_weights(left: float, right: float) -> float:
+    """Return the weight of a sum; UNKNOWN_WEIGHT if a double does not hold it."""
+    if not (isfinite(left) and isfinite(right)):
+        return UNKNOWN_WEIGHT
+    made = left + right
+    return made if Fraction(left) + Fraction(right) == Fraction(made) else UNKNOWN_WEIGHT
 
 
 def multiply_units(left: float, right: float) -> float:
@@ -163,7 +189,8 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     degree = parts[0].degree if name == "rcp" else 1
     unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "lg2", "log2") else 1.0
     sign, divided = _chosen_sign(name, parts), int(name == "rcp")
-    return Growth(degree=max(degree, 1), low=low, high=high, sign=sign, divided=divided, unit=unit)
+    weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
+    return Growth(degree=max(degree, 1), low=low, high=high, sign=sign, divided=divided, unit=unit, weight=weight)
 
 
 def find_unit(parts: Sequence[Growth | History]) -> float:
@@ -203,7 +230,7 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     made = History(
         *bounds, cause, *marks, growth.low, growth.high, growth.level if growth.level < levels.UNDEFINED else 0
     )
-    return made._replace(sign=growth.sign, divided=growth.divided, unit=growth.unit)
+    return made._replace(sign=growth.sign, divided=growth.divided, unit=growth.unit, weight=growth.weight)
 
 
 def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
@@ -270,12 +297,13 @@ class Histories:
         return made[place]
 
     def multiply(self, stacks: Sequence[Stack], history: Numbers, event: int, rounds: bool) -> Numbers:
-        """Return the histories of a * b + c: one for all where no operand has a mark; an infinity has no meaning."""
+        """Return the histories of a * b + c: one for all where no operand has a mark; no infinity has a meaning."""
         found = [one.of(history) for one in stacks]
         among = [self.among(one) for one in found]
-        if any(one.level for each in among for one in each):
-            level = self.table()[:, History._fields.index("level")]
-            found = [np.where(level[one] > 0, np.uint32(NO_NUMBER), one).astype(np.uint32) for one in found]
+        if any(one.level or one.weight for each in among for one in each):
+            fields = [History._fields.index(name) for name in ("level", "weight")]
+            odd = np.asarray(self.table()[:, fields].any(1))
+            found = [np.where(odd[one], np.uint32(NO_NUMBER), one).astype(np.uint32) for one in found]
             among = [self.among(one) for one in found]
         left, right, sums = (joined_growth(each) for each in among)
         count = stacks[0].ids.shape[2]

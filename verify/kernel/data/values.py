@@ -37,6 +37,7 @@ from verify.kernel.data.floats import decode
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
+    UNKNOWN_WEIGHT,
     Histories,
     History,
     Numbers,
@@ -91,6 +92,7 @@ class Values:
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
         self.causes += [(0, "an infinity in an operation that gives it no meaning"), (0, "is NaN for all data")]
         self.infinite = False  # whether any value is an infinity
+        self.floor = 0.0  # numbers up to here stand for -inf; 0 for none
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.units: set[float] = set()  # of exponents
@@ -216,6 +218,8 @@ class Values:
         low = high = float(number)
         denominator, sign = number.denominator.bit_length() - 1, sign_of(number)
         history = History(norm=norm, denominator=denominator, low=low, high=high, sign=sign, unit=abs(low))
+        if self.floor and low <= self.floor:
+            history = history._replace(weight=low if Fraction(low) == number else UNKNOWN_WEIGHT)
         self.history[first] = self.histories.number(history)
         return first
 
@@ -360,6 +364,10 @@ class Values:
         """Residues and samples of ids."""
         places = ids.astype(np.intp)
         return Exact(self.primes, self.residues.take(places, 1).astype(np.uint64), self.sample.take(places))
+
+    def weights(self, ids: Ids) -> NDArray[np.float64]:
+        """Return what numbers that stand for -inf make up of each value."""
+        return np.asarray(self.histories.table()[:, History._fields.index("weight")][self.history[ids]])
 
     def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
         """One of the marks of each value, by its name in a history."""

@@ -53,7 +53,7 @@ def replace_functions(kernel: Kernel) -> list[tuple[int, str]]:
     for start, one in enumerate(kernel.instructions):
         for name, steps in _functions().items():
             if _plain(one.words) == steps[0].words and (found := search.match(steps, start)):
-                search.put(steps, *found)
+                search.substitute(steps, *found)
                 there.append((one.line, name))
                 break
     return there
@@ -173,7 +173,7 @@ class _Search:
             return True
         return inside and ends and source < to and not any(source < place < to for place in places)
 
-    def put(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> None:
+    def substitute(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> None:
         """Replace two instructions by the function, and take the branch."""
         for step, place in zip(steps, places, strict=True):
             one = self.code[place]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a wrong kernel with exponentials forgets is named, if that explains every wrong element."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from tests.kernels.compile import COMPILED
+from tests.verify.kernel.test_signs_and_clamps import TEXT
+from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
+
+STEPS = """.reg .b32 low,m,n,p,q,l,acc,s; mov.b32 low,0xFF800000;
+max.f32 m,low,x; sub.f32 p,x,m; ex2.approx.ftz.f32 l,p; mov.b32 acc,l;
+max.f32 n,m,y; sub.f32 s,m,n; ex2.approx.ftz.f32 s,s; sub.f32 q,y,n; ex2.approx.ftz.f32 q,q;
+mul.f32 l,l,s; add.f32 l,l,q; mul.f32 acc,acc,s;
+div.full.f32 z,acc,l;"""
+QUOTIENT = "exp2(A[i])/(exp2(A[i]) + exp2(B[i]))"
+
+
+def kinds(body: str, claim: str) -> list[str]:
+    """The kinds of findings on a kernel of 32 threads."""
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays}
+    (found,) = check(TEXT.replace("BODY", body), claim_of({**table, "claim": f"C[i] = {claim}"}), seed=1)
+    return [one.kind for one in found.findings]
+
+
+def test_a_sum_that_is_rescaled_is_verified() -> None:
+    assert kinds(STEPS, QUOTIENT) == []
+
+
+@pytest.mark.parametrize("forgotten", ["mul.f32 l,l,s;", "mul.f32 acc,acc,s;"])
+def test_a_rescaling_that_is_forgotten_is_named(forgotten: str) -> None:
+    assert kinds(STEPS.replace(forgotten, ""), QUOTIENT) == ["not rescaled", "wrong element"]
+
+
+def test_another_bug_is_not_called_a_missing_rescaling() -> None:
+    assert kinds(STEPS.replace("add.f32 l,l,q;", ""), QUOTIENT) == ["wrong element"]
+
+
+SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [
+        (f"where(m > n - 2, {SCORE}, -inf)", "the mask is off by one"),
+        (SCORE, ""),
+        ("where(m >= n, sum_k Q[h,m,k]*K[h,n,k] * scale * scale, -inf)", ""),
+    ],
+)
+def test_a_change_of_the_claim_is_named_if_it_gives_all_wrong_elements(score: str, text: str) -> None:
+    table = tomllib.loads((COMPILED / "attention_causal.toml").read_text())
+    table["claim"] = f"O[h,m,d] = sum_n softmax_n({score}) * V[h,n,d]"
+    (found,) = check((COMPILED / "attention_causal.ptx").read_text(), claim_of(table), seed=1)
+    assert found.status == "REFUTED"
+    texts = [one.text for one in found.findings if one.kind == "another formula"]
+    assert [text in one for one in texts] == [True] * bool(text)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a kernel that sums exponentials block by block: no rescaling, a block that is skipped, a mask.
+
+With a maximum that never changes, nothing has to be rescaled: a kernel that is right then, and wrong otherwise, forgets
+to. Blocks and masks are changes of the claim that give every wrong element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from verify.kernel.claims.expression import Apply, Below, Node, Number, Scalar, Sum
+from verify.kernel.comparison import Comparison
+from verify.kernel.data import levels
+from verify.kernel.data.values import Ids, Values
+from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.state.findings import Finding, Severity, Unclear
+
+BLOCKS = (16, 32, 64, 128, 256)  # terms that a step of a loop may have
+_RESCALED = "the accumulator or the sum of a row is not rescaled when the maximum grows: if it stays, all is right"
+_ZERO = Number(Fraction(0))
+
+
+class _FixedMaximum(Values):
+    """Values of which the larger one is always 0."""
+
+    def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
+        """Return the ids of a function's results."""
+        if name != "max":
+            return super().apply(name, ids, kind, opaque)
+        self.flush()
+        below = np.logical_and.reduce([self.marks("level", each) == levels.BELOW for each in ids])
+        return np.where(below, ids[0], np.uint32(self.constant(0, kind))).astype(np.uint32)
+
+
+def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Finding]:
+    """Return a finding if the kernel is right as long as the maximum does not change."""
+    values = _FixedMaximum(seed, exponents=True)
+    again = Interpretation(run.kernel, run.launch, values, budget, {})
+    try:
+        again.run()
+    except (Unclear, Missing):
+        return []
+    if again.findings.found.keys() - run.findings.found.keys():
+        return []
+    found = Comparison(again)
+    if found.wrong.any() or found.compared < found.ids.size:
+        return []
+    text = "the accumulator or the sum of a row is not rescaled when the maximum grows: "
+    return [
+        Finding("not rescaled", Severity.VALUE, 0, f"{text}with a maximum that never changes, every element is right")
+    ]
+
+
+def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, Node]]:
+    """Yield changes of a claim with exponentials, in words: masks by one off, and blocks that are left out."""
+    for step, words in ((1, "one element more"), (-1, "one element less")):
+        yield f"the mask is off by one, it hides {words}", _change_each(node, "where", partial(_shift, step=step))
+    yield "nothing is masked", _change_each(node, "where", _unmask)
+    yield "the exponent lacks log2(e), or has it once too often", _change_each(node, "ex2", _without_factor)
+    for index in sorted(_summed(node)):
+        for block in (one for one in BLOCKS if one < extents.get(index, 0)):
+            end, at = Number(Fraction(extents[index] - block)), Scalar(index)
+            yield f"the last {block} terms of sum_{index} are skipped", _keep(node, end, at)
+            yield f"the first {block} terms of sum_{index} are skipped", _keep(node, at, Number(Fraction(block - 1)))
+
+
+def _summed(node: Node) -> set[str]:
+    """Return the indices of sums of exponentials."""
+    if isinstance(node, Sum):
+        return {node.index} if _has_power(node.body) else set()
+    return {index for part in node.parts for index in _summed(part)} if isinstance(node, Apply) else set()
+
+
+def _has_power(node: Node) -> bool:
+    if isinstance(node, Sum):
+        return _has_power(node.body)
+    return isinstance(node, Apply) and (node.name == "ex2" or any(map(_has_power, node.parts)))
+
+
+def _shift(part: Apply, step: int) -> Node:
+    """Return a choice whose condition reaches one element further, or less far."""
+    left, right, *rest = part.parts
+    return Apply("where", (left, Apply("+", (right, Number(Fraction(step)))), *rest))
+
+
+def _unmask(part: Apply) -> Node:
+    """Return what a mask hides, in place of a choice between it and -inf or 0."""
+    return next((one for one in part.parts[2:] if one not in (Below(), _ZERO)), part)
+
+
+def _without_factor(part: Apply) -> Node:
+    """Return a power of 2 of what a power of e has as its exponent."""
+    inner = part.parts[0]
+    factor = isinstance(inner, Apply) and inner.name == "*" and isinstance(inner.parts[1], Number)
+    return Apply("ex2", (inner.parts[0],)) if factor and isinstance(inner, Apply) else part
+
+
+def _keep(node: Node, more: Node, less: Node) -> Node:
+    """Return a tree whose powers are 0 but where one index is above another."""
+    return _change_each(node, "ex2", lambda part: Apply("where", (more, less, part, _ZERO)))
+
+
+def _change_each(node: Node, name: str, change: Callable[[Apply], Node]) -> Node:
+    """Return a tree with a change of each operation of a name."""
+    if isinstance(node, Sum):
+        return Sum(node.index, _change_each(node.body, name, change))
+    if not isinstance(node, Apply):
+        return node
+    made = Apply(node.name, tuple(_change_each(part, name, change) for part in node.parts))
+    return change(made) if node.name == name else made
