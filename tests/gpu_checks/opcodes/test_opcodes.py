@@ -16,7 +16,7 @@ from gpu_checks.opcodes.operands import columns, guards
 from gpu_checks.opcodes.recording import observe, recordings_of_opcodes, write
 from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, rejected, validate
 from gpu_checks.opcodes.text import PATTERN, Probe, module
-from gpu_checks.opcodes.values import LANES, column
+from gpu_checks.opcodes.values import BITS, LANES, column
 from isa_tables.opcode_signatures import spellings
 from lanecheck.console.digests import blake2b
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
@@ -97,6 +97,12 @@ def test_values_have_edges_and_equal_operands_and_stay_what_they_are():
     assert len({*(column("s8", 0) >> np.uint64(8)).tolist()}) > 100, "nothing above the value is there to be ignored"
     whole = b"".join(probe.inputs.tobytes() for probe in SOME)
     assert blake2b(whole, digest_size=8).hexdigest() == "21ea408ca57431ea"
+
+
+def test_the_values_of_every_type_are_those_that_were_recorded():
+    """A recording is of these operands: with others its probes have other digests, and nothing is compared with it."""
+    values = b"".join(column(kind, place).tobytes() for kind in BITS for place in (0, 1))
+    assert blake2b(values, digest_size=8).hexdigest() == "8d63bc7682ab542b"
 
 
 def test_divisions_and_positions_are_defined():

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from proofs.laws import published, refutations
@@ -10,7 +14,7 @@ from proofs.laws.decide import shipped
 from proofs.laws.formula import evaluate
 from proofs.laws.problem import Query
 from proofs.laws.solve import satisfy
-from proofs.symbolic import definitions, enumerated, families, loops, operations, pathwise, runs
+from proofs.symbolic import definitions, enumerated, families, infer, loops, operations, pathwise, runs
 from proofs.symbolic.engine import Path, Space, SymInt, _folded, negated  # seam: a definition
 from proofs.symbolic.infer import inferred
 
@@ -86,6 +90,22 @@ def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
     path = Path(Space(("x",), ((">=", "x", 1),), ()), [], samples=[{"x": 2}])
     facts = (">=", "x", 1), ("<", "x", 3), ("==", "x", 3)
     assert [pathwise.follows(path, fact) for fact in facts] == [True, False, False]
+
+
+def test_neighbours_that_merge_have_the_product_of_their_extents() -> None:
+    path = Path(Space(("x",), (), ()), [], samples=[{"x": 1}])
+    (extent, stride), other = pathwise.merged(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
+    assert (evaluate(extent, {}, {}), stride, other) == (6, 1, (4, 7))
+    assert pathwise.merged(path, [(2, 1), (3, 4)]) == [(2, 1), (3, 4)]
+
+
+def test_a_mode_of_a_right_inverse_is_a_group_of_modes_with_its_stride() -> None:
+    """The right inverse of (2,3):(1,2) is 6:1, a group of two modes; (2,3):(1,4) has none of extent 6."""
+    for stride, right in ((2, True), (4, False)):
+        (goal,) = pathwise.right_inverted([(2, 1), (3, stride)], [(6, 1)])
+        assert evaluate(goal.goal, {}, {}) is right
+    (goal,) = pathwise.right_inverted([(2, 1), (3, 2)], [(6, 2)])
+    assert evaluate(goal.goal, {}, {}) is False
 
 
 def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
@@ -192,3 +212,14 @@ def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:
 def test_the_int_value_of_a_symbolic_integer_is_1() -> None:
     """Its hash is that of 1 too: one value for all, the same in every run."""
     assert [(int.__add__(SymInt(x), 0), hash(SymInt(x))) for x in ("x", "y")] == [(1, hash(1))] * 2
+
+
+def test_paths_after_the_time_limit_are_counted_as_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock passes the limit when one path is decided: the others are open, so the condition is not exact."""
+    family = families.family("coalesce", "(s,t)", None)
+    whole = infer._conditions(family, math.inf)  # seam: a goal
+    ticks = iter([0.0, math.inf])
+    monkeypatch.setattr(infer, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    found = infer._conditions(family, sys.float_info.max)  # seam: a goal
+    assert (len(found.ways), found.left, whole.left) == (1, len(whole.ways) - 1, 0)
+    assert found.left > 1

@@ -13,13 +13,14 @@ from layouts import fit
 from layouts.atoms import AnyAtom, Atom, registry
 from verify.atom.checker import AtomChecker
 from verify.atom.command import main
-from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, RELABEL, RELATION
+from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, OWNERSHIP, RELABEL, RELATION
 from verify.atom.relabelling import broken, found, undone
 from verify.binding.atom import prepare
 from verify.binding.coordinates import AXES
 from verify.binding.relabelling import order
 from verify.core.digits import walks
 from verify.core.verdict import Check, Status, Verdict
+from verify.evidence.run import everything
 from verify.report import Case, Report, as_html, as_junit, as_text
 
 MMA = "SM80_16x8x16_F32F16F16F32_TN"
@@ -114,6 +115,22 @@ def test_in_one_operand_alone_it_is_refuted(relabel: dict[str, str], operands: s
     assert Status.REFUTED in statuses(verdicts)
     assert Status.RELABELLED not in statuses(verdicts)
     assert verdict(verdicts, "", RELATION).status is Status.REFUTED
+
+
+def test_a_refutation_that_no_relabelling_explains_stays_beside_those_that_one_explains() -> None:
+    """Of several refuted verdicts each must follow from the relabelling: one of ownership doesn't, nor do two checks
+    that disagree."""
+    subject = prepare(moved(MMA, {"k": K16}))
+    run = AtomChecker()
+    verdicts = run.verdicts([row for row in run.table if "mma" in row.says], subject, everything)
+    assert Status.RELABELLED in statuses(run.relabelled(subject, verdicts))
+    first = next(one for one in verdicts if one.status is Status.REFUTED)
+    agreeing = first.evidence[0]._replace(status=Status.PROVED, counterexample=None)
+    owned = verdict(verdicts, first.claim.part, OWNERSHIP)
+    others = first._replace(evidence=(*first.evidence, agreeing)), owned._replace(status=Status.REFUTED)
+    for old, new in zip((first, owned), others, strict=True):
+        changed = [new if one is old else one for one in verdicts]
+        assert run.relabelled(subject, changed) == changed
 
 
 def test_two_permutations_of_one_axis_are_refuted(checker: AtomChecker) -> None:

@@ -64,6 +64,17 @@ def test_without_triton_or_a_function_the_error_is_one_line(
     assert main(files) == 2 and "sm_80" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("instead", ["", 'triton = "sm_80"\n', "triton = 80\n"])
+def test_a_claim_without_the_table_of_a_compilation_is_rejected_by_its_key(
+    instead: str, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, _, _ = CLAIM.partition("[triton]")
+    Path(files[2]).write_text(instead + head)
+    assert main(files) == 2
+    error = capsys.readouterr().err
+    assert "triton: expected a table, as { target" in error and error.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_a_triton_function_is_verified_and_its_specialisation_is_named(
     files: list[str], capsys: pytest.CaptureFixture[str]

@@ -180,3 +180,17 @@ def test_registers_of_a_warpgroup_that_is_not_whole_have_no_meaning() -> None:
     assert found.status == "UNKNOWN" and "whose warpgroup has no four warps" in said(found)
     arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
     assert one(text, {**ADDED, "sizes": {"I": 128}, "block": 128, "arrays": arrays}).status == "VERIFIED"
+
+
+def test_a_warpgroup_changes_its_registers_again_after_a_barrier_of_its_own() -> None:
+    """The other warpgroup takes no part, so it knows of neither change: only the four warps of one must."""
+    twice = "setmaxnreg.dec.sync.aligned.u32 40;\nbar.sync 1, 128;\nsetmaxnreg.inc.sync.aligned.u32 48;\n"
+    first = "setp.lt.u32 %p1, %r1, 128; @%p1 bra E;\n"
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    claim = {**ADDED, "sizes": {"I": 256}, "block": 256, "arrays": arrays}
+    text = ADD.replace("sm_80", "sm_90a").replace("BODY", f"{first}{twice}E: add.f32 %f3, %f1, %f2;")
+    found = one(text, claim)
+    assert (found.status, found.findings) == ("VERIFIED", ())
+    for lower in (True, False):  # either warpgroup is found without it
+        wrong = text.replace("bar.sync 1, 128;", "").replace("@%p1 bra", "@%p1 bra" if lower else "@!%p1 bra")
+        assert "no barrier of its warps is between" in said(one(wrong, claim))

@@ -138,3 +138,13 @@ def test_a_barrier_number_that_other_warps_use_again_is_ordered_by_something() -
     found = run("bar.sync 1, 32;", "bar.sync 1, 32;")
     assert found.status == "REFUTED" and found.findings[0].kind in ("an arrival of another phase", "barrier overrun")
     assert run("bar.sync 1, 32;", "bar.sync 2, 32;").status == "VERIFIED"
+
+
+def test_a_wait_whose_failure_leads_to_the_end_of_the_text_does_not_lead_back() -> None:
+    """A thread may fall off the end of a kernel, which ends it: such a wait has no meaning, and no error."""
+    last = "bra.uni OUT;\nLAST: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r3], 0;\n@%p3 bra SEEN;\n}"
+    text = PHASES.replace("FIRST", alone(ONE)).replace("OTHER", "bra LAST;\nSEEN:")
+    text = text.replace("ret;\n}", f"{last.replace('bra.uni OUT', 'ret')}")
+    (found,) = check(text, claim_of(CLAIM), seed=1)
+    assert found.status == "UNKNOWN"
+    assert "a wait whose failure does anything else than to lead back to it" in found.findings[0].text

@@ -78,3 +78,27 @@ def test_from_f64_back_to_f32_is_no_narrowing_and_to_f16_is_one() -> None:
     assert findings("cvt.f64.f32 w,x; cvt.rn.f32.f64 z,w; add.f32 z,z,y;", "C[i] = A[i] + B[i]") == []
     (through,) = findings("cvt.rn.f16.f32 h,x; cvt.f32.f16 z,h; add.f32 z,z,y;", "C[i] = A[i] + B[i]")
     assert through.startswith("precision: ") and "f16" in through
+
+
+@pytest.mark.parametrize(
+    ("kind", "load", "widen", "out"),
+    [
+        ("u16", "ld.global.b16 h,[pa];", "cvt.u32.u16 z,h;", "u32"),
+        ("u16", "ld.global.b16 h,[pa];", "mov.b32 z,{h,0};", "u32"),
+        ("u16", "ld.global.u16 z,[pa];", "", "u32"),
+        ("u8", "ld.global.b8 h,[pa];", "cvt.u32.u16 z,h;", "u32"),
+        ("bf16", "ld.global.b16 h,[pa];", "cvt.u32.u16 z,h; shl.b32 z,z,16;", "f32"),
+        ("e5m2", "ld.global.b8 h,[pa];", "shl.b16 h,h,8; cvt.f32.f16 z,h;", "f32"),
+    ],
+)
+def test_zeros_above_an_integer_or_below_a_float_make_it_the_same_number_of_a_wider_type(
+    kind: str, load: str, widen: str, out: str
+) -> None:
+    """As the bits of each type say: e5m2 is the upper byte of f16, bf16 the upper half of f32."""
+    place = f"mul.wide.u32 w,i,{1 if '8' in load else 2}; ld.param.u64 pa,[a]; add.u64 pa,pa,w; {load}"
+    text = TEXT.replace("ld.global.b32 x,[pa]; ld.global.b32 y,[pb];", place).replace("BODY", widen)
+    arrays = {"A": {"dims": "i", "type": kind}, "C": {"dims": "i", "type": out, "out": True}}
+    for value, status in (("A[i]", "VERIFIED"), ("2 * A[i]", "REFUTED")):
+        table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": f"C[i] = {value}", "arrays": arrays}
+        (found,) = check(text, claim_of({**table, "params": ["A", "A", "C"]}), seed=1)
+        assert found.status == status, found.findings

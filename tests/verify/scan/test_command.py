@@ -122,6 +122,22 @@ def test_what_a_copy_itself_permutes_is_no_alarm(
     assert words in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    ("size", "code"),
+    [
+        ("(N < 9 ? 1 : 2)", 0),
+        ("(N < 9) ? 1 : 2", 0),
+        ("(N < 9 && 9 > 3 ? 1 : 2)", 0),
+        ("(N < 9 || 9 > 10 ? 1 : 2)", 0),
+        ("(N < 9 && 9 > 10 ? 1 : 2)", 1),
+        ("(N < 9 ? 2 : 1)", 1),
+    ],
+)
+def test_a_comparison_does_not_open_template_arguments(size: str, code: int, scan: Scan) -> None:
+    """A parenthesis, && or || ends it, whatever `>` comes after."""
+    assert scan(mma_traits=("Int<N / 8>", f"Int<{size}>"))[0] == code
+
+
 BASE = """namespace cute { namespace detail {
 template <class T, int N = 8> using Row = Layout<Shape<Shape<_4,_8>,Int<N * sizeof_bits<T>::value / 64>>,
                                                 Stride<Stride<_16,_1>,conditional_t<(N > 4), _8, _1>>>;

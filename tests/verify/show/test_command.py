@@ -64,6 +64,17 @@ def test_what_is_drawn(words: list[str], code: int, expected: str, capsys: pytes
     assert expected in capsys.readouterr().out.replace("  \n", "\n")
 
 
+def test_a_descriptor_of_columns_has_eight_rows_in_a_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """MN-major: element (mn, k) lies at byte 128 k + 2 mn, of which bits 4-6 are exchanged by bits 7-9."""
+    file = tmp_path / "columns.toml"
+    file.write_text('["columns"]\ndescriptor = "Sw<3,3,3> o (64,64):(1,64)"\nelement = 16\nmajor = "MN"\n')
+    assert main([str(file), "--operand", "bytes", "--columns", "0:4"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    cells = {line[0]: line[1:] for line in lines if line and line[0].isdecimal()}
+    expected = {mn: [128 * k + (2 * mn ^ 16 * (k % 8)) for k in range(4)] for mn in range(0, 64, 8)}
+    assert cells == {str(mn): [*map(str, row)] for mn, row in expected.items()}
+
+
 @pytest.mark.parametrize(
     ("file", "wrong"),
     [("my_atoms.toml", "A"), ("tilings.toml", "atom"), ("movement.toml", "access"), ("maps.toml", "row")],
