@@ -134,6 +134,16 @@ def _unevaluated(tree: ast.Module) -> list[tuple[Position, Position]]:
     return [((n.lineno, n.col_offset), (n.end_lineno or 0, n.end_col_offset or 0)) for n in spans]  # type: ignore[attr-defined]
 
 
+def first_line(text: str, line: int) -> int:
+    """Return the first line of the innermost statement that a line is in, or the line itself if it is in none.
+
+    >>> first_line("def f():\\n    return (\\n        1, 2,\\n    )\\n", 3)
+    2
+    """
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    return max((node.lineno for node in nodes if node.lineno <= line <= (node.end_lineno or 0)), default=line)
+
+
 def sample(count: int, seed: int, only: str) -> list[Mutant]:
     """`count` mutants that compile, drawn with a seed, from the files whose path begins with `only`."""
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
@@ -208,6 +218,9 @@ class Executed:
         """The tests that execute a mutant's line, cheapest first; of a line run at import, those that use its file."""
         by_line = self.lines.get(mutant.file, {})
         found = set(by_line.get(mutant.line, ()))
+        if mutant.line not in by_line:  # a constant of several lines is executed at its first
+            text = (ROOT / mutant.file).read_text(encoding="utf-8")
+            found = set(by_line.get(first_line(text, mutant.line), ()))
         if found == {""}:
             found = {test for tests in by_line.values() for test in tests}
         return sorted(found - {""}, key=lambda test: (self.seconds.get(test, 0.0), test))

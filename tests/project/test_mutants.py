@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import mutants as benchmark
-from benchmarks.mutants import ROOT, Fate, Mutant, listed, mutants, sample, unnoticed
+from benchmarks.mutants import ROOT, Executed, Fate, Mutant, listed, mutants, sample, unnoticed
 
 TEXT = """\
 from functools import lru_cache
@@ -101,3 +101,15 @@ def test_a_campaign_tried_again_accounts_for_every_mutant(
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
     assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in lines) == bool(code)
+
+
+def test_a_constant_of_several_lines_has_the_tests_that_execute_its_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python folds it into one line of the code, so coverage knows no other; a line that never ran has no tests."""
+    monkeypatch.setattr(benchmark, "ROOT", tmp_path)
+    text = "def f():\n    if g():\n        return (\n            1, 2,\n        )\n    return 7\n"
+    (tmp_path / "f.py").write_text(text)
+    run = Executed({"f.py": {1: [""], 2: ["t::a", "t::b"], 3: ["t::a"]}}, {})
+    folded, never = (next(one for one in mutants("f.py", text) if one.old == old) for old in "27")
+    assert (run.tests(folded), run.tests(never)) == (["t::a"], [])
