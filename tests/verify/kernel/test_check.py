@@ -10,8 +10,7 @@ import isa_tables
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.interpretation import Interpretation
-from verify.kernel.state.findings import Severity, Unclear
+from verify.kernel.state.findings import Severity
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc)\n{\n"
 REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .f32 %f<20>; .reg .b64 %d<20>;\n"
@@ -438,20 +437,3 @@ def test_the_inverse_of_a_number_is_a_number() -> None:
     text = "mov.f32 %f4, 0f40400000; rcp.rn.f32 %f5, %f4; rcp.rn.f32 %f6, %f5; div.rn.f32 %f7, %f1, %f6; "
     assert added(text + "fma.rn.f32 %f3, %f7, %f6, %f2;").status == "VERIFIED"
     assert added("mov.f32 %f4, 0f40400000; div.rn.f32 %f3, %f1, %f4;", "C[i] = A[i] / 3").status == "VERIFIED"
-
-
-def test_a_cause_is_named_only_by_a_run_that_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong element's CTA is run again; if that run has no meaning, what it saw until then explains nothing."""
-    wrong = PRODUCT.replace("ld.global.b32 %r11, [%d5+256]", "ld.global.b32 %r11, [%d5+16]")
-    assert {"wrong operand", "wrong sum"} <= {each.kind for each in one(wrong).findings}
-    run = Interpretation.run
-
-    def end_early(self: Interpretation, only: int | None = None) -> None:
-        run(self, only)
-        if only is not None:
-            raise Unclear(1, "no meaning in the second run")
-
-    monkeypatch.setattr(Interpretation, "run", end_early)
-    found = one(wrong)
-    assert found.status == "REFUTED"
-    assert not {"wrong operand", "wrong sum"} & {each.kind for each in found.findings}
