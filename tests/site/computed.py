@@ -168,12 +168,13 @@ def movement() -> list[Row]:
 def mutants() -> list[Row]:
     page = text("docs/mutants.md")
     listed = [[int(cell) for cell in row.split(" | ")] for row in re.findall(r"^\| all \| (.*) \|$", page, re.M)]
-    attack, first, second = listed
+    attack, first, second, third = listed
     all_of, at_once, since, same, slow, _ = first
     fresh, noticed, later, _ = second
-    part, z = noticed / fresh, 1.96
-    middle, spread = part + z * z / (2 * fresh), z * sqrt(part * (1 - part) / fresh + (z / (2 * fresh)) ** 2)
-    low, high = ((middle + sign * spread) / (1 + z * z / fresh) for sign in (-1, 1))  # Wilson's interval
+    again, caught, killed, alike, slower, gone = third
+    unnoticed = again - caught
+    survived, unexecuted = 12, 10  # by the campaign's log
+    assert survived + unexecuted == unnoticed == killed + alike + slower + gone
     assert isclose(at_once / all_of, 2 / 3, abs_tol=0.02) and since > 68
     right, _, wrong, refuted, _, *faults = attack
     assert refuted <= wrong and not any(faults)
@@ -185,9 +186,24 @@ def mutants() -> list[Row]:
         ("{} compute the same", same),
         ("{} are noticed by a slow test", slow),
         ("### Seed 1: {} fresh mutants", fresh),
-        ("about {} % ({} of {}; {} % to {} % with", round(100 * part), noticed, fresh, int(100 * low), int(100 * high)),
+        ("about {} % ({} of {}; {} % to {} % with", round(100 * noticed / fresh), noticed, fresh,
+         *interval(noticed, fresh)),
         ("The {} were tried again", later),
+        ("### Seed 2411: {} fresh mutants", again),
+        ("noticed {} of {} ({} % to {} % with", caught, again, *interval(caught, again)),
+        ("*{} survived.*", survived),
+        ("*{} were unexecuted.*", unexecuted),
+        ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, {} is "
+         "gone", unnoticed, killed, alike + slower, gone),
     ]  # fmt: skip
+
+
+def interval(part: int, whole: int) -> tuple[int, int]:
+    """Return Wilson's interval with 95 % confidence, in whole percent."""
+    share, z = part / whole, 1.96
+    middle, spread = share + z * z / (2 * whole), z * sqrt(share * (1 - share) / whole + (z / (2 * whole)) ** 2)
+    low, high = (round(100 * (middle + sign * spread) / (1 + z * z / whole)) for sign in (-1, 1))
+    return low, high
 
 
 def agreement() -> Iterator[Row]:
