@@ -193,8 +193,8 @@ def mutants() -> list[Row]:
         ("noticed {} of {} ({} % to {} % with", caught, again, *interval(caught, again)),
         ("*{} survived.*", survived),
         ("*{} were unexecuted.*", unexecuted),
-        ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, {} is "
-         "gone", unnoticed, killed, alike + slower, gone),
+        ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, "
+         "{} is gone", unnoticed, killed, alike + slower, gone),
     ]  # fmt: skip
 
 
