@@ -89,6 +89,7 @@ NAME = "REASON"
 def test_a_row_is_found_by_each_word_with_which_its_opcodes_may_begin() -> None:
     """Rows are read by the first word of an opcode: it is the first row of all that has the opcode."""
     every = semantics.rows()
+    assert every
     for row in every:
         base = first(row)
         for form in (base, *(one for one, _ in others(row) if one.words[0] != base.words[0])):
