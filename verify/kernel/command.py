@@ -17,6 +17,7 @@ from verify.core.errors import UsageError
 from verify.core.files import purpose
 from verify.core.python_files import find_fault
 from verify.core.verdict import Check
+from verify.kernel.claims.launch_options import launch_table
 
 if TYPE_CHECKING:
     from verify.report import Report
@@ -67,8 +68,6 @@ def _add_safety(parser: argparse.ArgumentParser) -> None:
 
 def _launch(options: argparse.Namespace) -> Any:
     """Return the claim's file, or the table of a launch that options give. Raises UsageError if neither is there."""
-    from verify.kernel.claims.launch_options import launch_table
-
     own = {name: getattr(options, name) for name in ("grid", "block", "smem", "param")}
     given = [f"--{name}" for name, value in own.items() if value is not None]
     if given and (options.claim or not options.safety):

@@ -9,7 +9,7 @@ or a branch, their interval must show that every choice is safe; otherwise the v
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from verify.core.verdict import Check, Place
@@ -17,6 +17,7 @@ from verify.kernel.check import BUDGET, Outcome, locate_finding
 from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.opaque import OpaqueValues
+from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
@@ -25,6 +26,10 @@ from verify.kernel.verdict import PROPERTIES, JudgedKernel, KernelChecker, list_
 from verify.report import Alone, Case
 
 SAFE = "SAFE"
+TWICE = {  # findings of two writes that nothing orders -> those of two that write the same value
+    "race: write after write": "race: write of equal values",
+    "race: two writes in global memory": "equal values written twice",
+}
 KEYS = ("memory", "order", "progress", "letter")  # of the properties that no claim is needed for
 SAFETY = tuple(one for one in PROPERTIES if one.key in KEYS)
 
@@ -60,7 +65,8 @@ def _interpret(
         extra += missing.findings
     except Unclear as error:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
-    found = tuple(locate_finding(_as_safety(one), kernel) for one in (*run.findings.found.values(), *extra))
+    raw = _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra])
+    found = tuple(locate_finding(_as_safety(one), kernel) for one in raw)
     severities = {one.severity for one in found}
     refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
     status = "REFUTED" if refuted else "UNKNOWN" if Severity.UNKNOWN in severities else SAFE
@@ -72,6 +78,36 @@ def _interpret(
         domain=_domain(launch), offsets=tuple(sorted(machine.offsets_read)),
         loops=tuple((kernel.instructions[one].line, trips) for one, trips in sorted(machine.trips.items())),
     )  # fmt: skip
+
+
+def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings, those of two writes that nothing orders as warnings if both write the same value.
+
+    One datum can't be told from another here, so a second run, on values, says which are equal; if that run can't go
+    on, whether they are equal is unknown.
+    """
+    twice = [one for one in found if one.kind in TWICE and one.severity is Severity.RACE]
+    if not twice:
+        return list(found)
+    again = Interpretation(run.kernel, run.launch, Values(seed, exponents=True), budget, {})
+    ended = True
+    try:
+        again.run()
+    except (Missing, Unclear):
+        ended = False
+    known, settled = again.findings.found, list[Finding]()
+    for one in found:
+        equal = known.get((TWICE[one.kind], one.line)) if one in twice else None
+        if one not in twice or (one.kind, one.line) in known:
+            settled.append(one)
+        elif equal is not None and ended:
+            settled.append(equal)
+        elif not ended:
+            text = f"{one.text}; whether both write the same value is not known"
+            settled.append(replace(one, severity=Severity.UNKNOWN, text=text))
+        else:
+            settled.append(one)
+    return settled
 
 
 def _as_safety(one: Finding) -> Finding:

@@ -100,6 +100,123 @@ def test_a_comparison_that_no_data_change_decides_a_branch() -> None:
     assert safety(body.replace("LT", "gt")).status == "REFUTED"
 
 
+INDEX = "ld.global.u32 %r2, [%d4]; "
+AT = "mul.wide.u32 %d6, %r3, 4; add.s64 %d7, BASE, %d6; "
+GATHER = f"{INDEX}and.b32 %r3, %r2, 63; {AT.replace('BASE', '%d1')}ld.global.u32 %r4, [%d7]; st.global.u32 [%d5], %r4;"
+CLAMPED = GATHER.replace("and.b32 %r3, %r2, 63;", "max.s32 %r3, %r2, 0; min.s32 %r3, %r3, 63;")
+SCATTER = f"{INDEX}and.b32 %r3, %r2, 63; {AT.replace('BASE', '%d2')}red.global.add.u32 [%d7], 1;"
+ADDED = """mov.u32 %r3, s; mov.u32 %r4, 0; shl.b32 %r5, %r1, 2; add.u32 %r6, %r3, %r5;
+st.shared.u32 [%r6], %r4;
+bar.sync 0;
+ld.global.u32 %r2, [%d4]; and.b32 %r7, %r2, 252; add.u32 %r8, %r3, %r7; red.shared.add.u32 [%r8], 1;
+bar.sync 1;
+ld.shared.u32 %r9, [%r6]; st.global.u32 [%d5], %r9;"""
+
+
+@pytest.mark.parametrize(
+    "body", [GATHER, CLAMPED, SCATTER, ADDED, GATHER.replace("global.u32 %r4", "global.nc.u32 %r4")]
+)
+def test_an_address_that_data_decide_is_safe_within_its_array(body: str) -> None:
+    found = safety(body)
+    assert (found.status, found.findings) == ("SAFE", ())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        GATHER.replace(", 63;", ", 64;"),
+        CLAMPED.replace("max.s32 %r3, %r2, 0;", "mov.u32 %r3, %r2;"),
+        CLAMPED.replace("min.s32 %r3, %r3, 63;", ""),
+        CLAMPED.replace("min.s32", "min.u32").replace("63", "64"),
+        GATHER.replace("[%d7]", "[%d7+4]"),
+        GATHER.replace("%r3, 4;", "%r3, 2;"),
+        SCATTER.replace(", 63;", ", 127;"),
+        ADDED.replace("252", "255"),
+        ADDED.replace("252", "1020").replace("[%r8]", "[%r8+4]"),
+    ],
+)
+def test_an_address_that_may_leave_its_array_or_is_not_aligned_is_unknown(body: str) -> None:
+    found = safety(body)
+    assert found.status == "UNKNOWN" and {one.severity for one in found.findings} == {Severity.UNKNOWN}
+
+
+READ_LAST = "@%p1 ld.global.u32 %r5, [%d2+8]; @%p1 st.global.u32 [%d2+8], %r5;"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (
+            SCATTER.replace("red.global.add.u32 [%d7], 1", "st.global.u32 [%d7], %r2"),
+            "race: a write where data decide",
+        ),
+        (f"{SCATTER} ld.global.u32 %r5, [%d2];", "race: atomic and plain access"),
+        (f"{SCATTER} setp.eq.u32 %p1, %r1, 63; {READ_LAST}", "race: atomic and plain access"),
+        (f"setp.eq.u32 %p1, %r1, 5; {READ_LAST} {SCATTER}", "race: atomic and plain access"),
+        (SCATTER.replace("BASE", "%d1").replace("add.s64 %d7, %d2", "add.s64 %d7, %d1"), "write to an input"),
+        (ADDED.replace("st.shared.u32 [%r6], %r4;", ""), "value from nowhere"),
+        (ADDED.replace("bar.sync 0;", ""), "race: atomic and plain access"),
+        (ADDED.replace("bar.sync 1;", ""), "race: atomic and plain access"),
+        (ADDED.replace("red.shared.add.u32 [%r8], 1", "st.shared.u32 [%r8], %r2"), "race: a write where data decide"),
+        (f"{GATHER.replace('%d1, %d6', '%d2, %d6')}", "race: write after read in global memory"),
+    ],
+)
+def test_accesses_that_data_decide_race_as_others_do(body: str, kind: str) -> None:
+    found = safety(body)
+    assert found.status == "REFUTED" and kind in kinds(found), found.findings
+
+
+def test_a_barrier_orders_atomic_operations_of_one_cta_alone() -> None:
+    body = f"{SCATTER} bar.sync 0; setp.eq.u32 %p1, %r1, 7; {READ_LAST}"
+    assert safety(body).status == "SAFE"
+    assert kinds(safety(body, grid=2)) >= {"race: atomic and plain access"}
+
+
+def test_a_read_by_several_ctas_is_no_read_of_the_last_one() -> None:
+    body = "ld.global.u32 %r2, [%d2]; bar.sync 0; mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; "
+    body += "setp.eq.u32 %p2, %r1, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%d2], %r3;"
+    assert kinds(safety(body, grid=2)) == {"race: write after read in global memory"}
+    assert safety(body.replace("%ctaid.x", "%nctaid.x")).status == "SAFE"
+
+
+def test_a_range_of_the_launch_bounds_an_address() -> None:
+    body = GATHER.replace("and.b32 %r3, %r2, 63;", "mov.u32 %r3, %r2;")
+    arrays = LAUNCH["arrays"]
+    assert isinstance(arrays, dict)
+    assert safety(body).status == "UNKNOWN"
+    for most, status in ((63, "SAFE"), (64, "UNKNOWN")):
+        bounded = {**arrays, "A": {**arrays["A"], "range": [0, most]}}
+        assert safety(body, arrays=bounded).status == status
+
+
+CHOSEN = f"{INDEX}setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, 3; "
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (f"{CHOSEN}@%p1 st.global.u32 [%d5], %r2;", "SAFE"),
+        (f"{CHOSEN}@%p1 st.global.u32 [%d2], %r2;", "REFUTED"),
+        (f"{CHOSEN}@%p1 st.global.u32 [%d5+4], %r2;", "UNKNOWN"),
+        (f"{CHOSEN}@%p1 mov.u32 %r3, 60; {AT.replace('BASE', '%d1')}ld.global.u32 %r4, [%d7];", "SAFE"),
+        (f"{CHOSEN}@!%p1 mov.u32 %r3, 70; {AT.replace('BASE', '%d1')}ld.global.u32 %r4, [%d7];", "UNKNOWN"),
+        (f"{CHOSEN}@%p1 mov.u32 %r5, 60; st.global.u32 [%d5], %r5;", "REFUTED"),
+        (f"{CHOSEN}@%p1 ld.global.u32 %r3, [%d4]; st.global.u32 [%d5], %r3;", "SAFE"),
+        (f"{CHOSEN}@%p1 bar.sync 0;", "UNKNOWN"),
+        (f"{CHOSEN}mov.u32 %r5, s; @%p1 st.shared.u32 [%r5], %r2; ld.shared.u32 %r6, [%r5];", "REFUTED"),
+    ],
+)
+def test_a_guard_that_data_decide_is_taken_both_ways(body: str, status: str) -> None:
+    assert safety(body).status == status, safety(body).findings
+
+
+def test_what_may_not_have_been_written_is_not_read() -> None:
+    body = f"{CHOSEN}mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; @%p1 st.shared.u32 [%r5], %r2; "
+    body += "ld.shared.u32 %r6, [%r5]; st.global.u32 [%d5], %r6;"
+    assert kinds(safety(body)) == {"value from nowhere"}
+    assert safety(body.replace("@%p1 st", "st.shared.u32 [%r5], %r3; @%p1 st")).status == "SAFE"
+
+
 @pytest.mark.parametrize("name", ["triton_ragged", "mma_relu"])
 def test_a_compiled_kernel_is_safe_and_without_its_first_barrier_it_is_not(name: str) -> None:
     path = corpus.COMPILED / f"{name}.ptx"
@@ -137,7 +254,7 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
         (["--safety"], "--safety needs the launch"),
         (["--safety", "--grid", "0x", "--block", "1"], "expected one to three numbers"),
         (["--safety", "--grid", "1", "--block", "1", "--param", "A"], "expected NAME=TYPE[ELEMENTS]"),
-        (["--safety", "--grid", "1", "--block", "1", "--param", "A=f31[4]"], "'f31' is not one of"),
+        (["--safety", "--grid", "1", "--block", "1", "--param", "A=f31[4]"], "found 'f31'"),
         (["--safety", "--grid", "1", "--block", "1", "--param", "A=x"], "neither a number nor"),
         (["--safety", "--grid", "1", "--block", "2048"], "1024 of a CTA"),
     ],

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from verify.core.errors import UsageError
-from verify.kernel.data.values import SIZE
 
 _ARRAY = re.compile(r"(const\s+)?(\w+)\[(\d+)\]")
 _EXTENTS = re.compile(r"[0-9]+(?:[,x][0-9]+){0,2}")
@@ -34,8 +33,6 @@ def launch_table(grid: str, block: str, smem: int, params: Sequence[str]) -> dic
         if found is None:
             table["params"].append(_number(text, given))
             continue
-        if found[2] not in SIZE:
-            raise UsageError(f"--param {text!r:.80}: {found[2]!r} is not one of {', '.join(filter(None, SIZE))}")
         table["params"].append(name)
         table["arrays"][name] = {"dims": [found[3]], "type": found[2], "strides": [1], "out": not found[1]}
     return table

@@ -99,9 +99,10 @@ class OpaqueValues(Values):
 
     # ---- operations
 
-    def join_bytes(self, labels: Ids, size: int) -> Ids:
+    def join_bytes(self, bits: Bits, labels: Ids, size: int) -> Ids:
         """Return the ids (threads or 1, values) of a register's values: DATA, or why one has no value."""
-        return self._data(lost_of(labels >> np.uint32(3)).reshape(len(labels), -1, size).max(2))
+        found = self._data(lost_of(labels >> np.uint32(3)).reshape(len(labels), -1, size).max(2))
+        return np.broadcast_to(found, (max(len(bits), len(found)), found.shape[1]))
 
     def _data(self, lost: Ids) -> Ids:
         return np.where(lost > 0, lost, np.uint32(DATA)).astype(np.uint32)

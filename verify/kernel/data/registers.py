@@ -101,7 +101,7 @@ class Word:
     def elements(self, values: Values, kind: str, width: int) -> Ids:
         """The ids (threads or 1, values) that it holds as values of a type, in a register of so many bytes."""
         if (kind, width) not in self._parts:
-            opaque = values.join_bytes(self.wide(width), SIZE[kind]) if values.opaque else None
+            opaque = values.join_bytes(self.bits, self.wide(width), SIZE[kind]) if values.opaque else None
             self._parts[kind, width] = elements(self, values, kind, width) if opaque is None else opaque
         return self._parts[kind, width]
 

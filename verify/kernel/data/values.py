@@ -166,7 +166,7 @@ class Values:
         self.inputs = self.top
         return first
 
-    def join_bytes(self, labels: Ids, size: int) -> Ids:
+    def join_bytes(self, bits: Bits, labels: Ids, size: int) -> Ids:
         """Return the ids of values of so many bytes, if these are read without their types."""
         raise TypeError("these values are read by their types")
 

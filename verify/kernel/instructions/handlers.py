@@ -28,6 +28,7 @@ from verify.kernel.instructions import (
     integers,
     matrices,
     opaque,
+    reached,
     sparse,
     tcgen05,
     tensor_maps,
@@ -59,6 +60,7 @@ BINDS: Mapping[str, Bind] = {
     **asynchronous.BINDS,
     **bulk.BINDS,
     **clusters.BINDS,
+    **reached.BINDS,
 }
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
 _MOVES = (
@@ -83,6 +85,7 @@ _LOST = (
 _COMPUTES = (integers, bit_operations, fields, conversions, carries, comparisons)
 PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
 ON_DATA = frozenset({*(name for each in (*_COMPUTES, dot) for name in each.BINDS), "vote", "reduce", "match"})
+MAY_DOUBT = ON_DATA - {"vote", "reduce", "match"} | {"move", "address", "load", "store", "atomic", "atomic_any"}
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
     "load",
@@ -100,7 +103,8 @@ _CELLS = (
 def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
-    machine.pure = []
+    machine.pure, machine.doubts = [], []
+    machine.run_unsure = partial(opaque.run_unsure, machine) if machine.values.opaque else None
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
         missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
@@ -121,6 +125,7 @@ def bound(machine: Machine) -> list[Finding]:
         machine.lanes.append(found.row.lanes)
         machine.pure.append(found.row.meaning in PURE)
         machine.members.append(members)
+        machine.doubts.append(found.row.lanes == 1 and found.row.meaning in MAY_DOUBT)
         wait = found.row.meaning in WAITS
         machine.control.append("wait" if wait else CONTROL.get(found.row.meaning, ""))
     return missing
@@ -171,11 +176,14 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
     noted.seen, spelled.seen = set(), set()
     try:
         members = machine.reader(one.operands[roles.index("mask")]) if "mask" in roles else None
-        run = BINDS[found.row.meaning](machine, one, Meaning(found.row, words, types))
+        bind = reached.atomic if machine.values.opaque and found.row.meaning == "atomic" else BINDS[found.row.meaning]
+        run = bind(machine, one, Meaning(found.row, words, types))
     finally:
         one.operands, one.words = operands, opcode
     if machine.values.opaque and found.row.meaning in ON_DATA:
         run = opaque.guard_data(machine, one, found, run)
+    if machine.values.opaque and found.row.meaning in ("load", "store"):
+        run = reached.guard_access(machine, one, found, run)
     missing = unread(found, words, types)
     if missing and (missing := [word for word in missing if word not in spelled.seen]):
         raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")

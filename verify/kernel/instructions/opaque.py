@@ -18,8 +18,9 @@ from verify.kernel.data import intervals
 from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows
 from verify.kernel.data.registers import Word, combined, decided, negated, word
-from verify.kernel.data.values import Mask
+from verify.kernel.data.values import UNWRITTEN, Mask
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
+from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine, Run
 
 Rule = Callable[[Sequence[Interval]], Interval]
@@ -45,7 +46,7 @@ def guard_data(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -
     return _compute(machine, values, one, meaning, run)
 
 
-def _split(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
+def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> Mask | None:
     """Run an instruction in the threads without data; return the others, or None if there are none."""
     there = np.ones(machine.count, bool) if mask is None else mask
     with_data = there & data
@@ -77,7 +78,7 @@ def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in reads] + [machine.register(each) for each in taken]
         data = np.logical_or.reduce(np.broadcast_arrays(*map(decided, words)))
-        with_data = _split(machine, mask, data, run)
+        with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
         if rule is None:
@@ -204,7 +205,7 @@ def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: M
 
     def execute(mask: Mask | None) -> None:
         *either, predicate = (read() for read in reads)
-        with_data = _split(machine, mask, decided(predicate), run)
+        with_data = split_threads(machine, mask, decided(predicate), run)
         if with_data is None:
             return
         rows = [values.rows(each, max(width // 8, 1)) for each in either]
@@ -236,7 +237,7 @@ def _compare(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
     def execute(mask: Mask | None) -> None:
         words = [read() for read in reads]
         data = np.logical_or(*np.broadcast_arrays(*map(decided, words)))
-        with_data = _split(machine, mask, data, run)
+        with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
         found = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
@@ -266,9 +267,34 @@ def _of_lanes(machine: Machine, one: Instruction, run: Run, width: int) -> Run:
     def execute(mask: Mask | None) -> None:
         found = read()
         data = np.broadcast_to(decided(found), machine.count).reshape(-1, 32).any(1).repeat(32)
-        with_data = _split(machine, mask, data, run)
+        with_data = split_threads(machine, mask, data, run)
         if with_data is not None:
             for put in puts:
                 put(machine.unknown("is of several lanes' data", width), None if with_data.all() else with_data)
 
     return execute
+
+
+def run_unsure(machine: Machine, number: int, mask: Mask | None) -> None:
+    """Run an instruction that data decide whether to execute: registers hold what they held, or its result."""
+    before, unsure = list(machine.registers), machine.unsure
+    assert unsure is not None
+    machine.run[number](mask)
+    for index, (old, new) in enumerate(zip(before, machine.registers, strict=True)):
+        if new is not None and new is not old:
+            machine.registers[index] = _join_registers(machine, index, old, new, unsure)
+    machine.unsure = None
+
+
+def _join_registers(machine: Machine, index: int, old: Word | None, new: Word, unsure: Mask) -> Word:
+    """Return a register that some threads may have written: in these either of two values, in the others the new."""
+    values = machine.values
+    kind = machine.kernel.registers[index] if index < len(machine.kernel.registers) else "b64"
+    if not isinstance(values, OpaqueValues) or WIDTHS[kind] > 64:
+        raise Unclear(machine.findings.line, f"data decide whether a register of type {kind} is written")
+    before = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32)) if old is None else old
+    size = max(WIDTHS[kind] // 8, 1)
+    rows = [values.rows(each, size) for each in (before, new)]
+    made = _apply(values, lambda parts: intervals.hull(parts[0], parts[1], 8 * size), rows, size, machine.count, unsure)
+    bits = np.where(unsure, made.bits, new.bits)
+    return word(bits, np.where(unsure[:, None], made.wide(8), new.wide(8)))

@@ -228,9 +228,10 @@ def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         places = np.flatnonzero(shared.generic)
         writer = shared.order.writer[places]
-        own = mask[writer]
+        added = shared.order.added[places]
+        own = mask[writer] & (added == 0)
         who = np.flatnonzero(mask)[0]
-        seen = shared.order.written[places] <= shared.order.floor[who]
+        seen = np.maximum(shared.order.written[places], added) <= shared.order.floor[who]
         shared.generic[places[own | seen]] = False
 
     return execute

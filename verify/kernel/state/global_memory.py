@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
+from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
 from verify.kernel.state.order import Ints, Order
@@ -41,6 +42,7 @@ class Stored:
     reader_cta: Numbers  # its CTA
     constant: Numbers  # the line of an ld.global.nc that read it, 0 for none
     flying: Numbers  # the line of a bulk copy to it that its thread has not waited for, 0 for none
+    adders: Adders | None = None  # in a run on opaque data, who changed a byte atomically
 
 
 PLAIN, ATOMIC, WITHIN, ENGINE = range(4)  # a thread's write; an atomic one; one of `.cta`, which is one for no other
@@ -211,6 +213,7 @@ class Global:
 
     def _check_read(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         self._check_flying(region, stored, place, threads, "reads")
+        self._check_adders(region, stored, place, threads, "reads")
         other = self._others(stored, place, threads)
         if other.any():
             row, column = (int(one[0]) for one in np.nonzero(other))
@@ -230,11 +233,13 @@ class Global:
         double = (stored.reader[place] >= 0) & (stored.reader[place] != mine)
         stored.reader[place[double]] = -2
         stored.reader_cta[place] = cta
+        stored.reader[place[stored.reader_cta[place] != cta]] = -3  # threads of several CTAs in one instruction
         stored.read[place] = self.order.now if self.order is not None else 0
 
     def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         """Report a write of what another thread has read, with nothing to order the two."""
         self._check_flying(region, stored, place, threads, "writes")
+        self._check_adders(region, stored, place, threads, "writes")
         if (lines := stored.constant[place]).any():
             row, column = (int(one[0]) for one in np.nonzero(lines))
             text = f"{self.who(int(threads[row]))} writes {region.where(int(place[row, column]))}, "
@@ -304,6 +309,84 @@ class Global:
             where = region.where(int(place[row, column]))
             text = f"{self.who(int(threads[row]))} writes {where} with what comes from a value that {source}{text}"
             self.findings.add("value from nowhere", Severity.MEMORY, text)
+
+    # ---- on opaque data
+
+    def _check_adders(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
+        if stored.adders is None or self.order is None:
+            return
+        mine = (threads + self.base)[:, None]
+        late = stored.adders.late(place, mine, mine // self.threads, self.order.floor[threads][:, None])
+        if late.any():
+            row, column = (int(one[0]) for one in np.nonzero(late))
+            report_late(self.findings, self.who(int(threads[row])), verb, region.where(int(place[row, column])))
+
+    def locate(self, address: int, thread: int, count: int, verb: str) -> tuple[Region, Ints] | None:
+        """Return the array at an address and the bytes there; an access that is outside or misaligned is reported."""
+        for region, _, offset in self._find(np.array([address], np.uint64), np.array([thread]), count, verb):
+            element, place = self._elements(region, offset, count, np.array([thread]), verb)
+            return (region, place[0]) if (element >= 0).all() else None
+        return None
+
+    def read_anywhere(self, region: Region, place: Ints, threads: Ints, constant: bool) -> bool:
+        """Read any of some bytes by each of some threads; whether somebody wrote all of them."""
+        if region.stored is None:
+            return True
+        places = np.broadcast_to(place, (len(threads), len(place)))
+        if constant:
+            self._check_constant(region, region.stored, places, threads)
+        self._check_read(region, region.stored, places, threads)
+        self._note_read(region.stored, places, threads)
+        return not ((region.stored.labels[place] > 0) & (region.stored.labels[place] < FIRST << 3)).any()
+
+    def write_anywhere(self, region: Region, place: Ints, threads: Ints, label: int) -> None:
+        """Write any of some bytes by each of some threads: data with this label."""
+        stored = self._find_output(region, threads, "writes")
+        if stored is None or self.order is None:
+            return
+        places = np.broadcast_to(place, (len(threads), len(place)))
+        self.check_known(region, places[:1, :1], threads[:1], np.full((1, 1), label, np.uint32))
+        self.check_overwritten(region, stored, places, threads)
+        other = self._others(stored, places, threads)
+        if len(threads) > 1 or other.any():
+            text = f"{self.who(int(threads[0]))} may write any byte from {region.where(int(place[0]))} to "
+            text += f"{region.where(int(place[-1]))}, as data decide, and another thread writes there too"
+            self.findings.add(DECIDED, Severity.RACE, f"{text}; nothing orders the two")
+        stored.writer[place], stored.atomic[place] = int(threads[-1]) + self.base, PLAIN
+        stored.written[place], stored.flying[place], stored.plain[place] = self.order.now, 0, 0
+        stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
+
+    def add_anywhere(self, region: Region, place: Ints, threads: Ints, label: int, narrow: bool) -> None:
+        """Change any of some bytes by an atomic operation of each of some threads."""
+        stored = self._find_output(region, threads, "changes")
+        if stored is None or self.order is None:
+            return
+        places, mine = np.broadcast_to(place, (len(threads), len(place))), (threads + self.base)[:, None]
+        self.check_known(region, places[:1, :1], threads[:1], np.full((1, 1), label, np.uint32))
+        if stored.adders is None:
+            stored.adders = Adders(len(stored.labels))
+        adders, stored.adders = stored.adders, None  # those of one another do not race
+        self.check_overwritten(region, stored, places, threads)
+        stored.adders = adders
+        other = self._others(stored, places, threads)
+        if other.any():
+            row, column = (int(one[0]) for one in np.nonzero(other))
+            text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, which "
+            self.findings.add(KIND, Severity.RACE, f"{text}another thread writes plainly; nothing orders the two")
+        if adders.add(places, mine, mine // self.threads, self.order.now, narrow).any():
+            text = (
+                f"{self.who(int(threads[0]))} changes {region.where(int(place[0]))} atomically, as another CTA does, "
+            )
+            self.findings.add("race: atomics of a CTA", Severity.RACE, f"{text}and one of the two has the scope .cta")
+        stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
+        stored.plain[place] = 0
+
+    def _find_output(self, region: Region, threads: Ints, verb: str) -> Stored | None:
+        if region.stored is None or region.array.content is not None:
+            text = f"{self.who(int(threads[0]))} {verb} {region.array.name}, which is no output"
+            self.findings.add("write to an input", Severity.MEMORY, text)
+            return None
+        return region.stored
 
     def _same(self, stored: Stored, place: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the bytes that hold equal values already, or the same bits."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
-from verify.kernel.data.registers import Word, merged, negated, settled
+from verify.kernel.data.registers import Word, decided, merged, negated, settled
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
@@ -59,6 +59,9 @@ class Machine:
         self.members: list[Read | None] = []  # the mask of the lanes that must, where it has one
         self.guards: dict[int, int] = {}  # instruction with a guard -> which values its predicate had: `_values_of`
         self.pure: list[bool] = []  # whether it writes registers alone
+        self.unsure: Mask | None = None  # threads in which opaque data decide whether they execute the instruction
+        self.doubts: list[bool] = []  # by instruction, whether data may decide that
+        self.run_unsure: Callable[[int, Mask | None], None] | None = None  # runs one of which they do
         self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
         self.control: list[str] = []  # branch, exit, barrier or empty
         self.placement = Placement(kernel, launch.smem, launch.smem_align)
@@ -321,7 +324,7 @@ class Machine:
                 if self._control(control, one, active, active if mask is None else mask, pc):
                     return
             elif mask is None or mask.any():
-                self.run[pc](mask)
+                self.run[pc](mask) if self.unsure is None or self.run_unsure is None else self.run_unsure(pc, mask)
                 if self.lanes[pc] > 1 and (executed := self.barriers.executed) is not None:
                     executed.gather(self.together.groups(pc, active if mask is None else mask, executed.news))
             pc += 1
@@ -330,13 +333,21 @@ class Machine:
         self.pc[active] = pc
 
     def guard_mask(self, guard: Register, active: Mask, mask: Mask | None) -> Mask | None:
-        """Return the threads in which the guard of the instruction is true; None for all of the CTA."""
-        bits = self.numbers(lambda: self.register(guard.index), mask, "the guard of an instruction")
+        """Return the threads in which the guard of the instruction is true, or may be; None for all of the CTA."""
+        found = self.register(guard.index)
+        self.unsure = None
+        if self.run_unsure is not None and self.doubts[self.number] and found.data(active):
+            self.unsure = active & decided(found)
+            bits = found.bits
+        else:
+            bits = self.numbers(lambda: found, mask, "the guard of an instruction")
         taken = (bits == 0) if guard.negated else (bits != 0)
+        if self.unsure is not None:
+            taken = taken | self.unsure
         if len(taken) == 1:
             return mask if taken[0] else np.zeros(self.count, bool)
-        found: Mask = active & taken
-        return None if mask is None and found.all() else found
+        everyone: Mask = active & taken
+        return None if mask is None and everyone.all() else everyone
 
     def _values_of(self, guard: Register, active: Mask) -> int:
         """Return 1 if a guard's predicate is true in any of these threads, 2 if it is false in any, 3 for both."""

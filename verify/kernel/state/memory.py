@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
+from verify.kernel.state.adders import KIND, keep_lost
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.order import NOBODY, Ints, Order
 from verify.kernel.state.placement import SHARED_BASE, Placement
@@ -148,6 +149,7 @@ class Shared:
         if late is not None and self.findings.new("race: read after write"):
             order = self.order
             self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
+        self._check_added(cells, who, "reads")
         self._check_held(cells, who, "reads")
         self._check_loaded(cells, who, "reads")
         if self.copies and self.pending[cells].any():
@@ -175,6 +177,47 @@ class Shared:
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
         self.findings.add(f"race: {kind}", severity, text, "8.7.1")
 
+    def _check_added(self, cells: Ints, who: Ints, verb: str) -> None:
+        """Report plain accesses of cells that other threads change by an atomic operation, with nothing between."""
+        late = self.order.unordered_atomic(cells, who)
+        if late is not None:
+            at = int(np.flatnonzero(late)[0])
+            text = (
+                f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which other threads change "
+            )
+            self.findings.add(KIND, Severity.RACE, f"{text}atomically; nothing orders the two")
+
+    def add_atomically(self, cells: Ints, who: Ints) -> None:
+        """Note an atomic operation; report plain accesses of other threads that nothing orders before it."""
+        order = self.order
+        self._check_held(cells, who, "changes")
+        self._check_loaded(cells, who, "changes")
+        early, late = order.unordered_read(cells, who), order.unordered_write(cells, who)
+        read = early[0] | early[1] if early is not None else None
+        for found, did, other in ((late, "wrote", order.writer), (read, "read", order.reader)):
+            if found is not None:
+                lines = order.write_line if did == "wrote" else order.read_line
+                self._race(KIND.removeprefix("race: "), "changes", did, cells, who, found, other, lines)
+        if self.copies and self.pending[cells].any():
+            text = f"an atomic operation where the cp.async of line {int(self.pending[cells].max())} still copies"
+            self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
+        if self.written is not None:
+            self.written(cells, who)
+        self.generic[cells] = True
+        order.note_atomic(cells, who)
+
+    def write_anywhere(self, places: Ints, cells: Ints, who: Ints, label: int) -> None:
+        """Write any of some bytes by each of some threads, for every thread and cell that may meet."""
+        self.claim_write(cells, who)
+        self.write_labels(places, label)
+        self.generic[cells] = True
+        self.order.note_write(cells, who, self.findings.line)
+
+    def write_labels(self, places: Ints, label: int) -> None:
+        """Put data with a label where a write may happen; what nobody wrote stays so."""
+        self.labels[places] = keep_lost(self.labels[places], np.full(len(places), label, np.uint32))
+        self.plain[places] = 0
+
     def claim_write(self, cells: Ints, who: Ints, same: Callable[[], Mask] | None = None) -> Mask | None:
         """Report what a write, or the start of a copy, is not ordered after.
 
@@ -183,6 +226,7 @@ class Shared:
         order = self.order
         self._check_held(cells, who, "writes")
         self._check_loaded(cells, who, "writes")
+        self._check_added(cells, who, "writes")
         late = order.unordered_write(cells, who)
         equal: Mask | None = np.logical_and(late, same()) if late is not None and same is not None else None
         if late is not None:

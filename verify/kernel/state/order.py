@@ -37,6 +37,8 @@ class Order:
         self.reader = np.full(cells, NOBODY, np.int32)
         self.read = np.zeros(cells, np.int32)
         self.by_warp = np.zeros((self.warps, cells), np.int32)  # when a warp last read it
+        self.adder = np.full(cells, NOBODY, np.int32)  # who last changed it by an atomic operation
+        self.added = np.zeros(cells, np.int32)
         self.write_line = np.zeros(cells, np.int32)
         self.read_line = np.zeros(cells, np.int32)
 
@@ -109,6 +111,26 @@ class Order:
         if found.any():
             found = found & (self.written[cells] > self.known[threads, self.local[np.maximum(writer, 0)]])
         return found if found.any() else None
+
+    def unordered_atomic(self, cells: Ints, threads: Ints) -> Mask | None:
+        """Where the last atomic operation of other threads on a cell is not ordered before a plain access."""
+        recent = self.added[cells] > self.floor[threads]
+        if not recent.any():
+            return None
+        adder = self.adder[cells]
+        single = self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]]
+        found: Mask = recent & (adder != threads) & (single | (adder == SEVERAL))
+        return found if found.any() else None
+
+    def note_atomic(self, cells: Ints, threads: Ints) -> None:
+        """Remember an atomic operation: of one thread, or of several that no barrier tells apart."""
+        old = self.adder[cells]
+        first = (old == NOBODY) | (old == threads) | (self.added[cells] <= self.floor[threads])
+        mine = np.where(first, threads, SEVERAL).astype(np.int32)
+        self.adder[cells] = mine
+        back = self.adder[cells] != mine
+        self.adder[cells[back]] = SEVERAL
+        self.added[cells] = self.now
 
     def unordered_read(self, cells: Ints, threads: Ints) -> tuple[Mask, Mask] | None:
         """Where a read of a cell by another thread is not ordered before a write: (certainly, perhaps)."""
