@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of the table of operations, against torch on random tensors."""
+
+import importlib
+import importlib.util
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verify.capture.contents import Contents, TensorReading
+from verify.capture.expressions import GivenArray, Writer
+from verify.capture.table import REQUIRED, TorchOperation, read_table
+from verify.kernel.claims.expression import Evaluation, Tensor, read
+
+ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
+needs_torch = pytest.mark.skipif(
+    bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (the CPU build)"
+)
+ROWS = [(name, row) for row in read_table() for name in row.names]
+SHAPE = (6, 7)
+
+
+def choose(name: str, residues: Any, samples: Any) -> Any:
+    """The functions of a claim, on samples alone."""
+    made = {
+        "relu": lambda a: np.maximum(a, 0), "abs": np.abs, "max": np.maximum, "min": np.minimum, "floor": np.floor,
+        "trunc": np.trunc, "where": lambda a, b, x, y: np.where(a > b, x, y), "ex2": np.exp2, "sqrt": np.sqrt,
+        "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
+        "lg2": np.log2,
+    }[name](*samples)  # fmt: skip
+    return residues[0], made
+
+
+def call(torch: Any, name: str) -> Any:
+    """The function of a name that torch.overrides.resolve_name gives."""
+    found = importlib.import_module("torch.nn.functional") if name.startswith("torch.nn.") else torch
+    for word in name.removeprefix("torch.nn.functional.").removeprefix("torch.").split("."):
+        found = getattr(found, word)
+    return found
+
+
+def arguments(torch: Any, name: str, row: TorchOperation) -> list[Any]:
+    """Arguments of a row: random tensors, with numbers where it takes no tensor."""
+    word = name.rpartition(".")[2]
+    shapes = {"bmm": ((2, 3, 4), (2, 4, 5)), "mv": ((3, 4), (4,))}.get(word, ((3, 4), (4, 5)))
+    if row.product:
+        return [torch.rand(shape, dtype=torch.float64) for shape in shapes]
+    needed = [key for key, default in row.parameters.items() if default is REQUIRED]
+    return [torch.rand(SHAPE, dtype=torch.float64) + 0.5 * (key == "b") for key in needed]
+
+
+def describe(content: int, tensor: Any) -> dict[str, Any]:
+    return {
+        "content": content, "dtype": str(tensor.dtype).removeprefix("torch."), "offset": tensor.storage_offset(),
+        "shape": list(tensor.shape), "strides": list(tensor.stride()),
+    }  # fmt: skip
+
+
+def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[Any, Any]:
+    """The numbers of the text that is written for a call."""
+    table, arrays, encoded = {}, [], []
+    for one in given:
+        if isinstance(one, torch.Tensor):
+            number = len(table)
+            table[str(number)] = {"kind": "source", "at": "", "dtype": str(one.dtype).removeprefix("torch.")}
+            reading = describe(number, one)
+            arrays.append(GivenArray("ABCD"[number], TensorReading.of(reading)))
+            encoded.append({"reading": reading})
+        else:
+            encoded.append(one)
+    made = len(table)
+    reading = describe(made, result)
+    layout = {key: reading[key] for key in ("offset", "shape", "strides")}
+    table[str(made)] = {
+        "kind": "op", "op": name, "args": encoded, "kwargs": {}, "at": "", "dtype": reading["dtype"], "layout": layout,
+    }  # fmt: skip
+    writer = Writer(Contents(table, lambda launch: frozenset()), -1, arrays)
+    names = tuple("abc"[axis] for axis in range(result.dim()))
+    writer.sizes.update(zip(names, result.shape, strict=True))
+    text = writer.write(TensorReading.of(reading), names)
+    target, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
+    tensors = {}
+    for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
+        sample = one.double().numpy().reshape(array.shape or 1)
+        tensors[array.name] = Tensor(tuple("xyzw"[: sample.ndim]), np.zeros((1, *sample.shape), np.uint64), sample)
+    with np.errstate(over="ignore"):
+        found = Evaluation([2147483647], tensors, dict[str, Fraction](), choose)(value)
+    order = [found.dims.index(one) for one in names if one in found.dims]
+    sample = found.sample.transpose(order)
+    shape = tuple(extent if one in found.dims else 1 for one, extent in zip(names, result.shape, strict=True))
+    return np.broadcast_to(sample.reshape(shape), tuple(result.shape))
+
+
+@needs_torch
+@pytest.mark.parametrize(("name", "row"), ROWS, ids=[name for name, _ in ROWS])
+def test_a_row_is_what_torch_computes(name: str, row: TorchOperation) -> None:
+    torch: Any = importlib.import_module("torch")
+    torch.manual_seed(random.Random(name).getrandbits(32))
+    function = call(torch, name)
+    if row.random or row.constant:
+        pytest.importorskip("torch")
+        check_filled(torch, name, row, function)
+        return
+    for given in variants(torch, name, row):
+        copies = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+        wanted = function(torch.empty_like(given[0]), *copies) if name.endswith("copy_") else function(*copies)
+        exact = 1e-6 if wanted.dtype in (torch.float32, torch.float64) else 1e-2
+        np.testing.assert_allclose(written(torch, name, given, wanted), wanted.double().numpy(), rtol=exact)
+
+
+def variants(torch: Any, name: str, row: TorchOperation) -> list[list[Any]]:
+    """Calls of a row: with tensors, with a number for the second, broadcast, and reduced over each index."""
+    first = arguments(torch, name, row)
+    made = [first]
+    if row.text and len(first) == 2 and not name.endswith(("maximum", "minimum")):
+        made.append([first[0], 3.5])
+    if row.text and len(first) == 2 and "_r" not in name:
+        made.append([first[0], first[1][:1]])
+    if row.sum:
+        made += [[first[0], 1], [first[0], 0, True], [first[0], [0, 1]]]
+    if name.endswith("reshape"):
+        made = [[first[0], SHAPE]]
+    if name in ("torch.Tensor.type", "torch.Tensor.to"):
+        made = [[first[0], torch.float32]]
+    return made
+
+
+def check_filled(torch: Any, name: str, row: TorchOperation, function: Any) -> None:
+    """A constant is the number of its row; numbers that are drawn differ."""
+    base = torch.rand(SHAPE)
+    word = name.rpartition(".")[2]
+    given: list[Any] = [base] if name.startswith("torch.Tensor.") or word.endswith("_like") else [SHAPE]
+    given += [SHAPE] if word.startswith("new_") else []
+    given += [2.5] if row.constant == "value" else []
+    given = {"randint": [0, 1000, SHAPE], "randint_like": [base, 1000], "normal": [0.0, 1.0, SHAPE]}.get(word, given)
+    made = function(*given)
+    if row.constant:
+        assert (made == (2.5 if row.constant == "value" else float(row.constant))).all()
+    else:
+        assert len(set(made.flatten().tolist())) > SHAPE[0]
+
+
+def test_no_function_has_two_rows() -> None:
+    names = [name for name, _ in ROWS]
+    assert len(names) == len(set(names))
