@@ -16,9 +16,7 @@ from verify.capture.table import REQUIRED, TorchOperation, read_table
 from verify.kernel.claims.expression import Evaluation, Tensor, read
 
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
-needs_torch = pytest.mark.skipif(
-    bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (the CPU build)"
-)
+needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
 ROWS = [(name, row) for row in read_table() for name in row.names]
 SHAPE = (6, 7)
 
@@ -81,7 +79,7 @@ def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[
     names = tuple("abc"[axis] for axis in range(result.dim()))
     writer.sizes.update(zip(names, result.shape, strict=True))
     text = writer.write(TensorReading.of(reading), names)
-    target, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
+    _, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
     tensors = {}
     for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
         sample = one.double().numpy().reshape(array.shape or 1)
