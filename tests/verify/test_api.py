@@ -156,7 +156,7 @@ def test_check_takes_paths_values_and_several_kinds() -> None:
         (("DM",), {"require": ["isaa"]}, "require: 'isaa' is no check"),
         (("examples/campaign.toml",), {}, "campaigns have no verdicts"),
         (("examples/kernel/fragment.ptx",), {}, "give one kernel and its claim"),
-        (("examples/kernel/fragment.toml",), {}, "says what a kernel computes: give the kernel too"),
+        (("examples/kernel/fragment.toml",), {}, "names no kernel: give it before --claim"),
         (("missing.ptx",), {"claim": "examples/kernel/fragment.toml"}, "cannot read missing.ptx"),
     ],
     ids=str,

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanecheck.console.command import add_execution
+from lanecheck.console.command import add_execution, forbidden
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 from verify.core.files import purpose
 from verify.core.python_files import find_fault
 from verify.core.verdict import Check
 from verify.kernel.claims.launch_options import launch_table
+from verify.kernel.sources import CUDA, find_code
 
 if TYPE_CHECKING:
     from verify.report import Report
@@ -37,7 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     parser = arguments.parser("lanecheck kernel", DESCRIPTION, EXAMPLE)
     parser.add_argument(
-        "kernel", metavar="KERNEL", help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton"
+        "kernel",
+        metavar="KERNEL",
+        nargs="?",
+        help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton; else the claim names it",
     )
     parser.add_argument("--claim", metavar="FILE", help="what it computes, on which arrays: a TOML file")
     _add_safety(parser)
@@ -51,7 +55,8 @@ def _main(argv: Sequence[str] | None) -> int:
     arguments.add_require(parser)
     parser.add_argument("--strict", action="store_true", help="refute what breaks the letter of the ISA too")
     options = parser.parse_args(argv)
-    _check_kernel(options.kernel)
+    if options.kernel is not None:
+        _check_kernel(options.kernel)
     return output.report(replace(_report(options), require=frozenset(map(Check, options.require))), options)
 
 
@@ -86,7 +91,7 @@ def _check_kernel(kernel: str) -> None:
     """Raise UsageError if the kernel's file is none, or of another kind."""
     if fault := find_fault(kernel):
         raise UsageError(fault)
-    if Path(kernel).suffix != ".ptx" and Path(kernel).is_file():
+    if Path(kernel).suffix not in (".ptx", *CUDA) and Path(kernel).is_file():
         raise UsageError(f"{kernel} is no PTX: {purpose(Path(kernel))}")
     if "::" not in kernel and not Path(kernel).is_file():
         raise UsageError(f"{kernel}: there is no such file")
@@ -99,10 +104,10 @@ def _report(options: argparse.Namespace) -> Report:
     if options.safety and options.for_all:
         raise UsageError("--for-all proves a claim, and --safety has none: leave one of them out")
     launch = _launch(options)
-    if "::" in options.kernel:
-        arguments.check_execution(options.allow_exec)
+    if forbidden(options.allow_exec) and (file := find_code(options.kernel, launch)):
+        raise UsageError(f"{file} will be imported and run; in CI, allow that with --allow-exec")
     with Progress(1, "kernel", options.quiet) as shown:
-        name = Path(options.kernel).name
+        name = Path(options.kernel or options.claim).name
         shown.begin(name)
         verify = verify_safety if options.safety else partial(verify_kernel, sizes="all" if options.for_all else "")
         return verify(

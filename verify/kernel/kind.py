@@ -15,7 +15,9 @@ from verify.kind import SURE, Kind, PropertyTable, Recognition
 from verify.report import Report
 
 FUNCTION = re.compile(r".+\.py::\w+")
-OF_CLAIMS = frozenset({"claim", "arrays", "params", "grid", "block"})  # keys at the top of a claim's file
+OF_CLAIMS = frozenset(
+    {"claim", "arrays", "params", "grid", "block", "ptx", "triton"}
+)  # keys at the top of a claim's file
 
 
 def recognize_function(text: str) -> Recognition | None:
@@ -36,16 +38,14 @@ def describe_file(path: Path) -> str:
 
 
 def split(what: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the kernels and the claims among some arguments. Raises UsageError for a claim alone."""
+    """Return the kernels and the claims among some arguments: a claim alone may name its kernel."""
     kernels = [one for one in what if not one.endswith(".toml")]
     claims = [one for one in what if one not in kernels]
-    if not kernels:
-        raise UsageError(f"{claims[0]} says what a kernel computes: give the kernel too, FILE.ptx or FILE.py::function")
     return kernels, claims
 
 
 def arguments(what: Sequence[str]) -> Sequence[str]:
-    """Return the arguments of the command: a claim is an option of it. Raises UsageError for a claim alone."""
+    """Return the arguments of the command: a claim is an option of it."""
     kernels, claims = split(what)
     return [*kernels, *(word for claim in claims for word in ("--claim", claim))]
 
@@ -61,17 +61,15 @@ def report_kernel(
     allow_exec: bool = False,
 ) -> Report:
     """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does."""
-    from verify.kernel import check, report
+    from verify.kernel import report, sources
 
     kernels, claims = split(what)
     if len(kernels) > 1 or len(claims) + (claim is not None) != 1:
         raise UsageError(f"{', '.join(what)}: give one kernel and its claim, as FILE.toml or claim=")
-    if "::" in kernels[0]:
+    kernel, asked = next(iter(kernels), None), claims[0] if claim is None else claim
+    if sources.find_code(kernel, asked):
         check_execution(allow_exec, "allow_exec=True")
-    asked = claims[0] if claim is None else claim
-    return report.verify_kernel(
-        kernels[0], asked, seed=seed, budget=budget or check.BUDGET, strict=strict, python=python
-    )
+    return report.verify_kernel(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
 
 
 def tables() -> Sequence[PropertyTable]:

@@ -4,43 +4,48 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from verify.core.errors import UsageError
 from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.claims.claim_file import located, read_claim
+from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.safety import check_safety, safety_case
 from verify.kernel.sizes.verdict import LiftedKernel, lift
+from verify.kernel.sources import find_source, refuse_claim
 from verify.kernel.verdict import case, said
 from verify.report import Case, Report
 
-MAX_BYTES = 64 << 20
+Sizes: TypeAlias = str | Mapping[str, int] | Sequence[Mapping[str, int]]
 SEVERAL = 16  # times the budget, for sizes that z3 names
 
 
 def verify_kernel(  # noqa: PLR0913 - the options of the command
-    kernel: str | Path,
-    claim: str | Path | Mapping[str, Any],
+    kernel: object = None,
+    claim: str | Path | Mapping[str, Any] | None = None,
     *,
+    sizes: Sizes = "",
+    target: str = "",
     seed: int | None = None,
     budget: int | None = None,
     strict: bool = False,
     python: str = sys.executable,
-    sizes: str = "",
     ticked: Callable[[int], None] = lambda steps: None,
 ) -> Report:
     """Return the verdicts on a compiled kernel, one case for each launch of its claim.
 
-    `kernel` is a PTX file, the text of one, or MODULE.py::FUNCTION of Triton, which the interpreter `python` compiles.
-    `claim` is a TOML file, or its table. `budget` bounds the instructions that are executed, `ticked` hears how many
-    were; `strict` refutes what breaks the letter of the ISA too. `sizes="all"` asks for a proof for all sizes besides,
-    as `sizes = "all"` in the claim does.
+    `kernel` is a PTX file, the text of one, a compiled object that has it (`__ptx__`, or `asm["ptx"]`), a function of
+    Triton or its MODULE.py::FUNCTION, which the interpreter `python` compiles, or CUDA C++ (a file .cu, or its text),
+    which nvcc compiles. Without it the claim names one, by `ptx` or by `function` of its table `triton`.
+    `claim` is a TOML file, or its table. `sizes`, a table or several, take the place of its own; "all" asks for a proof
+    for all sizes besides, as `sizes = "all"` in the claim does. `target` says for what a kernel is compiled here.
+    `budget` bounds the instructions that are executed, `ticked` hears how many were; `strict` refutes what breaks the
+    letter of the ISA too.
 
     >>> report = verify_kernel("examples/kernel/fragment.ptx", "examples/kernel/fragment.toml", seed=1)
     >>> bool(report), report.cases[0].headline
@@ -48,11 +53,12 @@ def verify_kernel(  # noqa: PLR0913 - the options of the command
 
     Raises UsageError for a file that cannot be read, and SpecError for a claim that is none.
     """
-    return _verify(kernel, claim, strict, python, sizes=sizes, seed=seed, budget=budget or BUDGET, ticked=ticked)
+    given = _Given(kernel, refuse_claim(claim), sizes, target)
+    return _verify(given, strict, python, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
 def verify_safety(
-    kernel: str | Path,
+    kernel: object,
     launch: str | Path | Mapping[str, Any],
     *,
     seed: int | None = None,
@@ -71,29 +77,40 @@ def verify_safety(
 
     Raises UsageError for a file that cannot be read, and SpecError for a launch that is none.
     """
-    return _verify(kernel, launch, strict, python, claimed=False, seed=seed, budget=budget or BUDGET, ticked=ticked)
+    given = _Given(kernel, refuse_claim(launch))
+    return _verify(given, strict, python, claimed=False, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
-def _verify(
-    kernel: str | Path, claim: str | Path | Mapping[str, Any], strict: bool, python: str, *, claimed: bool = True,
-    sizes: str = "", **options: Any,
-) -> Report:  # fmt: skip
-    text = str(kernel)
-    name = "kernel" if "\n" in text else text
-    file_of_claim = "claim" if isinstance(claim, Mapping) else str(claim)
-    words, again = "", f"lanecheck kernel {name}{'' if claimed else ' --safety'} --claim {file_of_claim}"
-    if "::" in name:
-        from verify.kernel.claims.compiled import compiled  # starts a process, which a PTX file doesn't need
+class _Given(NamedTuple):
+    """What a caller gives: a kernel and its claim."""
 
-        ptx, found, words = compiled(name, _path(claim), python)
-    else:
-        found = _claim(claim, sizes, claimed)
-        ptx = text if "\n" in text else _text(text)
+    kernel: object
+    claim: str | Path | Mapping[str, Any]
+    sizes: Sizes = ""
+    target: str = ""
+
+
+def _verify(given: _Given, strict: bool, python: str, *, claimed: bool = True, **options: Any) -> Report:
+    claim = given.claim
+    file_of_claim = "" if isinstance(claim, Mapping) else str(claim)
     run = check if claimed else check_safety
-    with nullcontext() if isinstance(claim, Mapping) else located(claim):
-        outcomes = _check(run, ptx, found, name, words, strict=strict, **options)
-        whole = _for_all(ptx, found, name, again, outcomes, options) if claimed else []
-    file, cases = name.partition("::")[0], []
+    with nullcontext(dict(claim)) if isinstance(claim, Mapping) else located(claim) as read:
+        table = _with_sizes(read, given.sizes)
+        source = find_source(given.kernel, table, file_of_claim, given.target)
+        if source.function:
+            from verify.kernel.claims.compiled import (
+                compile_function,  # starts a process, which a PTX file doesn't need
+            )
+
+            if given.target:
+                table["triton"] = {**table.get("triton", {}), "target": given.target}
+            ptx, found, words = compile_function(source.name, table, python)
+        else:
+            ptx, found, words = source.ptx, claim_of(table, file_of_claim, claimed=claimed), source.compiled
+        again = f"lanecheck kernel {source.name}{'' if claimed else ' --safety'} --claim {file_of_claim or 'claim'}"
+        outcomes = _check(run, ptx, found, source.name, words, strict=strict, **options)
+        whole = _for_all(ptx, found, source.name, again, outcomes, options) if claimed else []
+    file, cases = source.name.partition("::")[0], []
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
         if claimed:
@@ -103,16 +120,15 @@ def _verify(
     return Report((*cases, *whole))
 
 
-def _claim(claim: str | Path | Mapping[str, Any], sizes: str, claimed: bool) -> Claim:
-    """Return the claim, for all sizes too if `sizes` is "all"."""
+def _with_sizes(table: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
+    """Return a claim's table with other sizes, or for all sizes too if they are "all"."""
+    if isinstance(sizes, Mapping):
+        return {**table, "sizes": dict(sizes)}
+    if not isinstance(sizes, str):
+        return {**table, "sizes": [dict(one) for one in sizes]}
     if sizes not in ("", ALL):
-        raise UsageError(f'sizes={sizes!r}: expected "all"')
-    if not sizes:
-        if isinstance(claim, Mapping):
-            return claim_of(claim, claimed=claimed)
-        return read_claim(claim, claimed=claimed)
-    with nullcontext(claim) if isinstance(claim, Mapping) else located(claim) as table:
-        return claim_of(with_all(table), "" if isinstance(claim, Mapping) else str(claim))
+        raise UsageError(f'sizes={sizes!r}: expected "all", a table of sizes, or several')
+    return dict(with_all(table) if sizes else table)
 
 
 def _for_all(
@@ -139,22 +155,3 @@ def _check(
     except PtxError as error:
         place = f"{name}, its PTX, line " if words else f"{name}:"
         raise UsageError(f"{place}{error.line}: {error.problem}") from error
-
-
-def _path(claim: str | Path | Mapping[str, Any]) -> str:
-    if isinstance(claim, Mapping):
-        raise UsageError("a function that is compiled here needs its claim as a file, which says how it is compiled")
-    return str(claim)
-
-
-def _text(name: str) -> str:
-    """Return the text of a PTX file; raises UsageError in one line."""
-    try:
-        path = Path(name)
-        if path.stat().st_size > MAX_BYTES:
-            raise UsageError(f"{name}: a PTX file has at most {MAX_BYTES >> 20} MiB")
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
-    except (UnicodeDecodeError, ValueError) as error:
-        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error

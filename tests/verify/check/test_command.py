@@ -55,7 +55,7 @@ def test_an_argument_goes_to_the_command_of_its_kind(
 WRONG = [
     ([], "check what?"),
     (["DIVEQ", ATOM], f"DIVEQ is a law, {ATOM} is an atom: check one kind at a time"),
-    (["examples/kernel/fragment.toml"], "says what a kernel computes: give the kernel too, FILE.ptx"),
+    (["examples/kernel/fragment.toml"], "names no kernel: give it before --claim"),
     (["mma.m16n8k17"], "the ISA has no such mma instruction; nearest: mma.sync.aligned.m16n8k16"),
     (["x.py:f"], "x.py:f: a function of a file has two colons: x.py::f"),
     (["x.py"], "x.py: there is no such file"),

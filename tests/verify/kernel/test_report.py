@@ -36,7 +36,7 @@ def test_it_is_what_the_package_offers() -> None:
         ("no.ptx", CLAIM, UsageError, "cannot read no.ptx"),
         (PTX, "no.toml", UsageError, "no.toml"),
         (PTX, {"claim": "C = 1"}, SpecError, "this key is missing"),
-        ("x.py::kernel", TABLE, UsageError, "needs its claim as a file"),
+        ("x.py::kernel", TABLE, UsageError, "cannot read x.py: there is no such file"),
         (".version 8.0\nnonsense", TABLE, UsageError, "kernel:1: no .entry"),
     ],
 )

@@ -30,9 +30,15 @@ MOST_FLOOR = -1000.0  # exp2 of it is 0 in f32, whatever is added to it that is 
 MAX_THREADS = 1 << 20  # of a grid
 KEYS = (
     *("kernel", "grid", "block", "smem", "sizes", "tiles", "stages", "claim", "scalars", "params", "accumulate"),
-    *("narrow", "arrays", "smem_align", "given", "floor"),
+    *("narrow", "arrays", "smem_align", "given", "floor", "ptx"),
 )
 ARRAY_KEYS = ("dims", "type", "strides", "offset", "out", "scratch", "zero", "range", "sparse", "metadata")
+MUST = {  # keys that every claim has, with an example
+    "grid": 'the CTAs of the launch, as grid = ["cdiv(M, 64)", "cdiv(N, 64)"]',
+    "block": "the threads of a CTA, as block = 128",
+    "claim": 'what it computes, as claim = "C[m,n] = sum_k A[m,k]*B[k,n]"',
+    "arrays": "a table for each array, as [arrays]",
+}
 WORDS = ("u8", "u16", "u32")  # types of metadata
 NOTHING = expression.Element("", ()), expression.Number(Fraction(0))  # target and value of a launch without a claim
 
@@ -80,9 +86,9 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
 def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) -> Claim:
     """Return the claim of a table; without `claimed` it may leave the key `claim` out, and says how to launch."""
     known(table, KEYS, "")
-    for key in ("grid", "block", *(("claim",) if claimed else ()), "arrays"):
-        if key not in table:
-            raise SpecError(key, "this key is missing")
+    for key, example in MUST.items():
+        if key not in table and (claimed or key != "claim"):
+            raise SpecError(key, f"this key is missing: {example}")
     if not isinstance(table.get("claim", ""), str):
         raise SpecError("claim", "expected a text, as C[m,n] = sum_k A[m,k]*B[k,n]")
     if not isinstance(table["arrays"], dict) or (claimed and not table["arrays"]):

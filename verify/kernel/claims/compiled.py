@@ -20,7 +20,6 @@ from typing import Any
 
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.values import SIZE
 
@@ -28,23 +27,19 @@ CHILD = Path(__file__).with_name("triton_child.py")
 SECONDS = 300
 TARGET, WARPS, STAGES = "sm_80", 4, 3  # where the claim does not say
 SCRATCH = "triton_scratch"  # the array that a kernel with scratch memory gets
-KEYS = {"target": str, "constants": dict, "warps": int, "stages": int, "options": dict}
+KEYS = {"function": str, "target": str, "constants": dict, "warps": int, "stages": int, "options": dict}
 POINTERS = {
     **{"f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "tf32": "*fp32", "f64": "*fp64"},
     **{"s8": "*i8", "u8": "*u8", "s32": "*i32", "e4m3": "*fp8e4nv", "e5m2": "*fp8e5"},
 }  # as Triton writes them
 
 
-def compiled(named: str, claim: str, python: str) -> tuple[str, Claim, str]:
-    """(PTX, claim, what it was compiled for) of `module.py::function` and the path of a claim."""
+def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple[str, Claim, str]:
+    """Return (PTX, claim, what it was compiled for) of `module.py::function` and the table of a claim."""
     file, _, function = named.partition("::")
     if not Path(file).is_file():
         raise UsageError(f"cannot read {file}: there is no such file")
-    with located(claim) as table:
-        return _compiled(file, function, table, python)
-
-
-def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> tuple[str, Claim, str]:
+    table = dict(given)
     said = table.pop("triton", None)
     if not isinstance(said, dict):
         raise SpecError("triton", 'expected a table, as { target = "sm_80", constants = { BLOCK = 64 }, warps = 4 }')
@@ -58,6 +53,10 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
         raise SpecError("triton.target", f"expected a target as sm_80, found {said['target']!r}")
     constants = said.get("constants", {})
     table["grid"] = _with_constants(table.get("grid"), constants)
+    lacking = [one for one in list_constants(Path(file), function) if one not in constants]
+    if lacking:
+        example = ", ".join(f"{one} = …" for one in lacking)
+        raise SpecError("triton.constants", f"{function} has constants without a value: constants = {{ {example} }}")
     if "params" not in table:
         names = [name for name in arguments(Path(file), function) if name not in constants]
         table["params"] = [_pointed(name, table.get("arrays")) for name in names]
@@ -94,6 +93,16 @@ def _compiled(file: str, function: str, table: dict[str, Any], python: str) -> t
 
 def arguments(file: Path, function: str) -> list[str]:
     """The arguments of a function that a launch must give: all but constants that have a default."""
+    return [one.arg for one, default in _parse_arguments(file, function) if not default or not _constant(one)]
+
+
+def list_constants(file: Path, function: str) -> list[str]:
+    """Return the constants of a function that have no default."""
+    return [one.arg for one, default in _parse_arguments(file, function) if _constant(one) and not default]
+
+
+def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
+    """Return the arguments of a function, and whether each has a default. Raises UsageError if there is no such one."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
@@ -102,7 +111,7 @@ def arguments(file: Path, function: str) -> list[str]:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             given = node.args.posonlyargs + node.args.args
             first = len(given) - len(node.args.defaults)
-            return [one.arg for at, one in enumerate(given) if at < first or not _constant(one)]
+            return [(one, at >= first) for at, one in enumerate(given)]
     raise UsageError(f"{file} has no function {function!r}")
 
 

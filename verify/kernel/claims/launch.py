@@ -141,6 +141,11 @@ class Launch:
                     for dim, stride in zip(one.dims, one.strides, strict=True):
                         if f"{one.name}{dim}".lower() == given.removeprefix("stride_").lower():
                             return stride
+        if isinstance(given, str) and given.isidentifier() and given not in self.sizes:
+            names = [*(one.name for one in self.arrays), *self.sizes, *self.scalars]
+            same = [one for one in names if one.lower() == given.lower()]
+            if same:
+                raise SpecError(key, f"no array, size or scalar is named {given!r}; {same[0]!r} is: case matters")
         return whole(key, given, self.sizes)
 
     def _table(

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the PTX of a kernel comes from: a file, a text, an object that has it, a function of Triton, CUDA C++."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verify.core.errors import UsageError
+from verify.core.python_files import find_fault
+from verify.kernel.claims.claim_file import located
+
+MAX_BYTES = 64 << 20
+SECONDS = 300  # for nvcc
+TARGET = "sm_90a"  # of CUDA C++, where nobody says it
+CUDA = (".cu", ".cuh", ".cpp")
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A kernel: its name, and its PTX unless it is a function that Triton compiles."""
+
+    name: str
+    ptx: str = ""
+    compiled: str = ""  # how, in words
+    function: bool = False
+
+
+def refuse_claim(claim: object) -> str | Path | Mapping[str, Any]:
+    """Return a claim. Raises UsageError for none, and for a kernel in its place."""
+    if isinstance(claim, Mapping):
+        return claim
+    if not isinstance(claim, (str, Path)):
+        raise UsageError("what does it compute? Give the claim: --claim FILE.toml, as docs/kernel.md shows")
+    if str(claim).endswith((".ptx", *CUDA)) or "::" in str(claim):
+        raise UsageError(f"{claim} is a kernel, not a claim: give the kernel first, then --claim FILE.toml")
+    return claim
+
+
+def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: str) -> KernelSource:
+    """Return where a kernel's PTX is. Raises UsageError for what is no kernel, in one line."""
+    if kernel is None:
+        kernel = _named_by(table, Path(claim).parent, claim)
+    ptx = getattr(kernel, "__ptx__", None) or _of_assembly(kernel)
+    if ptx is not None:
+        return KernelSource("kernel", _refuse_target(str(ptx() if callable(ptx) else ptx), target))
+    if not isinstance(kernel, (str, Path)):
+        return KernelSource(_name_function(kernel), function=True)
+    text = str(kernel)
+    if "\n" in text:
+        is_cuda = "__global__" in text and ".entry" not in text
+        return (
+            _compile_cuda(text, "kernel", target) if is_cuda else KernelSource("kernel", _refuse_target(text, target))
+        )
+    if "::" in text:
+        return KernelSource(text, function=True)
+    if fault := find_fault(text):
+        raise UsageError(fault)
+    if text.endswith(CUDA):
+        return _compile_cuda(read_text(text), text, target)
+    return KernelSource(text, _refuse_target(read_text(text), target))
+
+
+def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
+    """Return the Python file that is imported to compile a kernel; empty if there is none."""
+    if kernel is None and isinstance(claim, Mapping):
+        kernel = _named_by(claim, Path(), "")
+    elif kernel is None and not isinstance(claim, Mapping):
+        with located(claim) as table:
+            kernel = _named_by(table, Path(claim).parent, str(claim))
+    file, colons, _ = (kernel or "").partition("::")
+    return file if colons else ""
+
+
+def _named_by(table: Mapping[str, Any], folder: Path, claim: str) -> str:
+    """Return the kernel that a claim names, relative to its folder."""
+    ptx, triton = table.get("ptx"), table.get("triton")
+    function = triton.get("function") if isinstance(triton, dict) else None
+    if (ptx is None) == (function is None):
+        ways = 'ptx = "FILE.ptx", or function = "FILE.py::function" in [triton]'
+        problem = "names two kernels" if ptx is not None else "names no kernel: give it before --claim, or in the claim"
+        raise UsageError(f"{claim or 'the claim'} {problem}, {ways}")
+    named = ptx if ptx is not None else function
+    if not isinstance(named, str) or not named:
+        raise UsageError(f"{claim}: expected the name of a file, found {named!r:.60}")
+    return str(folder / named)
+
+
+def _of_assembly(kernel: object) -> str | None:
+    """Return the PTX of a kernel that Triton compiled, which has its assembly by name."""
+    assembly = getattr(kernel, "asm", None)
+    return assembly.get("ptx") if isinstance(assembly, Mapping) else None
+
+
+def _name_function(kernel: object) -> str:
+    """Return FILE.py::function of a function of Triton, behind autotuners and heuristics."""
+    found: Any = kernel
+    while hasattr(found, "fn"):
+        found = found.fn
+    code = getattr(found, "__code__", None)
+    if found is kernel or code is None:
+        kinds = "PTX, a file, a function of Triton, or an object with __ptx__"
+        raise UsageError(f"expected {kinds}, found an object of type {type(kernel).__name__}")
+    return f"{code.co_filename}::{found.__name__}"
+
+
+def _refuse_target(ptx: str, target: str) -> str:
+    """Return PTX. Raises UsageError if it is for another target than the one that is asked for."""
+    found = re.search(r"^\s*\.target\s+(\w+)", ptx, re.MULTILINE)
+    if target and found and found[1] != target:
+        raise UsageError(f"the PTX is for {found[1]}, not {target}: compile it for {target}, or leave the target out")
+    return ptx
+
+
+def _compile_cuda(text: str, name: str, target: str) -> KernelSource:
+    """Return CUDA C++ that nvcc compiled. Raises UsageError with its first error."""
+    nvcc, target = shutil.which("nvcc"), target or TARGET
+    by_hand = f"nvcc -ptx -arch={target} {name if name.endswith(CUDA) else 'FILE.cu'}"
+    if nvcc is None:
+        raise UsageError(f"{name} is CUDA C++, and nvcc isn't on the PATH: run `{by_hand}` elsewhere, and give the PTX")
+    folder = Path(name).resolve().parent if name.endswith(CUDA) else Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
+        source, result = Path(home, "kernel.cu"), Path(home, "kernel.ptx")
+        source.write_text(text, encoding="utf-8")
+        command = [nvcc, "-ptx", "-lineinfo", f"-arch={target}", f"-I{folder}", str(source), "-o", str(result)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"{name}: nvcc has not compiled it within {SECONDS} s") from None
+        if done.returncode:
+            lines = done.stderr.strip().splitlines() or ["it says nothing"]
+            first = next((line for line in lines if "error" in line), lines[0]).replace(str(source), name)
+            raise UsageError(f"{name} was not compiled: {first[:300]}")
+        return KernelSource(name, result.read_text("utf-8"), f"by nvcc for {target}")
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file; raises UsageError in one line."""
+    try:
+        path = Path(name)
+        if path.stat().st_size > MAX_BYTES:
+            raise UsageError(f"{name}: a PTX file has at most {MAX_BYTES >> 20} MiB")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    except (UnicodeDecodeError, ValueError) as error:
+        raise UsageError(f"{name}: this is no PTX text: {str(error)[:80]}") from error
