@@ -16,9 +16,9 @@ ROOM = "\n.reg .b32 %x<30>;\n.reg .pred %y<10>;\n.reg .b64 %z<10>;\n"
 TWINS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("twins_of_sizes.toml").read_text(encoding="utf-8"))
 
 
-def claim(given: Sequence[str] = GIVEN) -> dict[str, Any]:
-    """Return the claim's table for all sizes; its strides are names."""
-    table = tomllib.loads((COMPILED / "plain_f16.toml").read_text(encoding="utf-8"))
+def claim(given: Sequence[str] = GIVEN, kernel: str = "plain_f16") -> dict[str, Any]:
+    """Return a kernel's claim for all sizes; its strides are names."""
+    table = tomllib.loads((COMPILED / f"{kernel}.toml").read_text(encoding="utf-8"))
     for array in table["arrays"].values():
         del array["strides"]
     return {**table, "sizes": "all", "tiles": {"K": 32}, "given": list(given)}

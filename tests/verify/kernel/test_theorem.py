@@ -83,3 +83,14 @@ def test_what_is_given_must_be_about_sizes_and_true_of_the_sample(given: list[st
 def test_what_has_no_proof_yet_is_refused_by_name(key: str, held: object, problem: str) -> None:
     with pytest.raises((NotLifted, SpecError), match=problem):
         prove(plain.PTX, {**plain.claim(), key: held}, seed=SEED)
+
+
+@pytest.mark.slow
+def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
+    """Its stage is the trip modulo 3, by a multiplication; its trips are a quotient that no form of K is."""
+    ptx = (plain.COMPILED / "pipeline_3.ptx").read_text(encoding="utf-8")
+    found = prove(ptx, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)
+    assert found.period == 3
+    wrong = ptx.replace("%rd206, %r978, -1431655765;", "%rd206, %r978, -1431633920;")  # wrong from trip 2^17 on
+    with pytest.raises(NotLifted):
+        prove(wrong, plain.claim(("K % 8 == 0", "lda % 8 == 0", "ldb % 8 == 0"), "pipeline_3"), seed=SEED)

@@ -140,8 +140,13 @@ def shift(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
 
 
 def divide_by_power(reader: EffectReader, form: Polynomial, by: int) -> Polynomial:
-    """Return floor(form / 2^by): exact where 2^by divides the symbols, or where the rest is proved to be below 2^by."""
+    """Return floor(form / 2^by): exact where 2^by divides the symbols, or where the rest is proved to be below 2^by.
+
+    Of a form that is the same in all threads it may also be a symbol of its own, which two inequalities define.
+    """
     divisor, region = 1 << by, reader.region
+    if (near := _nearest(reader, form, by)) is not None:
+        return near
     divided = {key: each >> by for key, each in form.terms.items() if key and not (each & (divisor - 1)).any()}
     whole = Polynomial(divided)
     rest = form - whole * Polynomial.number(divisor)
@@ -152,8 +157,25 @@ def divide_by_power(reader: EffectReader, form: Polynomial, by: int) -> Polynomi
     for guess in guesses:
         if region.within(rest - guess * Polynomial.number(divisor), 0, divisor):
             return whole + guess
+    if rest.rows == 1:
+        return whole + region.quotient(rest, divisor)
     above = [Less(Polynomial.number(divisor * (at + 1) - 1) - form)]
     raise reader.refuse(f"a division by {divisor} whose result is neither fixed nor a form", form, above)
+
+
+def _nearest(reader: EffectReader, form: Polynomial, by: int) -> Polynomial | None:
+    """Return the quotient with each coefficient rounded to the nearest number, if the rest is proved to fit.
+
+    So compilers divide by a constant: x * 0xAAAAAAAB >> 33 is x // 3, and x is 3*j + c.
+    """
+    if any((abs(each) >> 61).any() for each in form.terms.values()):
+        return None  # a sum below might wrap
+    half = 1 << by >> 1
+    whole = Polynomial({key: (each + half) >> by for key, each in form.terms.items() if key})
+    rest = form - whole * Polynomial.number(1 << by)
+    constant = Polynomial.number(rest.constant >> by)
+    fits = reader.region.within(rest - constant * Polynomial.number(1 << by), 0, 1 << by)
+    return whole + constant if fits else None
 
 
 def bitwise(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:

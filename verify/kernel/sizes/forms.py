@@ -77,6 +77,11 @@ class Polynomial:
         return len(self.terms) > 1
 
     @property
+    def symbols(self) -> frozenset[str]:
+        """The symbols that it has."""
+        return frozenset(name for key in self.terms for name in key)
+
+    @property
     def rows(self) -> int:
         """The threads that it distinguishes, or 1."""
         return max(map(len, self.terms.values()))

@@ -95,6 +95,8 @@ def differs(run: LiftedRun, before: Snapshot, after: Snapshot, period: int, live
     for index in sorted(live):
         if index >= len(names):
             return "the carry"
+        if index in before.unknown | after.unknown:
+            return f"{names[index]}: only a part of the threads may have written it"
         if found := _register_differs(run, index, before, after, period, (low, high)):
             return f"{names[index]}: {found}"
     return ""
@@ -135,6 +137,8 @@ def _form_differs(run: LiftedRun, index: int, before: Snapshot, after: Snapshot)
     )
     if form is None or later is None:
         return "is a form at one of two heads"
+    if any("j" in defined.symbols for defined, _ in run.region.quotients.values()):
+        return "a quotient of a number that grows with the rounds"
     wanted = substitute(form, "j", Polynomial.symbol("j") + Polynomial.number(1))
     same = alike(wanted, later, WIDTHS[run.machine.kernel.registers[index]])
     return "" if same else f"{describe(wanted)} becomes {describe(later)}"
@@ -176,6 +180,14 @@ def same_start(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapsh
 
     A round of the induction and the run to the end must begin with one state.
     """
+    names = one.machine.kernel.names
+    unknown = (names[index] for index in sorted(live & (first.unknown | second.unknown)))
+    differ = (f"{names[index]}: {found}" for index in sorted(live)
+              if (found := _start_differs(one, other, first, second, index)))  # fmt: skip
+    return _memory_differs(one, other, first, second) or next(unknown, "") or next(differ, "")
+
+
+def _memory_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot) -> str:
     if found := state_differs(first.rest, second.rest):
         return found
     if not np.array_equal(one.coordinates(first.labels), other.coordinates(second.labels)):
@@ -186,9 +198,6 @@ def same_start(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapsh
         same = all(np.array_equal(*pair) for pair in zip((*old[:5], old[6]), (*new[:5], new[6]), strict=True))
         if not same or not np.array_equal(one.coordinates(old[5]), other.coordinates(new[5])):
             return "the copies on their way"
-    for index in sorted(live):
-        if found := _start_differs(one, other, first, second, index):
-            return f"{one.machine.kernel.names[index]}: {found}"
     return ""
 
 
@@ -200,9 +209,10 @@ def _start_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Sn
     if form is not None or later is not None:
         form = form if form is not None else one.content(first.forms, first.words, index)
         later = later if later is not None else other.content(second.forms, second.words, index)
-        same = (
-            form is not None and later is not None and alike(form, later, WIDTHS[one.machine.kernel.registers[index]])
-        )
+        width = WIDTHS[one.machine.kernel.registers[index]]
+        same = form is not None and later is not None and alike(form, later, width)
+        if not same and isinstance(form, Polynomial) and isinstance(later, Polynomial):
+            same = other.region.equal(form, later, one.region, width)
         return "" if same else "another form in two regions"
     if not np.array_equal(np.broadcast_to(old.bits, count), np.broadcast_to(new.bits, count)):
         return "another number in two regions"

@@ -57,6 +57,7 @@ class SizeRegion:
         self.inequalities = Inequalities([])
         self.asked = self.proved = 0
         self.growths: list[Polynomial] = []  # by which the number of trips may differ from the sample's
+        self.quotients: dict[str, tuple[Polynomial, int]] = {}  # symbol -> what it is the quotient of, and by what
         self._signs: dict[str, bool] = {}  # symbol -> whether it is proved to be at least 0
         self._least: dict[tuple[tuple[Monomial, int], ...], tuple[int, int | None]] = {}
         for fact in facts:
@@ -131,6 +132,26 @@ class SizeRegion:
 
     def _signs_known(self, form: Polynomial) -> bool:
         return self._never_negative({monomial: 1 for monomial in form.terms})
+
+    def quotient(self, form: Polynomial, divisor: int) -> Polynomial:
+        """Return the symbol q of floor(form / divisor), of a form that is the same in all threads.
+
+        It is defined by divisor * q <= form < divisor * (q + 1).
+        """
+        part = form.thread(0)
+        name = f"[{form}]//{divisor}".replace(" ", "")
+        if name not in self.quotients:
+            self.quotients[name] = form, divisor
+            self.sample[name] = value(part, self.sample) // divisor
+            self.add(total(part, {(name,): -divisor}))
+            self.add(total(times(part, -1), {(name,): divisor, (): divisor - 1}))
+        return Polynomial.symbol(name)
+
+    def equal(self, form: Polynomial, other: Polynomial, of: SizeRegion, width: int) -> bool:
+        """Return whether a form of another region is proved to be equal here, modulo 2^width."""
+        for name in {name for key in form.terms for name in key} & of.quotients.keys():
+            self.quotient(*of.quotients[name])
+        return self.within((form - other).modulo(width), 0, 1)
 
     def decide(self, condition: Condition) -> NDArray[np.int64]:
         """Return 1, 0 or OPEN for each thread, or one for all: whether a condition is true in the whole region."""

@@ -44,6 +44,7 @@ class Snapshot:
     plain: NDArray[np.uint8]  # and its plain bits
     copies: list[tuple[Any, ...]]  # on their way
     rest: dict[str, Any]  # `relative`
+    unknown: frozenset[int]  # registers that only a part of the threads may have written
     read: set[int] = field(default_factory=set)  # registers that are read later, before they are overwritten
     sums: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # register -> the elements whose sums it holds
 
@@ -95,16 +96,20 @@ class LiftedRun:
         copies = [_copy(one, machine) for one in shared.copies if one.open.any()]
         made = Snapshot(
             trips, dict(self.shadow.registers), list(machine.registers), shared.labels.copy(), shared.plain.copy(),
-            copies, relative(machine),
+            copies, relative(machine), frozenset(self.shadow.unknown),
         )  # fmt: skip
         self.shadow.read_after[trips] = (made.read, set())
-        if self.shadow.unknown or self.shadow.paths:
-            raise NotLifted(machine.findings.line, "a register at the loop's head is written in a part of the threads")
+        if self.shadow.paths:
+            raise NotLifted(machine.findings.line, "not all threads come to the loop's head")
         return made
 
     def grow(self, growths: Mapping[int, Polynomial], symbol: str) -> None:
         """Add growth * symbol to the forms of registers: the state after that many more rounds."""
         for index, growth in growths.items():
+            if growth.symbols - self.region.sample.keys():
+                raise NotLifted(
+                    0, f"{self.machine.kernel.names[index]} grows by what another region knows", str(growth)
+                )
             width = WIDTHS[self.machine.kernel.registers[index]]
             held = self.content(self.shadow.registers, self.machine.registers, index)
             if held is None:

@@ -172,10 +172,14 @@ class AllSizes:
 
     # ---- facts
 
+    def slack(self) -> dict[str, int]:
+        """Return by size how far beyond it an address may be computed, where nothing is read: two tiles."""
+        return {**{one.size: 2 * one.tile for one in self.axes}, self.summed[1]: 2 * self.step}
+
     def preconditions(self) -> list[tuple[str, Linear]]:
-        """Return the facts that no address of 32 bits wraps, in words too: (rows + a tile) * stride + row < 2^31."""
+        """Return the facts that no address of 32 bits wraps, in words too: (rows + two tiles) * stride + row < 2^31."""
         found = []
-        tiles = {one.size: one.tile for one in self.axes} | {self.summed[1]: self.step}
+        tiles = self.slack()
         for array, strides in self.strides.items():
             if len(strides) != 2:
                 continue
@@ -194,7 +198,7 @@ class AllSizes:
 
     def _implied_facts(self) -> list[Linear]:
         """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small."""
-        tiles = {one.size: one.tile for one in self.axes} | {self.summed[1]: self.step}
+        tiles = self.slack()
         found = []
         for array, strides in self.strides.items():
             for place, stride in enumerate(strides):

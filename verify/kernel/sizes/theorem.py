@@ -215,7 +215,7 @@ def _line(proof: Proof, number: int) -> int:
 def find_loop(proof: Proof) -> tuple[int, int]:
     """Return the branch that closes the loop over the summed index, and the elements of a trip.
 
-    NotLifted unless the summed size changes the trips of exactly one loop.
+    NotLifted unless the summed size changes the trips of one loop, and of others only as they are in it.
     """
     statement, rounds = proof.statement, []
     statement.step = statement.divisors.get(statement.summed[1], 1)
@@ -231,14 +231,18 @@ def find_loop(proof: Proof) -> tuple[int, int]:
         go(machine, None, -1, lambda trips: None)
         rounds.append({number: loop.rounds for number, loop in machine.loops.found.items()})
     changed = [one for one in rounds[0] | rounds[1] if rounds[0].get(one, 0) != rounds[1].get(one, 0)]
-    if len(changed) != 1:
+    spans = {one: range(proof.kernel.instructions[one].target, one + 1) for one in changed}
+    outer = [one for one in changed if all(each in spans[one] and spans[each][0] in spans[one] for each in changed)]
+    if len(outer) != 1:
         lines = ", ".join(str(_line(proof, one)) for one in sorted(changed))
         what = f"{len(changed)} loops (lines {lines})" if changed else "no loop"
-        raise NotLifted(0, f"{statement.summed[1]} decides the trips of {what}; a proof needs exactly one")
-    more = rounds[1].get(changed[0], 0) - rounds[0].get(changed[0], 0)
+        raise NotLifted(
+            0, f"{statement.summed[1]} decides the trips of {what}; a proof needs one, with all others in it"
+        )
+    more = rounds[1].get(outer[0], 0) - rounds[0].get(outer[0], 0)
     if more <= 0 or (sizes[1] - sizes[0]) % more:
-        raise NotLifted(_line(proof, changed[0]), "the trips of the loop do not grow with the summed size")
-    return changed[0], (sizes[1] - sizes[0]) // more
+        raise NotLifted(_line(proof, outer[0]), "the trips of the loop do not grow with the summed size")
+    return outer[0], (sizes[1] - sizes[0]) // more
 
 
 def check_findings(run: LiftedRun) -> None:
