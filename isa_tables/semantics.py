@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from isa_tables import schema, tables
 from isa_tables.errors import TableError
@@ -77,7 +78,7 @@ class Row:
         >>> next(row for row in rows() if row.spelling.startswith("mul.wide")).choose("mul.wide.s16")
         {'type': 's16'}
         """
-        return _chosen(self.parts, f".{opcode}", 0)
+        return _choose_words(self.parts, f".{opcode}", 0)
 
     def begins(self) -> set[str]:
         """The first words of its opcodes."""
@@ -146,35 +147,43 @@ def rows(folder: Path = SHIPPED) -> tuple[Row, ...]:
     return tuple(row for path in sorted(folder.glob("*.toml")) for row in _read(str(path), tables.text_of(path)))
 
 
+class _Entry(NamedTuple):
+    """A row of a shipped file as text: a kernel's opcodes need few of them."""
+
+    words: frozenset[str]  # that each of its opcodes has
+    file: str
+    number: int  # of the row in it
+    text: str  # TOML, without its first line
+
+
 @cache
-def _shipped() -> Mapping[str, Sequence[tuple[str, int, str]]]:
-    """Return (file, number in it, TOML) of the shipped rows, by each word with which an opcode of theirs may begin.
+def _shipped() -> Mapping[str, Sequence[_Entry]]:
+    """Return the shipped rows by each word with which an opcode of theirs may begin.
 
-    That is a word of the first line, or of any line if the spelling begins with a list: `_beginning` looks closer.
+    That is a word of the first line, which is the spelling, or of any line if the spelling begins with a list.
     """
-    found: dict[str, list[tuple[str, int, str]]] = {}
+    found: dict[str, list[_Entry]] = {}
     for path in sorted(SHIPPED.glob("*.toml")):
-        for number, entry in enumerate(_entries(tables.text_of(path))):
-            first = entry.partition("\n")[0]
-            for word in {*_WORD.findall(entry if '"{' in first else first)}:
-                found.setdefault(word, []).append((str(path), number, entry))
+        for number, text in enumerate(_entries(tables.text_of(path))):
+            first = text.partition("\n")[0]
+            words = first[first.index('"') + 1 : -1].split(".")
+            needed = frozenset(word for word in words if word[-1] not in "}?*")
+            for word in {*_WORD.findall(text if words[0][0] == "{" else first)}:
+                found.setdefault(word, []).append(_Entry(needed, str(path), number, text))
     return found
-
-
-@lru_cache(maxsize=1024)
-def _beginning(word: str) -> tuple[Row, ...]:
-    """Return the rows of opcodes that begin with a word, in the order of the files; a kernel needs few of all."""
-    return tuple(row for row in (_row(*entry) for entry in _shipped().get(word, ())) if word in row.begins())
 
 
 @lru_cache(maxsize=4096)
 def meaning(opcode: str) -> Meaning | None:
     """The meaning of an opcode with its modifiers; None where no row has it."""
-    for row in _beginning(opcode.partition(".")[0]):
-        words = row.choose(opcode)
-        if words is not None:
-            types = {role: type_of(kind, words) for role, kind, _ in row.operands}
-            return Meaning(row, words, {role: kind for role, kind in types.items() if kind})
+    there = opcode.split(".")
+    for entry in _shipped().get(there[0], ()):
+        if entry.words.issubset(there):
+            row = _row(entry.file, entry.number, entry.text)
+            words = row.choose(opcode)
+            if words is not None:
+                types = {role: type_of(kind, words) for role, kind, _ in row.operands}
+                return Meaning(row, words, {role: kind for role, kind in types.items() if kind})
     return None
 
 
@@ -245,7 +254,7 @@ def _operand(text: str) -> tuple[str, str, bool]:
     return role.rstrip("?"), kind or "type", role.endswith("?")
 
 
-def _chosen(parts: tuple[tuple[str, tuple[str, ...], bool], ...], text: str, at: int) -> dict[str, str] | None:
+def _choose_words(parts: tuple[tuple[str, tuple[str, ...], bool], ...], text: str, at: int) -> dict[str, str] | None:
     """Return the words that the parts of a spelling from one on have in what is left of an opcode, if it has them."""
     if at == len(parts):
         return None if text else {}
@@ -255,7 +264,7 @@ def _chosen(parts: tuple[tuple[str, tuple[str, ...], bool], ...], text: str, at:
     for word in words:
         end = len(word) + 1
         if text.startswith(word, 1) and (len(text) == end or text[end] == "."):
-            found = _chosen(parts, text[end:], at + 1)
+            found = _choose_words(parts, text[end:], at + 1)
             if found is not None:
                 return {name: word, **found} if name else found
-    return _chosen(parts, text, at + 1) if optional else None
+    return _choose_words(parts, text, at + 1) if optional else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -108,8 +109,6 @@ def text_of(path: Path) -> str:
 def parsed(file: str, text: str) -> dict[str, Any]:
     """The TOML tables of a file with `schema = 1`."""
     try:
-        import tomllib
-
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, and an int() of too many digits
         raise TableError(file, "", f"not TOML: {error}") from None

@@ -16,6 +16,7 @@ from verify.kernel.claims.expression import Node, elements, functions
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data import levels
 from verify.kernel.data.choices import Choices
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS, largest
 from verify.kernel.data.histories import NAN, History
 from verify.kernel.data.registers import joined, word
@@ -106,7 +107,7 @@ class Comparison:
         if nan.any():
             self._say_nan(nan)
         open_ = (causes > 0) & self.written & ~nan
-        for cause in np.unique(causes[open_]):
+        for cause in sort_distinct(causes[open_]):
             self._say_open(int(cause), int(np.flatnonzero(open_ & (causes == cause))[0]), int((causes == cause).sum()))
         if inside.any():
             text = f"{self.array.element(int(inside.argmax()))} and {int(inside.sum()) - 1} others rest on which lane "
@@ -176,14 +177,14 @@ class Comparison:
         """Report narrowings before the last step, and a last one to another format than the output's."""
         values, kind = self.values, self.array.kind
         absorbed, last = values.marks("absorbed", self.ids), values.marks("narrowed", self.ids)
-        for event in np.unique(absorbed[absorbed > 0]):
+        for event in sort_distinct(absorbed[absorbed > 0]):
             name, line = values.events[int(event)]
             if name == "f32" and kind != "f64":  # as every sum in f32 does: no narrowing unless the output is wider
                 continue
             text = f"a value goes through {name} before it is used further; one narrowing to {kind} at the end is "
             text += f"allowed, and more if the claim says {_remedy(name, self.launch)}"
             self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
-        for event in np.unique(last[last > 0]):
+        for event in sort_distinct(last[last > 0]):
             name, line = values.events[int(event)]
             if name != kind and MANTISSA.get(name, 64) <= MANTISSA.get(kind, 64):
                 text = f"the result goes through {name}, and the output is {kind}"

@@ -273,7 +273,7 @@ class _Probes(Values):
         self.choices.primes = np.array(self.primes, np.uint64)[:, None]
         self.values_of: dict[int, int] = {}
 
-    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[int, int] | None = None) -> int:
+    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
         first = super().variables(kind, samples, limits)
         self.residues[:, first : self.top] = self.residues[0, first : self.top]
         return first

@@ -23,6 +23,7 @@ from verify.kernel.state.phases import judge_late
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
+STEPS = 16  # from one end of a range of floats to the other
 FEW_NUMBERS, SPREAD = 3, 1000  # of the sample: from -3 to 3; of integers half of them from -1000 to 1000
 FINE = 64  # of the sample where exponentials are: from -1 to 1 in such parts
 VALUES = 1 << 24  # that a batch may make, of 25 bytes each
@@ -79,8 +80,9 @@ class Interpretation:
         least, most = array.limits or LIMITS.get(array.kind) or (-inf, inf)
         if sample is None:
             sample = self._draw(array)
-        elif array.kind in LIMITS and ((sample < least) | (sample > most) | (sample != np.rint(sample))).any():
-            raise SpecError(f"samples.{array.name}", f"expected integers from {least} to {most}")
+        elif ((sample < least) | (sample > most)).any() or (array.kind in LIMITS and (sample != np.rint(sample)).any()):
+            what = "integers" if array.kind in LIMITS else "numbers"
+            raise SpecError(f"samples.{array.name}", f"expected {what} from {least} to {most}")
         sample = np.where(there.reshape(array.shape), sample, 0.0)
         limits = (0, 0) if array.zero else array.limits
         first = self.values.variables(array.kind, np.zeros(array.shape) if array.zero else sample, limits)
@@ -107,11 +109,14 @@ class Interpretation:
 
     def _draw(self, array: Array) -> Samples:
         """Draw small numbers, and for integers as many larger ones that lie within the array's range."""
-        least, most = array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS))
         points, drawn = self.values.points, []
+        if array.kind not in LIMITS and array.limits is not None:
+            low, high = array.limits
+            return np.asarray(low + (high - low) * points.integers(0, STEPS, array.shape, endpoint=True) / STEPS)
         if self.values.pairs and array.kind not in LIMITS:  # powers of larger numbers leave what doubles hold
             sizes = points.integers(1, FINE, array.shape, endpoint=True) / FINE  # no 0, by which nothing is divided
             return np.where(points.integers(0, 2, array.shape) == 0, sizes, -sizes)
+        least, most = map(int, array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS)))
         for spread in (FEW_NUMBERS, SPREAD) if array.kind in LIMITS else (FEW_NUMBERS,):
             low = max(least, min(-spread, most - 2 * spread))
             high = min(most, max(spread, least + 2 * spread))

@@ -11,23 +11,16 @@ from typing import Any
 
 from verify.cli.arguments import check_execution
 from verify.core.errors import UsageError
+from verify.kernel.claims.keys import is_claim
 from verify.kind import SURE, Kind, PropertyTable, Recognition
 from verify.report import Report
 
 FUNCTION = re.compile(r".+\.py::\w+")
-OF_CLAIMS = frozenset(
-    {"claim", "arrays", "params", "grid", "block", "ptx", "triton"}
-)  # keys at the top of a claim's file
 
 
 def recognize_function(text: str) -> Recognition | None:
     """Return a recognition of a function of a Python file."""
     return Recognition(SURE, "a function of a file") if FUNCTION.fullmatch(text) else None
-
-
-def is_claim(tables: Mapping[str, object]) -> bool:
-    """Return whether a TOML file is the claim of a kernel."""
-    return len(OF_CLAIMS & tables.keys()) > 1
 
 
 def describe_file(path: Path) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from verify.core.errors import SpecError
 from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, scalars
 from verify.kernel.comparison import Comparison
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.online import masked_claims
 from verify.kernel.state.findings import Finding, Severity
@@ -127,7 +128,7 @@ def _tile(elements: Ints, shape: tuple[int, ...]) -> _Tile | None:
     where = np.unravel_index(elements, shape)
     first = tuple(int(axis.min()) for axis in where)
     extent = tuple(int(axis.max()) - low + 1 for axis, low in zip(where, first, strict=True))
-    return _Tile(first, extent) if int(np.prod(extent)) == len(np.unique(elements)) else None
+    return _Tile(first, extent) if int(np.prod(extent)) == len(sort_distinct(elements)) else None
 
 
 def _elsewhere(run: Interpretation, found: Comparison, wrong: Ints, got: NDArray[np.uint64]) -> str:
@@ -139,7 +140,7 @@ def _elsewhere(run: Interpretation, found: Comparison, wrong: Ints, got: NDArray
     keys = got[0] << np.uint64(32) | got[1]
     at = order[np.minimum(np.searchsorted(home, keys, sorter=order), len(order) - 1)]
     ctas = stored.writer[found.region.places[wrong] * found.region.size] // run.machine.threads
-    for cta in np.unique(ctas):
+    for cta in sort_distinct(ctas):
         mine = ctas == cta
         if not (home[at[mine]] == keys[mine]).all():
             continue

@@ -28,7 +28,6 @@ NOT_SHOWN: Mapping[str, tuple[str, ...]] = {
     "the carry that it takes in has no meaning in these states": (r"^madc[.]hi",),
     "bits of one width are moved alike": (r"^slct[.](ftz[.])?[us](16|32|64)", r"^selp[.][us]16"),
     "bits are moved alike where nothing is extended": (r"^ld[.](param[.])?[us]8", r"^st[.](param[.])?[us]8"),
-    "of these numbers none is flushed to another sign": (r"^slct[.]ftz",),
     "a global address is a generic one": (r"^cvta",),
     "a strong load differs where another thread writes": (
         r"^ld[.]weak", r"^ld[.]volatile", r"^ld[.]relaxed", r"^ld[.]acquire",

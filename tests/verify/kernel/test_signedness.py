@@ -136,7 +136,6 @@ def test_a_range_of_the_claim_bounds_them(name: str, limits: list[int]) -> None:
 @pytest.mark.parametrize(
     ("kind", "limits", "said"),
     [
-        ("f32", [0, 1], "bounds integers"),
         ("s8", [0, 128], "from -128 to 127"),
         ("u8", [-1, 1], "from 0 to 255"),
         ("s8", [3, 2], "the least first"),

@@ -20,6 +20,8 @@ from verify.kernel.claims.evaluation import index_places
 from verify.kernel.claims.every import concrete, for_all
 from verify.kernel.claims.expression import whole
 from verify.kernel.claims.launch import MAX_PLACES, Array, Launch, known
+from verify.kernel.data.distinct import sort_distinct
+from verify.kernel.data.floats import largest
 from verify.kernel.data.values import LIMITS, SIZE
 
 MAX_ELEMENTS = 1 << 24  # of an array
@@ -192,18 +194,18 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
     return made
 
 
-def _limits(given: Mapping[str, Any], key: str) -> tuple[int, int] | None:
-    """The least and the greatest number of an array of integers."""
+def _limits(given: Mapping[str, Any], key: str) -> tuple[float, float] | None:
+    """Return the least and the greatest number of an array, integers if it is one of integers."""
     found, kind = given.get("range"), given["type"]
     if found is None:
         return None
-    if kind not in LIMITS:
-        raise SpecError(f"{key}.range", f"bounds integers, and the array is of type {kind}")
-    least, most = LIMITS[kind]
-    if not isinstance(found, list) or len(found) != 2 or not all(type(one) is int for one in found):
+    types = (int,) if kind in LIMITS else (int, float)
+    least, most = LIMITS.get(kind) or (-float(largest(kind)), float(largest(kind)))
+    if not isinstance(found, list) or len(found) != 2 or not all(type(one) in types for one in found):
         raise SpecError(f"{key}.range", f"expected the least and the greatest number, as [0, 15], found {found!r:.60}")
     if not least <= found[0] <= found[1] <= most or given.get("zero") is True:
-        raise SpecError(f"{key}.range", f"expected numbers from {least} to {most}, the least first, found {found}")
+        said = f"expected numbers from {least:.15g} to {most:.15g}, the least first, found {found}"
+        raise SpecError(f"{key}.range", said)
     return found[0], found[1]
 
 
@@ -252,7 +254,7 @@ def _check_places(array: Array, key: str) -> None:
         raise SpecError(f"{key}.strides", f"strides from 0 up, within {MAX_BYTES} bytes")
     places = array.places[array.places >= 0]
     few = array.end <= MAX_PLACES  # so that each can be counted
-    if int(np.bincount(places).max()) > 1 if few else len(np.unique(places)) < len(places):
+    if int(np.bincount(places).max()) > 1 if few else len(sort_distinct(places)) < len(places):
         raise SpecError(f"{key}.strides", f"two elements of {array.name} have the same place")
 
 

@@ -80,7 +80,7 @@ class Below:
 
 
 Node: TypeAlias = Number | Scalar | Element | Sum | Apply | Below
-FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1}
+FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "trunc": 1, "rint": 1}
 BASES = {"exp": "ex2", "exp2": "ex2", "log": "lg2", "log2": "lg2"}  # functions of a claim -> their opcodes
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
 LOG2_E, LN_2 = 1.4426950408889634, 0.6931471805599453  # exp and log are those to the base 2 with these factors, rounded

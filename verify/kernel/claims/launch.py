@@ -36,9 +36,7 @@ class Array:
     zero: bool  # whether it holds zeros before the kernel runs
     stored: NDArray[np.int64] | None = None  # of a sparse matrix: the column of each element that has a place
     content: NDArray[np.int64] | None = None  # of metadata: the numbers that it holds
-    limits: tuple[int, int] | None = (
-        None  # of integers: the least and the greatest that it holds before the kernel runs
-    )
+    limits: tuple[float, float] | None = None  # the least and the greatest that it holds before the kernel runs
 
     @property
     def end(self) -> int:

@@ -74,7 +74,11 @@ POWERS: dict[str, Callable[[Samples], Samples]] = {
     "lg2": _unclamped(np.log2),
     "rcp": _unclamped(lambda x: 1 / x),
 }
-ROUNDED: dict[str, Callable[[Samples], Samples]] = {"floor": _snap(np.floor), "trunc": _snap(np.trunc)}
+ROUNDED: dict[str, Callable[[Samples], Samples]] = {
+    "floor": _snap(np.floor),
+    "trunc": _snap(np.trunc),
+    "rint": np.rint,
+}
 
 
 def _split_log2_e(number: Fraction) -> tuple[int, Fraction]:
@@ -175,7 +179,7 @@ class Choices:
         return made % self.primes
 
     def _round(self, name: str, argument: Residues) -> Residues:
-        """Floor, and trunc by the one of z and -z that has the smaller residue: trunc(-z) = -trunc(z)."""
+        """Floor, and trunc and rint by the one of z and -z that has the smaller residue: trunc(-z) = -trunc(z)."""
         if name == "floor":
             return self._hashed(name, [argument])
         opposite = self._minus(np.zeros_like(argument), argument)
@@ -192,10 +196,13 @@ class Choices:
         return np.where(turned, (made + argument) % self.primes, made)
 
     def _gate(self, condition: Residues, value: Residues) -> Residues:
-        """`value` where the condition is above 0, else 0."""
+        """`value` where the condition is above 0, else 0; by the one of v and -v that has the smaller residue."""
         relu = self._relu(condition)
         opposite = self._minus(np.zeros_like(condition), condition)
-        made = self._hashed("gate", [condition, value])
+        minus = self._minus(np.zeros_like(value), value)
+        turned = minus[0] < value[0]
+        made = self._hashed("gate", [condition, np.where(turned, minus, value)])
+        made = np.where(turned, self._minus(np.zeros_like(made), made), made)
         made = np.where((value == opposite).all(0), self._minus(np.zeros_like(relu), relu), made)
         made = np.where((value == condition).all(0), relu, made)
         return np.where((value == 0).all(0), np.uint64(0), made)

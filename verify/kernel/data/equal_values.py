@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.histories import LATELY, NAN, joined
 from verify.kernel.data.values import FIRST, Ids, Mask, Values
 
@@ -39,7 +40,7 @@ def join_labels(values: Values, old: Ids, new: Ids, where: Mask) -> Ids:
         return new
     values.flush()
     pairs, place = np.unique(new[apart] >> np.uint32(3), return_inverse=True)
-    numbers = np.unique(values.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
+    numbers = sort_distinct(values.history[np.concatenate([old[apart], new[apart]]) >> np.uint32(3)])
     first = values.new(len(pairs), 0)
     span = slice(first, values.top)
     for name in ("kind", "sample"):

@@ -6,7 +6,7 @@ Main declarations: `History`, `Histories` (their numbers), `Growth` (computes a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, inf, isfinite, nextafter, trunc
@@ -23,6 +23,7 @@ _BITS = (12, 16, 2, 16, 16, 2)  # of a cause, a narrowing, opaque, slot, last an
 LATELY, BEFORE = 1, 2  # rounded: as the last operation alone, or before it
 _MONOTONE = frozenset({"relu", "abs", "min", "max"})  # of one value they commute with rounding to the nearest
 _STICKY = frozenset({"ex2", "lg2", "log2", "rcp", "sqrt"})  # functions that pass a NaN on, as max and min do not
+_ROUNDINGS: Mapping[str, Callable[[float], int]] = {"floor": floor, "trunc": trunc, "rint": round}
 END = 0xFFFF  # above every place in a fragment
 MIXED = -1.0  # a unit: of no one number
 UNKNOWN_WEIGHT = inf
@@ -180,7 +181,7 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     elif name in ("max", "min"):
         apply = max if name == "max" else min
         low, high = apply(lows), apply(highs)
-    elif name in ("floor", "trunc"):  # the bounds may be rounded themselves
+    elif name in _ROUNDINGS:  # the bounds may be rounded themselves
         low, high = (
             _round(name, nextafter(end, side) if end else end) for end, side in ((lows[0], -inf), (highs[0], inf))
         )
@@ -215,7 +216,7 @@ def _chosen_sign(name: str, parts: Sequence[Growth]) -> int:
 
 def _round(name: str, number: float) -> float:
     """Return a bound rounded to an integer."""
-    return float(floor(number) if name == "floor" else trunc(number)) if isfinite(number) else number
+    return float(_ROUNDINGS[name](number)) if isfinite(number) else number
 
 
 def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:

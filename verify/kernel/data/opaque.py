@@ -71,10 +71,11 @@ class OpaqueValues(Values):
             self.history[made] = self._class(of_mask(mask), 8)
         return self.constants[mask, 0]
 
-    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[int, int] | None = None) -> int:
+    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
         """Return the first id of an array's elements: data within their limits."""
         first, width = self.new(samples.size, 0), 8 * SIZE[kind]
-        low, high = limits or LIMITS.get(kind) or (0, ones(width))
+        integers = LIMITS.get(kind)  # of floats any bits: their order is another
+        low, high = map(int, (limits if integers else None) or integers or (0, ones(width)))
         self.history[first : self.top] = self._class(settle(low, high - low, ones(width), width), SIZE[kind])
         self.inputs = self.top
         return first

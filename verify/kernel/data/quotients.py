@@ -14,6 +14,7 @@ from math import ceil, isfinite
 import numpy as np
 
 from isa_tables.parsing import parse
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.histories import History
 from verify.kernel.data.values import CHOSEN, CODE, FIRST, LIMITS, Ids, Values
 
@@ -83,7 +84,7 @@ def _divisor(history: History, factor: Fraction) -> Fraction:
 def _settle(values: Values, ids: Ids, kind: str) -> Ids:
     """Return ids with the number itself for a value that can only be one."""
     found = ids.copy()
-    for number in np.unique(values.history[ids]):
+    for number in sort_distinct(values.history[ids]):
         one = values.histories[int(number)]
         if one.low == one.high and not one.cause:
             found[values.history[ids] == number] = values.number(Fraction(one.low), kind)
@@ -92,6 +93,6 @@ def _settle(values: Values, ids: Ids, kind: str) -> Ids:
 
 def integers_of(values: Values, labels: Ids) -> bool:
     """Whether the data of a register are integers, or partly without a meaning, whatever of their bytes it holds."""
-    ids = np.unique(labels[labels > 0] >> np.uint32(3))
+    ids = sort_distinct(labels[labels > 0] >> np.uint32(3))
     integers = np.isin(values.kind[ids], [CODE[kind] for kind in LIMITS])
     return bool(((ids < FIRST) | integers).all() and (integers.any() or not len(ids)))

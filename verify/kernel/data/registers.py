@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import floor_quotient, scale
 from verify.kernel.data.values import BITS, CODE, FIRST, LIMITS, SIZE, Bits, Ids, Mask, Values
 
@@ -44,7 +45,7 @@ class Word:
     One that is made of whole values gets labels when they are asked for: most are only read as values again.
     """
 
-    __slots__ = ("_labels", "_parts", "bits", "condition", "ids", "kind", "tile")
+    __slots__ = ("_full", "_labels", "_parts", "bits", "condition", "ids", "kind", "tile")
 
     def __init__(self, bits: Bits, labels: Ids | None = None, condition: Condition | None = None) -> None:
         self.bits = bits  # (threads or 1,): the plain bytes, 0 where a byte is data
@@ -53,6 +54,7 @@ class Word:
         self.kind, self.ids = "", labels  # the type and (threads or 1, values) of the whole values that it is made of
         self.tile: Any = None  # the matrix of which it is the first register, as it was last read
         self._parts: dict[tuple[str, int], Ids] = {}
+        self._full: bool | None = None  # whether every thread has data in it, once that was asked for
 
     @classmethod
     def of(cls, ids: Ids, kind: str) -> Word:
@@ -92,10 +94,12 @@ class Word:
         return np.pad(labels, ((0, 0), (0, count - have)))
 
     def data(self, mask: Mask | None) -> bool:
-        """Whether any of these threads has data in it."""
-        if self.ids is None:
-            return False
+        """Whether any of these threads, of which there is one at least, has data in it."""
+        if self.ids is None or self._full:
+            return self.ids is not None
         there: Mask = np.asarray(self.ids.any(1))
+        if self._full is None:
+            self._full = bool(there.all())
         return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
@@ -247,7 +251,7 @@ def _converted(values: Values, kind: str, parts: Ids, ids: Ids, whole: Mask, str
     `stray` has the plain bytes that are not zero, which no conversion has.
     """
     found = np.zeros(len(ids), np.uint32)
-    for code in np.unique(values.kind[ids[whole]]):
+    for code in sort_distinct(values.kind[ids[whole]]):
         here = whole & (values.kind[ids] == code)
         found[here] = _retype(values, kind, list(CODE)[code], ids[here])
     rest = ~whole

@@ -153,8 +153,8 @@ class Values:
         }
         self.top, self.copies = len(old), []
 
-    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[int, int] | None = None) -> int:
-        """The first id of an array's elements: independent unknowns, at random points; integers lie within limits."""
+    def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
+        """The first id of an array's elements: independent unknowns, at random points, that lie within limits."""
         count = samples.size
         first = self.new(count, CODE[kind])
         place = slice(first, first + count)

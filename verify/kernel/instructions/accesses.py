@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from isa_tables.semantics import Meaning
 from verify.core.errors import SpecError
 from verify.kernel.claims.launch import TensorMap
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import ROOM, Word, joined, octets, widest, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, register_width
@@ -191,7 +192,7 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         name, first = fixed.name, fixed.offset + source.offset
         if computed is not None:
-            found = np.unique(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
+            found = sort_distinct(computed(mask) if mask is None or len(computed(mask)) == 1 else computed(mask)[mask])
             number, first = divmod(int(found[0]) - (PARAMETER_WINDOW << WINDOW), 1 << PARAMETER_ROOM)
             if len(found) > 1 or number not in names:
                 raise Unclear(one.line, "parameters are read through an address that differs by thread, or is none")
@@ -373,7 +374,7 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
                 sizes = np.minimum(sizes, count)
         addresses = np.broadcast_to(source(mask), machine.count)[threads]
-        for size in np.unique(sizes):
+        for size in sort_distinct(sizes):
             here = sizes == size
             if size:
                 found = machine.memory.read(addresses[here], threads[here], int(size), align=count)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import largest
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import MANTISSA, Ids, Mask
@@ -15,6 +16,7 @@ from verify.kernel.instructions.rounded import as_floats, elementwise
 from verify.kernel.state.findings import DIRECTED, FLUSHED, direction_ignored, not_beyond
 from verify.kernel.state.machine import Machine
 
+ACROSS = "no value is rounded across an integer before it becomes one: rounding is not modelled"
 NO_INFINITY = "no infinity or NaN is multiplied by 0, as 0 * C of a C that nobody wrote would be"
 
 
@@ -33,14 +35,16 @@ def assumed(meaning: Meaning) -> list[str]:
 def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, width: int, mask: Mask | None) -> None:
     """Note what plain numbers do to the data that they are multiplied with or added to, but not in exact arithmetic."""
     if not any(each.plain for each in found):
-        return
+        return  # before anything else: it is asked of every instruction
     factors, terms = (found, ()) if head == "mul" else ((), found) if head in ("add", "sub") else (found[:2], found[2:])
     for one, other in zip(factors, factors[::-1], strict=True):
         if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
             machine.findings.note(NO_INFINITY)
     ulp = MANTISSA[kind] - 1  # from here on a number of this type is an integer, and so is a sum with it
     for each in terms:
-        for size in np.unique(_numbers(each, kind, width, mask, 2.0**ulp, np.inf)).tolist():
+        if not each.plain or not each.bits.any():
+            continue
+        for size in sort_distinct(_numbers(each, kind, width, mask, 2.0**ulp, np.inf)).tolist():
             unit = 2.0 ** (int(np.log2(size)) - ulp)
             machine.findings.note(f"rounding is not modelled, and a sum with {size:.12g} is a multiple of {unit:g}")
 

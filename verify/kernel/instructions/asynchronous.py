@@ -20,6 +20,7 @@ import numpy as np
 from isa_tables import smem
 from isa_tables.formula import evaluate
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Ids, Mask
 from verify.kernel.instructions.matrices import whole_warps
@@ -90,7 +91,7 @@ def shared_at(machine: Machine, operand: Address, mask: Mask | None, space: str 
 def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tuple[Phases, int, Ints]]:
     """(mbarrier, its address, which of the threads use it) of an instruction, CTA by CTA."""
     keys = machine.cta[threads] << 32 | addresses
-    for key in np.unique(keys):
+    for key in sort_distinct(keys):
         rows = np.flatnonzero(keys == key)
         yield _barrier(machine, threads[rows], int(addresses[rows[0]])), int(addresses[rows[0]]), rows
 

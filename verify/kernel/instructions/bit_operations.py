@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +14,8 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.quotients import floor_quotient, integers_of, scale
 from verify.kernel.data.registers import Word, combined, joined, negated, octets, settled, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask, Values
-from verify.kernel.instructions.integers import Signed, cut, extended, without_meaning
+from verify.kernel.instructions.bit_fields import mask_integer
+from verify.kernel.instructions.integers import Signed, by_number, cut, extended, without_meaning
 from verify.kernel.instructions.signs import sign_changed
 from verify.kernel.ptx.source import WIDTHS, Instruction
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -40,11 +41,22 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 put(without_meaning(machine, found, width // 8, f"{head} of data"), mask)
             else:
                 made = sign_changed(machine.values, head, found, width // 8, mask)
+                if made is None and head == "and":
+                    made = _keep_field(machine, found, width, mask)
                 put(_bytewise(machine, head, found[0], found[1], width // 8) if made is None else made, mask)
             return
         put(Word(cut(apply(*(each.bits for each in found)), width)), mask)
 
     return execute
+
+
+def _keep_field(machine: Machine, found: Sequence[Word], width: int, mask: Mask | None) -> Word | None:
+    """Return an integer and a mask of consecutive bits that cuts a byte; None for anything else."""
+    data, plain = found if found[0].data(mask) else found[::-1]
+    parts = octets(plain.bits if mask is None or len(plain.bits) == 1 else plain.bits[mask], width // 8)
+    if plain.data(mask) or np.isin(parts, (0, 255)).all():
+        return None
+    return mask_integer(machine, data, plain.bits, width, mask)
 
 
 def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -> Word:
@@ -73,7 +85,7 @@ def _bytewise(machine: Machine, head: str, left: Word, right: Word, size: int) -
 
 
 def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """Shifts; of data by the same amount in all threads: of integers as numbers, of other data by whole bytes."""
+    """Shifts; of data by plain amounts: of integers as numbers, of other data by whole bytes."""
     left, kind = one.words[0] == "shl", meaning.types["d"]
     width = WIDTHS[kind]
     put, read, amount = (
@@ -104,20 +116,25 @@ def shift(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def _shift(machine: Machine, source: Word, by: Bits, left: bool, width: int, kind: str, mask: Mask | None) -> Word:
     size = width // 8
-    amounts = np.unique(by if mask is None or len(by) == 1 else by[mask])
-    if len(amounts) > 1:
-        return without_meaning(machine, [source], size, "a shift of data by another amount in each thread")
-    if amounts[0] % 8 or (kind[0] == "s" and not left):
-        return _shift_integers(machine, source, int(amounts[0]), left, f"{'s' if kind[0] == 's' else 'u'}{width}", mask)
-    count = min(int(amounts[0]) // 8, size)
+    made = by_number(machine, by, mask, size, lambda amount: _shift_by(machine, source, amount, left, kind, mask))
+    return without_meaning(machine, [source], size, "a shift of data by too many amounts") if made is None else made
+
+
+def _shift_by(machine: Machine, source: Word, amount: int, left: bool, kind: str, mask: Mask | None) -> Word:
+    """Return data shifted by the same amount in all threads."""
+    width = WIDTHS[kind]
+    size = width // 8
+    if amount % 8 or (kind[0] == "s" and not left):
+        return _shift_integers(machine, source, amount, left, f"{'s' if kind[0] == 's' else 'u'}{width}", mask)
+    count = min(amount // 8, size)
     labels = np.zeros((len(source.wide(size)), size), np.uint32)
     bits = cut(source.bits, width)
     if left:
         labels[:, count:] = source.wide(size)[:, : size - count]
-        bits = cut(bits << amounts[0], width) if count < 8 else bits * np.uint64(0)
+        bits = cut(bits << np.uint64(amount), width) if count < 8 else bits * np.uint64(0)
     else:
         labels[:, : size - count] = source.wide(size)[:, count:]
-        bits = bits >> amounts[0] if count < 8 else bits * np.uint64(0)
+        bits = bits >> np.uint64(amount) if count < 8 else bits * np.uint64(0)
     return word(bits, labels)
 
 

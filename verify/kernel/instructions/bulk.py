@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import Bits, Ids, Mask
 from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, box_places, coordinates_of, shared_at
 from verify.kernel.instructions.tensor_maps import box_at
@@ -82,7 +83,7 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
     """The labels and plain bytes that the engine reads for a thread, whose group they join."""
     shared, found = machine.shared, bulk(machine)
     whose = np.full(len(places), thread)
-    cells = np.unique(places // shared.cell)
+    cells = sort_distinct(places // shared.cell)
     late = shared.generic[cells]
     if late.any():
         cell = int(cells[late][0])

@@ -48,6 +48,18 @@ def keep_finite(machine: Machine, ids: Ids, kind: str, target: str, mask: Mask |
     return ids
 
 
+def keep_integer(machine: Machine, ids: Ids, kind: str, target: str, mask: Mask | None) -> Ids:
+    """Return the ids of integers, as values of a type of floats, that a conversion clamps to the target's range.
+
+    That is the identity if bounds show it, the clamp if the claim has both ends, and else without a meaning.
+    """
+    least, most = LIMITS[target]
+    if {most, abs(least)} <= {abs(each) for each in numbers(machine.launch.value)}:
+        return saturate(machine, ids, kind, target, mask)
+    used = f"a float becomes a number of type {target}, which is clamped to what lies from {least} to {most}"
+    return machine.values.within(ids, least, most, used, kind)
+
+
 def clamp_converted(
     machine: Machine, ids: Ids, kind: str, target: str, words: Container[str], mask: Mask | None
 ) -> Ids:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.integers import cut
@@ -87,7 +88,7 @@ def arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             machine.findings.add("barrier overrun", Severity.STUCK, text, SECTION)
         found.arrived[threads] = found.owing[threads] = True
         found.due[threads] = found.over[machine.cta[threads]] + 1
-        for cta in np.unique(machine.cta[threads]):
+        for cta in sort_distinct(machine.cta[threads]):
             if releases:
                 found.gathered[cta].append(machine.shared.order.clock(threads[machine.cta[threads] == cta]))
             _turn(machine, int(cta))
@@ -108,7 +109,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         found.owing[threads[ready]] = False
         found.blocked |= set(threads[~ready].tolist())
         machine.state[threads[~ready]] = WAITING
-        for cta in np.unique(machine.cta[threads[ready]]):
+        for cta in sort_distinct(machine.cta[threads[ready]]):
             clock = found.released[cta]
             if clock is not None:
                 machine.shared.order.learn(threads[ready & (machine.cta[threads] == cta)], clock)

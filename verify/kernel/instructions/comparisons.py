@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,27 +29,28 @@ def select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     kind = meaning.types["d"]
     put = machine.writer(one.operands[0])
     first, second, predicate = (machine.reader(operand) for operand in one.operands[1:])
-    size = WIDTHS[kind] // 8
 
     def execute(mask: Mask | None) -> None:
-        a, b, which = first(), second(), predicate()
-        by_data = decided(which)
-        if which.data(mask) and (by_data.all() if mask is None or len(by_data) == 1 else by_data[mask].all()):
-            put(chosen_by_data(machine, a, b, which, kind), mask)
-            return
-        taken = which.bits != 0
-        bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
-        if a.plain and b.plain and not which.data(mask):
-            put(Word(bits), mask)
-            return
-        labels = np.where(taken[:, None], a.wide(size), b.wide(size))
-        if which.data(mask):  # in some of the threads, in others plain bits decide
-            made = chosen_by_data(machine, a, b, which, kind)
-            labels = np.where(by_data[:, None], made.wide(size), labels)
-            bits = np.where(by_data, made.bits, bits)
-        put(word(bits, labels), mask)
+        put(_choose(machine, first(), second(), predicate(), kind, mask), mask)
 
     return execute
+
+
+def _choose(machine: Machine, a: Word, b: Word, which: Word, kind: str, mask: Mask | None) -> Word:
+    """Return one of two values of a type, by a predicate that plain bits or data decide, thread by thread."""
+    by_data, size = decided(which), WIDTHS[kind] // 8
+    if which.data(mask) and (by_data.all() if mask is None or len(by_data) == 1 else by_data[mask].all()):
+        return chosen_by_data(machine, a, b, which, kind)
+    taken = which.bits != 0
+    bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
+    if a.plain and b.plain and not which.data(mask):
+        return Word(bits)
+    labels = np.where(taken[:, None], a.wide(size), b.wide(size))
+    if which.data(mask):  # in some of the threads, in others plain bits decide
+        made = chosen_by_data(machine, a, b, which, kind)
+        labels = np.where(by_data[:, None], made.wide(size), labels)
+        bits = np.where(by_data, made.bits, bits)
+    return word(bits, labels)
 
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -75,12 +76,7 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     by_bits, flushes = _by_bits(relation, kind, "ftz" in one.words), "ftz" in one.words
 
     def execute(mask: Mask | None) -> None:
-        given = [read() for read in reads]
-        left, right = (settled(each, machine.values) for each in given)
-        found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
-        if left.data(mask) or right.data(mask):
-            machine.findings.note(*([FLUSHED] if flushes else []))
-            found = _data_compared(machine, given[0], given[1], kind, relation, found)
+        found = _compare(machine, [read() for read in reads], kind, relation, by_bits, flushes, mask)
         both = [found, negated(found)] if len(puts) > 1 else [found]
         if third is not None:
             reason = machine.values.reason(f"setp.{relation}.{combine} of two predicates that data decide")
@@ -92,50 +88,51 @@ def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """set: a comparison of plain bits as a number, all ones or 1.0 where it is true."""
+    """set: a comparison as a number, all ones or 1.0 where it is true."""
     kind, relation = meaning.words["type"], meaning.words["relation"]
     if relation in _UNSIGNED:
         relation, kind = _UNSIGNED[relation], "u" + kind[1:]
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:3]]
     third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
-    combine, by_bits = meaning.words.get("combine", ""), _by_bits(relation, kind, "ftz" in meaning.words)
-    true = np.uint64(0x3F800000 if meaning.types["d"] == "f32" else 0xFFFFFFFF)
+    combine, flushes = meaning.words.get("combine", ""), "ftz" in meaning.words
+    by_bits = _by_bits(relation, kind, flushes)
+    to = "f32" if meaning.types["d"] == "f32" else "s32"  # all ones are -1: what neg makes 1 of
+    true, false = (Word(np.array([bits], np.uint64)) for bits in (0x3F800000 if to == "f32" else 0xFFFFFFFF, 0))
 
     def execute(mask: Mask | None) -> None:
-        left, right = (settled(read(), machine.values) for read in reads)
-        if left.data(mask) or right.data(mask):
-            put(without_meaning(machine, [left, right], 4, f"set.{relation} of data"), mask)
-            return
-        found = by_bits(left.bits, right.bits)
+        found = _compare(machine, [read() for read in reads], kind, relation, by_bits, flushes, mask)
         if third is not None:
-            both = machine.numbers(third, mask, "part of a comparison") != 0
-            found = {"and": found & both, "or": found | both, "xor": found ^ both}[combine]
-        put(Word(np.where(found, true, np.uint64(0))), mask)
+            reason = machine.values.reason(f"set.{relation}.{combine} of two predicates that data decide")
+            found = combined(combine, found, third(), reason)
+        put(_choose(machine, true, false, found, to, mask), mask)
 
     return execute
 
 
 def sign_select(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """slct: the first of two values where a plain third one is not negative, else the second."""
-    size, kind = WIDTHS[meaning.types["d"]] // 8, meaning.types["c"]
-    put, flush = machine.writer(one.operands[0]), "ftz" in meaning.words
+    """slct: the first of two values where the third one is not negative, else the second."""
+    kind, to, flushes = meaning.types["c"], meaning.types["d"], "ftz" in meaning.words
+    put, by_bits, zero = machine.writer(one.operands[0]), _by_bits("ge", kind, flushes), Word(np.zeros(1, np.uint64))
     first, second, third = (machine.reader(operand) for operand in one.operands[1:])
-    by_bits = _by_bits("ge", kind, flush)
 
     def execute(mask: Mask | None) -> None:
-        a, b = first(), second()
-        which = settled(third(), machine.values)
-        if which.data(mask):
-            put(without_meaning(machine, [which, a, b], size, "slct by the sign of data"), mask)
-            return
-        taken = by_bits(which.bits, np.zeros(1, np.uint64))
-        bits = np.where(taken, cut(a.bits, 8 * size), cut(b.bits, 8 * size))
-        if a.plain and b.plain:
-            put(Word(bits), mask)
-        else:
-            put(word(bits, np.where(taken[:, None], a.wide(size), b.wide(size))), mask)
+        which = _compare(machine, [third(), zero], kind, "ge", by_bits, flushes, mask)
+        put(_choose(machine, first(), second(), which, to, mask), mask)
 
     return execute
+
+
+def _compare(
+    machine: Machine, given: Sequence[Word], kind: str, relation: str, by_bits: Callable[[Bits, Bits], Mask],
+    flushes: bool, mask: Mask | None,
+) -> Word:  # fmt: skip
+    """Return the predicate that a comparison is, of plain bits or of data."""
+    left, right = (settled(each, machine.values) for each in given)
+    found = Word(by_bits(left.bits, right.bits).astype(np.uint64))
+    if not (left.data(mask) or right.data(mask)):
+        return found
+    machine.findings.note(*([FLUSHED] if flushes else []))
+    return _data_compared(machine, given[0], given[1], kind, relation, found)
 
 
 def _by_bits(relation: str, kind: str, flush: bool) -> Callable[[Bits, Bits], Mask]:

@@ -2,7 +2,8 @@
 """cvt: between integers, between floats, and from one to the other.
 
 Plain bits are converted as the ISA says, with every rounding and every flag. Data keep their value: a conversion to a
-narrower type of floats is exact arithmetic's identity, and a narrowing that is remembered with its line.
+narrower type of floats is exact arithmetic's identity, and a narrowing that is remembered with its line. A float that
+becomes an integer is `rint`, `floor` or `trunc` of it.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data import floats
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FINITE, NAN, Number
 from verify.kernel.data.registers import Word, settled, word
-from verify.kernel.data.values import MANTISSA, SIZE, Ids, Mask
-from verify.kernel.instructions.assumptions import assumed, note_overflow
-from verify.kernel.instructions.clamps import clamp_converted
+from verify.kernel.data.values import CHOSEN, MANTISSA, SIZE, Ids, Mask
+from verify.kernel.instructions.assumptions import ACROSS, assumed, note_overflow
+from verify.kernel.instructions.clamps import clamp_converted, keep_integer
 from verify.kernel.instructions.fields import element
 from verify.kernel.instructions.integers import cut, extended, register_width, typed, without_meaning
 from verify.kernel.instructions.rounded import Result, finish, flags_of, result
 from verify.kernel.ptx.source import Instruction
 from verify.kernel.state.machine import Bind, Machine, Run
 
+_OPPOSITE = parse("0 - a", {"a": False}).tree
 _RANGE = {"f64": 11, "f32": 8, "tf32": 8, "bf16": 8, "f16": 5, "e5m2": 5, "e4m3": 4}  # bits of the exponent
 _CHANGES = {"sat", "rni", "rzi", "rmi", "rpi"}  # what makes a conversion of a type to itself more than a copy
 _WHOLE = {"s8": 8, "u8": 8, "s16": 16, "u16": 16, "s32": 32, "u32": 32, "s64": 64, "u64": 64}
@@ -91,7 +95,8 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     words = flags_of(meaning)
     whole = kind in _WHOLE and target in _WHOLE
     compute = partial(convert_number, kind, target, words)
-    narrows = _narrows(kind, target)
+    integral = kind not in _WHOLE and len(rounding) == 3 and rounding[2] == "i"
+    narrows = not (integral and target in _WHOLE) and _narrows(kind, target)
     room = register_width(machine, one.operands[0])
 
     def exactly(ids: Sequence[Ids]) -> Ids:
@@ -116,7 +121,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if moves and "sat" not in words:
             put(_move(machine, found[0], kind, target), mask)
             return
-        if moves or not _keeps(kind, target, rounding):
+        if moves:
             put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
             return
         machine.findings.note(*notes)
@@ -124,7 +129,14 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         if kind in _WHOLE and (target not in _WHOLE or _WHOLE[target] > _WHOLE[kind] or "sat" in words):
             ids = [values.whole(each, kind) for each in ids]
         both = np.concatenate(np.broadcast_arrays(*ids), 1) if len(ids) > 1 else ids[0]
-        both = clamp_converted(machine, both, kind, target, words, mask)  # before it narrows, which is the last step
+        if integral:
+            both = _round_data(machine, both, kind, rounding[1])
+        if integral and target in _WHOLE:
+            both = keep_integer(machine, both, kind, target, mask)
+        else:
+            both = clamp_converted(
+                machine, both, kind, target, words, mask
+            )  # before it narrows, which is the last step
         if target not in _WHOLE and "satfinite" not in words:
             note_overflow(machine, both, target, mask)
         made = values.copy(both, target, narrows)
@@ -165,7 +177,7 @@ def _is_value(machine: Machine, found: Word, kind: str) -> bool:
 
 
 def _names(codes: NDArray[np.uint8]) -> list[str]:
-    return [list(SIZE)[int(code)] for code in np.unique(codes)]
+    return [list(SIZE)[int(code)] for code in sort_distinct(codes)]
 
 
 def _move(machine: Machine, found: Word, kind: str, target: str) -> Word:
@@ -178,11 +190,16 @@ def _move(machine: Machine, found: Word, kind: str, target: str) -> Word:
     return Word(cut(found.bits, 8 * size), labels)
 
 
-def _keeps(kind: str, target: str, rounding: str) -> bool:
-    """Whether a conversion keeps the number, but for rounding."""
-    return not (kind not in _WHOLE and target in _WHOLE) and not (
-        rounding[1:2] in tuple("nzmp") and rounding.endswith("i")
-    )
+def _round_data(machine: Machine, ids: Ids, kind: str, way: str) -> Ids:
+    """Return the ids of floats rounded to integers: to the nearest, down, up, or toward zero."""
+    values = machine.values
+    if (ids >= values.inputs).any():
+        machine.findings.note(ACROSS)
+    if way != "p":
+        return values.apply({"n": "rint", "m": "floor", "z": "trunc"}[way], [ids], kind, CHOSEN)
+    opposite = values.field(_OPPOSITE, ("a",), [ids.ravel()], kind).reshape(ids.shape)
+    made = values.apply("floor", [opposite], kind, CHOSEN)
+    return values.field(_OPPOSITE, ("a",), [made.ravel()], kind).reshape(ids.shape)
 
 
 def _narrows(kind: str, target: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.registers import Word, settled
 from verify.kernel.data.values import CHOSEN, FREE, MANTISSA, SIZE, Bits, Ids, Mask, Values
@@ -59,7 +60,7 @@ def _on_bits(
     made = result(values, found, plain, kind, kind, width, partial(arithmetic, head, kind, tuple(flags)), exactly, mask,
                   f"the NaN of {head}.{kind} is unspecified")  # fmt: skip
     if loose and head == "mul" and made.labels is not None:
-        values.contracted.update(int(each) for each in np.unique(made.labels >> np.uint32(3)))
+        values.contracted.update(int(each) for each in sort_distinct(made.labels >> np.uint32(3)))
     return made
 
 
@@ -68,7 +69,7 @@ def _fusible(values: Values, found: Word, mask: Mask | None) -> bool:
     if not values.contracted or found.labels is None:
         return False
     labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
-    return any(int(each) in values.contracted for each in np.unique(labels >> np.uint32(3)))
+    return any(int(each) in values.contracted for each in sort_distinct(labels >> np.uint32(3)))
 
 
 def field(machine: Machine, one: Instruction, meaning: Meaning) -> Run:

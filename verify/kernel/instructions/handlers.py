@@ -17,6 +17,7 @@ from verify.kernel.instructions import (
     accesses,
     asynchronous,
     atomics,
+    bit_fields,
     bit_operations,
     bulk,
     carries,
@@ -42,6 +43,7 @@ from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 BINDS: Mapping[str, Bind] = {
     **integers.BINDS,
+    **bit_fields.BINDS,
     **bit_operations.BINDS,
     **fields.BINDS,
     **conversions.BINDS,
@@ -82,7 +84,7 @@ _LOST = (
     "register of its own, and move that under the guard"
 )
 # classes that write registers alone
-_COMPUTES = (integers, bit_operations, fields, conversions, carries, comparisons)
+_COMPUTES = (integers, bit_fields, bit_operations, fields, conversions, carries, comparisons)
 PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
 ON_DATA = frozenset({*(name for each in (*_COMPUTES, dot) for name in each.BINDS), "vote", "reduce", "match"})
 MAY_DOUBT = ON_DATA - {"vote", "reduce", "match"} | {"move", "address", "load", "store", "atomic", "atomic_any"}
@@ -105,6 +107,7 @@ def bound(machine: Machine) -> list[Finding]:
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
     machine.pure, machine.doubts = [], []
     machine.run_unsure = partial(opaque.run_unsure, machine) if machine.values.opaque else None
+    accounted: set[object] = set()
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
         missing.append(Finding("no meaning", Severity.UNKNOWN, line, f"clusters of several CTAs have none: {text}"))
@@ -115,7 +118,11 @@ def bound(machine: Machine) -> list[Finding]:
             if found is None or found.row.meaning not in BINDS:
                 raise Unclear(one.line, f"no meaning for the opcode {one.opcode}")
             _check_operands(one, found)
-            run, members = _account(machine, one, found)
+            run, members = _account(machine, one, found, accounted)
+            if machine.values.opaque and found.row.meaning in ON_DATA:
+                run = opaque.guard_data(machine, one, found, run)
+            if machine.values.opaque and found.row.meaning in ("load", "store"):
+                run = reached.guard_access(machine, one, found, run)
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue
@@ -164,26 +171,25 @@ class _Words(tuple[str, ...]):
         return found
 
 
-def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, Read | None]:
+def _account(machine: Machine, one: Instruction, found: Meaning, accounted: set[object]) -> tuple[Run, Read | None]:
     """Bind an instruction, and give the mask of its lanes; Unclear for what neither code nor `no_effect` accounts for.
 
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
+    That is looked at once for an opcode with operands of these sorts: most instructions of a kernel are alike.
     """
-    roles = _roles(found.row)
-    words, types, opcode = NotedWords(found.words), NotedWords(found.types), one.words
+    roles, opcode = _roles(found.row), one.words
     operands = tuple(map(partial(_with_type, one), one.operands, (found.types.get(role, "") for role in roles)))
-    one.operands, one.words = noted, spelled = _Operands(operands), _Words(opcode)
+    sort = one.opcode, *map(_sort, operands)
+    if sort in accounted:
+        return _bind(machine, one, found, operands)
+    words, types = NotedWords(found.words), NotedWords(found.types)
+    noted, spelled = _Operands(operands), _Words(opcode)
     noted.seen, spelled.seen = set(), set()
     try:
-        members = machine.reader(one.operands[roles.index("mask")]) if "mask" in roles else None
-        bind = reached.atomic if machine.values.opaque and found.row.meaning == "atomic" else BINDS[found.row.meaning]
-        run = bind(machine, one, Meaning(found.row, words, types))
+        one.words = spelled
+        made = _bind(machine, one, Meaning(found.row, words, types), noted)
     finally:
         one.operands, one.words = operands, opcode
-    if machine.values.opaque and found.row.meaning in ON_DATA:
-        run = opaque.guard_data(machine, one, found, run)
-    if machine.values.opaque and found.row.meaning in ("load", "store"):
-        run = reached.guard_access(machine, one, found, run)
     missing = unread(found, words, types)
     if missing and (missing := [word for word in missing if word not in spelled.seen]):
         raise Unclear(one.line, f"no code reads .{', .'.join(missing)}")
@@ -191,7 +197,23 @@ def _account(machine: Machine, one: Instruction, found: Meaning) -> tuple[Run, R
         silent = [role for at, role in enumerate(roles[: len(operands)]) if at not in noted.seen]
         if silent := [role for role in silent if role not in found.row.no_effect]:
             raise Unclear(one.line, f"no code reads the operand {', '.join(silent)}")
-    return run, members
+    accounted.add(sort)
+    return made
+
+
+def _sort(operand: Operand) -> object:
+    """Return of what sort an operand is: code may ask for other operands because of it."""
+    if isinstance(operand, Vector):
+        return tuple(map(_sort, operand.items))
+    return (type(operand), operand.bits) if isinstance(operand, Immediate) else type(operand)
+
+
+def _bind(machine: Machine, one: Instruction, found: Meaning, operands: tuple[Operand, ...]) -> tuple[Run, Read | None]:
+    """Return what an instruction with these operands does, and the mask of its lanes, if it has one."""
+    roles, one.operands = _roles(found.row), operands
+    members = machine.reader(operands[roles.index("mask")]) if "mask" in roles else None
+    bind = reached.atomic if machine.values.opaque and found.row.meaning == "atomic" else BINDS[found.row.meaning]
+    return bind(machine, one, found), members
 
 
 def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.formula import Constant, Name, Operation, Tree, evaluate
+from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, remainder
 from verify.kernel.data.registers import Word, settled, word
 from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask, Values
@@ -24,6 +27,8 @@ from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 
 Signed = NDArray[np.int64]
+_PRODUCT, _SUM = (parse(text, {"a": False, "b": False}).tree for text in ("a * b", "a + b"))
+MOST_NUMBERS = 64  # that differ by thread: amounts of a shift, divisors
 _RING = frozenset(("+", "-", "*"))
 
 
@@ -155,7 +160,7 @@ def _factor(values: Values, tree: Tree, named: Mapping[str, Ids]) -> tuple[str, 
     """Return (role, number) of a product of an operand and a number that is the same in all threads."""
     if isinstance(tree, Operation) and tree.op == "*" and isinstance(tree.left, Name) and isinstance(tree.right, Name):
         for data, other in ((tree.left.name, tree.right.name), (tree.right.name, tree.left.name)):
-            ids = np.unique(named[other])
+            ids = sort_distinct(named[other])
             if len(ids) == 1 and not any(one.degree for one in values.among(ids)):
                 return data, Fraction(float(values.sample[ids[0]]))
     return None
@@ -193,6 +198,25 @@ def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str
     return Word(np.zeros(1, np.uint64), labels)
 
 
+def by_number(
+    machine: Machine, numbers: Bits, mask: Mask | None, size: int, compute: Callable[[int], Word | None]
+) -> Word | None:
+    """Return what a function makes of a plain number, in the threads that have it; None if it makes nothing of one."""
+    different = sort_distinct(numbers if mask is None or len(numbers) == 1 else numbers[mask])
+    if len(different) > MOST_NUMBERS:
+        return None
+    parts = [(number, compute(int(number))) for number in different]
+    if len(parts) == 1:
+        return parts[0][1]
+    bits, labels = np.zeros(machine.count, np.uint64), np.zeros((machine.count, size), np.uint32)
+    for number, made in parts:
+        if made is None:
+            return None
+        here = np.broadcast_to(numbers == number, machine.count)
+        bits, labels = np.where(here, made.bits, bits), np.where(here[:, None], made.wide(size), labels)
+    return word(bits, labels)
+
+
 def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] | None = None) -> Bind:
     """Instructions on plain bits alone: `compute(meaning, *operands)`; on data they have no meaning.
 
@@ -228,23 +252,29 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
 
 
 def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """Divisions and remainders; of data, by a plain number that is the same in all threads."""
+    """Divisions and remainders; of data, by plain numbers."""
     on_bits = plain(_divided, "a division of integers by data", lambda a, b: b == 0)(machine, one, meaning)
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     kind, values, remains = meaning.words["type"], machine.values, meaning.words["head"] == "rem"
 
-    def execute(mask: Mask | None) -> None:
-        left, right = (settled(read(), values) for read in reads)
-        divisors = np.unique(right.bits if mask is None or len(right.bits) == 1 else right.bits[mask])
-        divisor = int(typed(divisors[:1], kind)[0]) if len(divisors) else 0
-        if not left.data(mask) or right.data(mask) or len(divisors) != 1 or not divisor:
-            on_bits(mask)
-            return
+    def by(left: Word, divisor: int) -> Word | None:
+        if not divisor:
+            return None
         ids = left.elements(values, kind, SIZE[kind])[:, 0]
         made = divide_toward_zero(values, ids, Fraction(1, divisor), kind)
         if remains:
             made = remainder(values, ids, made, divisor, kind)
-        put(Word.of(made[:, None], kind), mask)
+        return Word.of(made[:, None], kind)
+
+    def execute(mask: Mask | None) -> None:
+        left, right = (settled(read(), values) for read in reads)
+        divisors = typed(right.bits, kind)
+        if left.data(mask) and not right.data(mask):
+            made = by_number(machine, divisors.astype(np.int64), mask, SIZE[kind], partial(by, left))
+            if made is not None:
+                put(made, mask)
+                return
+        on_bits(mask)
 
     return execute
 
@@ -305,6 +335,32 @@ def _product24(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits
     return total.astype(np.uint64)
 
 
+def product24(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """mul24 and mad24; of data that are numbers of 24 bits, the low half or the upper one of their product."""
+    on_bits = plain(_product24, "a product of 24 bits of data, clamped")(machine, one, meaning)
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    kind, values = meaning.words["type"], machine.values
+    high, clamps = meaning.words["half"] == "hi", "sat" in meaning.words
+    limits = (-(1 << 23), (1 << 23) - 1) if kind[0] == "s" else (0, (1 << 24) - 1)
+
+    def execute(mask: Mask | None) -> None:
+        found = [settled(read(), values) for read in reads]
+        if clamps or not any(each.data(mask) for each in found):
+            on_bits(mask)
+            return
+        ids = [each.elements(values, kind, 4)[:, 0] for each in found]
+        used = f"an integer is used as one of 24 bits, from {limits[0]} to {limits[1]}"
+        factors = [np.broadcast_to(values.within(each, *limits, used, kind), max(map(len, ids))) for each in ids[:2]]
+        made = values.field(_PRODUCT, ("a", "b"), factors, kind)
+        if high:
+            made = floor_quotient(values, made, Fraction(1, 1 << 16), kind, f"{kind[0]}64")
+        if len(ids) > 2:
+            made = values.field(_SUM, ("a", "b"), [made, np.broadcast_to(ids[2], made.shape)], kind)
+        put(Word.of(made[:, None], kind), mask)
+
+    return execute
+
+
 def _mask(meaning: Meaning, a: Bits, b: Bits) -> Bits:
     """szext: the lowest b bits of a, extended; bmsk: a mask of b bits from bit a on."""
     clamps, five = meaning.words["mode"] == "clamp", np.uint64(31)
@@ -338,34 +394,6 @@ def _found_bit(meaning: Meaning, mask: Bits, base: Bits, offset: Bits) -> Bits:
     return np.array(found, np.uint64)
 
 
-def _extracted(meaning: Meaning, source: Bits, position: Bits, length: Bits) -> Bits:
-    kind = meaning.words["type"]
-    width = WIDTHS[kind]
-    value = typed(source, kind)
-    start, count = (position & np.uint64(255)).astype(np.int64), (length & np.uint64(255)).astype(np.int64)
-    moved = np.where(start < 64, value.astype(np.int64) >> np.minimum(start, 63), 0 if kind[0] == "u" else value < 0)
-    if kind[0] == "u":
-        shifted = cut(source, width) >> np.minimum(start, 63).astype(np.uint64)
-        moved = np.where(start < width, shifted, np.uint64(0)).view(np.int64)
-        keep = np.where(count < 63, (np.int64(1) << np.minimum(count, 62)) - 1, -1)
-        return np.asarray(moved & keep).astype(np.uint64)
-    moved = value >> np.minimum(start, width - 1)
-    room = 64 - np.clip(np.minimum(count, width - np.minimum(start, width)), 0, 64)
-    inside = (moved << np.minimum(room, 63)) >> np.minimum(room, 63)
-    sign = value >> (width - 1)
-    found = np.where(count == 0, 0, np.where(start + count > width, np.where(start >= width, sign, moved), inside))
-    return found.astype(np.int64).view(np.uint64)
-
-
-def _inserted(meaning: Meaning, source: Bits, base: Bits, position: Bits, length: Bits) -> Bits:
-    width = WIDTHS[meaning.words["type"]]
-    start, count = (position & np.uint64(255)), (length & np.uint64(255))
-    ones = np.where(count >= 64, np.uint64((1 << 64) - 1), (np.uint64(1) << np.minimum(count, 63)) - np.uint64(1))
-    safe = np.minimum(start, 63)
-    mask = np.where(start < width, ones << safe, np.uint64(0))
-    return cut((base & ~mask) | ((source << safe) & mask), width)
-
-
 def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
     number, found = int(table[0]), np.zeros_like(a + b + c)
     for row in range(8):
@@ -374,23 +402,13 @@ def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits
     return found
 
 
-def _funnelled(meaning: Meaning, low: Bits, high: Bits, amount: Bits) -> Bits:
-    count = amount & np.uint64(31) if meaning.words["mode"] == "wrap" else np.minimum(cut(amount, 32), np.uint64(32))
-    both = cut(low, 32) | cut(high, 32) << np.uint64(32)
-    right = meaning.words["direction"] == "r"
-    return np.asarray(both >> count if right else (both << count) >> np.uint64(32), np.uint64)
-
-
 BINDS: dict[str, Bind] = {
     "integer": integer,
     "divide": divide,
     "high": plain(_high, "the upper half of a product of data"),
-    "product24": plain(_product24, "a product of 24 bits of data"),
+    "product24": product24,
     "mask": plain(_mask, "a mask or an extension by data"),
     "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
     "count": plain(count_bits, "a count of bits of data"),
-    "extract": plain(_extracted, "bits cut out of data"),
-    "insert": plain(_inserted, "bits put into data"),
     "lookup": plain(_looked_up, "lop3 of data"),
-    "funnel": plain(_funnelled, "a funnel shift of data"),
 }

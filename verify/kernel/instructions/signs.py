@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from isa_tables.parsing import parse
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.floats import FORMATS
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import CHOSEN, FIRST, KINDS, SIZE, Ids, Mask, Values
@@ -25,7 +26,7 @@ def sign_changed(values: Values, head: str, operands: Sequence[Word], size: int,
     if len(bits) > 1 and mask is not None:
         bits = bits[mask]
     labels = data[0].wide(size)
-    kinds = {KINDS[int(code)] for code in np.unique(values.kind[labels[labels > 0] >> np.uint32(3)])}
+    kinds = {KINDS[int(code)] for code in sort_distinct(values.kind[labels[labels > 0] >> np.uint32(3)])}
     kind = kinds.pop() if len(kinds) == 1 else ""
     if (
         kind not in FORMATS

@@ -15,6 +15,7 @@ import isa_tables
 from isa_tables import instruction_descriptor
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word, joined, octets, word
 from verify.kernel.data.values import SIZE, Ids, Mask
 from verify.kernel.instructions.asynchronous import arrive_by_engine
@@ -132,7 +133,7 @@ class _Cells:
         found = memory(self.machine)
         column = np.minimum(column, 511)
         for place in range(len(ctas)):
-            part, columns = int(lane[place, 0, 0]) // PART, np.unique(column[place])
+            part, columns = int(lane[place, 0, 0]) // PART, sort_distinct(column[place])
             ones = np.full(len(columns), 1)
             found.starts(what, ctas[place, 0, 0] * ones, part * ones, columns, int(threads[place, 0, 0]))
 
@@ -243,10 +244,10 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         table = np.stack([np.broadcast_to(each, machine.count)[threads] for each in given], 1)
         for row in np.unique(table, axis=0):  # CTAs that issue the same go together
             mine = threads[(table == row).all(1)]
-            if len(np.unique(machine.cta[mine])) < len(mine):
+            if len(sort_distinct(machine.cta[mine])) < len(mine):
                 text = f"{machine.shared.who(int(mine[0]))} and others of its CTA issue one product each"
                 machine.findings.add("tcgen05.mma by several threads", Severity.LETTER, text, "9.7.16.5")
-            for some in [mine] if len(np.unique(machine.cta[mine])) == len(mine) else mine.reshape(-1, 1):
+            for some in [mine] if len(sort_distinct(machine.cta[mine])) == len(mine) else mine.reshape(-1, 1):
                 _Multiplication(machine, one, mnemonic, kind, space, [int(each) for each in row])(some)
 
     return execute
@@ -343,7 +344,7 @@ class _Multiplication:
     def _used(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> None:
         """Note that the product uses cells."""
         for place, thread in enumerate(threads):
-            pairs = np.unique(lanes[place] // PART * 512 + np.minimum(columns[place], 511))
+            pairs = sort_distinct(lanes[place] // PART * 512 + np.minimum(columns[place], 511))
             parts, column = np.divmod(pairs, 512)
             memory(self.machine).multiplies(np.full(len(pairs), ctas[place, 0, 0]), parts, column, int(thread))
 

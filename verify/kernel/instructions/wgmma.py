@@ -16,6 +16,7 @@ import isa_tables
 from isa_tables import smem
 from isa_tables.instructions import Operand as Fragment
 from isa_tables.semantics import Meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import Ids, Mask
 from verify.kernel.instructions.matrices import (
@@ -62,7 +63,7 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
     size = fragment.bits // 8
     threads = np.full(start.size, reader)
     places = machine.shared.places(start.ravel(), threads, size)
-    cells = np.unique(places // machine.shared.cell)
+    cells = sort_distinct(places // machine.shared.cell)
     assert machine.products is not None
     machine.products.reads.begins(reader // 128, cells)
     labels = machine.shared.named(places, threads, machine.shared.labels[places])
@@ -118,7 +119,7 @@ def wgmma(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             held = {"A": o["A"]} if in_registers else {}
             machine.watch(Product(one.line, one.words[0], groups * 128, a, b, held))
         deposit_tile(machine, registers, maps["D"], multiply(machine, found, a, b, c), groups, mask)
-        products.issue(groups, mine, inputs, [np.unique(np.concatenate(cells)) for cells in spans])
+        products.issue(groups, mine, inputs, [sort_distinct(np.concatenate(cells)) for cells in spans])
 
     return execute
 

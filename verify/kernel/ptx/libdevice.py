@@ -49,8 +49,11 @@ def _step(line: str) -> LibraryStep:
 
 def replace_functions(kernel: Kernel) -> list[tuple[int, str]]:
     """Put functions of libdevice in place of their instructions; returns (line, name) of each."""
-    there, search = [], _Search(kernel)
-    for start, one in enumerate(kernel.instructions):
+    there, code, search = [], enumerate(kernel.instructions), None
+    firsts = {steps[0].words for steps in _functions().values()}
+    heads = {words[0] for words in firsts}
+    for start, one in [each for each in code if each[1].words[0] in heads and _plain(each[1].words) in firsts]:
+        search = search or _Search(kernel)  # of a kernel that may have one of them
         for name, steps in _functions().items():
             if _plain(one.words) == steps[0].words and (found := search.match(steps, start)):
                 search.substitute(steps, *found)

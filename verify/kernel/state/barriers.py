@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import Shared
@@ -48,16 +49,16 @@ class Barriers:
         """Let threads arrive at their CTA's barrier, and wait there if `waits`."""
         numbers = np.broadcast_to(barrier, len(self.state))
         members = np.flatnonzero(mask)
-        for cta in np.unique(members // self.threads):
+        for cta in sort_distinct(members // self.threads):
             mine = members[members // self.threads == cta]
-            for number in np.unique(numbers[mine]):
+            for number in sort_distinct(numbers[mine]):
                 if number >= 16:
                     raise Unclear(self.findings.line, f"barrier {int(number)}: a CTA has 16")
                 self._arrive(int(cta), int(number), mine[numbers[mine] == number], count, waits)
         self.released()
 
     def _arrive(self, cta: int, number: int, mine: Ints, count: Bits | None, waits: bool) -> None:
-        warps = np.unique(mine // 32)
+        warps = sort_distinct(mine // 32)
         alive = self.state[(warps[:, None] * 32 + np.arange(32)).ravel()] != DONE
         if int(alive.sum()) != len(mine):
             text = f"{self.shared.who(int(mine[0]))}: only a part of its warp comes to this barrier"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isa_tables.semantics import meaning
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.ptx.source import Kernel
@@ -103,7 +104,7 @@ class Lanes:
             if masks is None:
                 yield members
                 continue
-            for mask in np.unique(masks[members]):
+            for mask in sort_distinct(masks[members]):
                 yield members[masks[members] == mask]
 
     def lacking(self, number: int, waiting: Ints) -> str:
@@ -124,7 +125,7 @@ class Lanes:
         """Whether lanes of the first waiting thread's warp wait at several warp barriers, which the ISA lets meet."""
         machine, first = self.machine, int(waiting[0])
         warp = waiting[waiting // WARP == first // WARP]
-        numbers = np.unique(machine.pc[warp])
+        numbers = sort_distinct(machine.pc[warp])
         return len(numbers) > 1 and all(
             machine.kernel.instructions[one].words[:2] == ("bar", "warp") for one in numbers
         )

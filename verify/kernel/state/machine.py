@@ -16,6 +16,7 @@ import numpy as np
 
 from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word, decided, merged, negated, settled
 from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
@@ -374,7 +375,7 @@ class Machine:
         """Let those lanes go on that have come to one instruction with all that must execute it with them."""
         some = False
         waiting = self.state == GATHERING
-        for pc in np.unique(self.pc[waiting]):
+        for pc in sort_distinct(self.pc[waiting]):
             here = waiting & (self.pc == pc)
             whole = here & ~self.together.late(int(pc), here)
             if whole.any():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
@@ -32,7 +33,7 @@ def different(numbers: Ints) -> list[int]:
     """The different ones of some numbers; mostly there is one."""
     if len(numbers) and (numbers == numbers[0]).all():
         return [int(numbers[0])]
-    found: list[int] = np.unique(numbers).tolist()
+    found: list[int] = sort_distinct(numbers).tolist()
     return found
 
 

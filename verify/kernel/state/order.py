@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.values import Mask
 
 Ints = NDArray[np.int64]
@@ -70,7 +71,7 @@ class Order:
         """Order what the lanes of each warp did before what they do next."""
         self.now += 1
         if len(members) < len(self.known):
-            for warp in np.unique(members // 32):
+            for warp in sort_distinct(members // 32):
                 self.learn(mine := members[members // 32 == warp], self.clock(mine))
             return
         own = np.arange(len(self.known))

@@ -58,7 +58,7 @@ class Placement:
         for number, room in enumerate(self.rooms):
             self._of[room.first : room.first + room.size] = number + 1
         self._aligns = np.array([LEAST, *(room.align for room in self.rooms)])
-        self._narrow = bool((self._aligns < LEAST).any())
+        self._least = int(self._aligns.min())
 
     def outside(self, addresses: Ints, count: int) -> Mask:
         """Find accesses of so many bytes that do not lie in one variable."""
@@ -85,7 +85,7 @@ class Placement:
 
     def lucky(self, addresses: Ints, count: int) -> str:
         """Return a variable whose alignment does not cover accesses of so many bytes, in words; empty if all do."""
-        if not self._narrow or count & (count - 1):
+        if count <= self._least or count & (count - 1):
             return ""
         of = self._at(addresses)
         short = of[self._aligns[of] < min(count, LEAST)]

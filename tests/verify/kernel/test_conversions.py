@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floats that are data become integers: `floor`, `trunc` and `rint` of the claim, within a range or clamped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.verify.kernel.test_clamps import noted, outcome
+from tests.verify.kernel.test_lanes import said
+from verify.core.errors import SpecError
+from verify.kernel.claims.claim import claim_of
+
+CEILING = "0 - floor(0 - A[i])"
+BYTE = "min(max(rint(A[i]), 0-128), 127)"
+TO_BYTE = "cvt.rni.sat.s8.f32 z,x;"
+ACROSS = "no value is rounded across an integer"
+
+
+@pytest.mark.parametrize(
+    ("rounding", "value", "other"),
+    [
+        ("rni", "rint(A[i])", "floor(A[i])"), ("rzi", "trunc(A[i])", "floor(A[i])"),
+        ("rmi", "floor(A[i])", "trunc(A[i])"), ("rpi", CEILING, "rint(A[i])"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("target", ["f32", "s32"])
+def test_a_conversion_rounds_to_an_integer_as_it_says(rounding: str, value: str, other: str, target: str) -> None:
+    keys = {"range": [-7.5, 7.5], "samples": {name: np.linspace(-7.5, 7.5, 32) for name in "AB"}}
+    body = f"cvt.{rounding}.{target}.f32 z,x;"
+    found = outcome(body, value, out=target, **keys)
+    assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+    assert "; A from -7.5 to 7.5" in found.domain and ACROSS not in noted(found)
+    assert outcome(body, other, out=target, **keys).status == "REFUTED"
+    assert outcome(body, "A[i]", out=target, **keys).status == "REFUTED"
+    assert outcome(
+        f"mul.f32 x,x,0f40400000; {body}", value.replace("A[i]", "(3 * A[i])"), out=target, **keys
+    ).status == ("VERIFIED")
+    assert ACROSS in noted(outcome(f"add.f32 x,x,y; {body}", value, out=target, **keys))
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "out", "right", "wider"),
+    [
+        ("cvt.rzi.s32.f32 z,x;", "trunc(A[i])", "s32", [-2147483648, 2147483000], [-2147483648, 2147483648]),
+        ("cvt.rzi.u32.f32 z,x;", "trunc(A[i])", "u32", [-0.5, 4294967040], [-1, 7]),
+        ("cvt.rni.sat.s8.f32 z,x;", "rint(A[i])", "s8", [-128.25, 127.25], [-128.25, 127.75]),
+        ("cvt.rmi.u8.f32 z,x;", "floor(A[i])", "u8", [0, 255.5], [-0.5, 1]),
+    ],
+)
+def test_an_integer_out_of_a_float_needs_its_range(
+    body: str, value: str, out: str, right: list[float], wider: list[float]
+) -> None:
+    """It is clamped to its type: the identity within a range, and UNKNOWN with the line and the range without."""
+    found = outcome(body, value, out=out, range=right)
+    assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+    for keys in ({"range": wider}, {}):
+        found = outcome(body, value, out=out, samples={name: np.ones(32) for name in "AB"}, **keys)
+        assert found.status == "UNKNOWN", said(found)
+        assert found.findings[0].line or "line 8" in said(found)
+        assert "`range`" in said(found) and ("it lies from" if keys else "it has no bound") in said(found)
+
+
+def test_a_claim_that_has_the_ends_of_the_type_needs_no_range() -> None:
+    assert outcome(TO_BYTE, BYTE, out="s8").status == "VERIFIED"
+    assert outcome(TO_BYTE, BYTE.replace("127", "126"), out="s8").status != "VERIFIED"
+    far = {name: np.full(32, 300.0) for name in "AB"}
+    assert outcome(TO_BYTE.replace("s8", "u8"), BYTE, out="s8", samples=far).status != "VERIFIED"
+
+
+@pytest.mark.parametrize("given", [[0, 1], [-0.5, 0.25], [2.5, 2.5], [-1e30, 1e30]])
+def test_floats_are_drawn_from_their_range(given: list[float]) -> None:
+    found = outcome("mov.b32 z,x;", "A[i]", range=given)
+    drawn = found.output["C"]
+    assert found.status == "VERIFIED" and (drawn >= given[0]).all() and (drawn <= given[1]).all()
+    assert len(np.unique(drawn)) > 1 or given[0] == given[1]
+
+
+def test_a_range_bounds_what_floats_become() -> None:
+    """A clamp that the range makes the identity, and no note on what lies beyond the narrow format."""
+    clamp = "cvt.sat.f32.f32 z,x;"
+    assert outcome(clamp, "A[i]", range=[0, 1]).status == "VERIFIED"
+    assert outcome(clamp, "A[i]", range=[0, 1.5]).status != "VERIFIED"
+    narrow = "cvt.rn.satfinite.f16.f32 h,x;"
+    assert "satfinite" not in noted(outcome(narrow, "A[i]", out="f16", range=[-9, 9]))
+    assert "satfinite" in noted(outcome(narrow, "A[i]", out="f16", range=[-9, 1e6]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "words"),
+    [
+        ("f32", [1, 0], "the least first"), ("f32", [0, float("inf")], "the least first"),
+        ("f32", [float("nan"), 1], "the least first"), ("f16", [0, 65505], "from -65504 to 65504"),
+        ("f32", [0, "1"], "expected the least"), ("f32", [True, 1], "expected the least"),
+        ("f32", 3, "expected the least"),
+    ],
+)  # fmt: skip
+def test_a_range_of_floats_that_is_none_is_one_line(kind: str, given: Any, words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        arrays = {"A": {"dims": "i", "type": kind, "range": given}, "C": {"dims": "i", "type": kind, "out": True}}
+        claim_of({"grid": 1, "block": 32, "sizes": {"I": 32}, "claim": "C[i] = A[i]", "params": ["A", "C"],
+                  "arrays": arrays})  # fmt: skip
+
+
+def test_samples_lie_within_the_range() -> None:
+    with pytest.raises(SpecError, match=r"expected numbers from 0 to 1$"):
+        outcome("mov.b32 z,x;", "A[i]", range=[0, 1], samples={"A": np.full(32, 2.0)})
