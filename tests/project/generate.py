@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lanecheck.console.digests import sealed, unsealed
 from tests.project import rooms, schemas, tables
+from verify.explain import command as explain
 from verify.identify import catalogue, making
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ def generated() -> Iterator[tuple[Path, Callable[[], bytes]]]:
         yield schemas.HOME / f"{name}.schema.json", lambda name=name: schemas.text(name).encode()  # type: ignore[misc]
     for name in tables.tables():
         yield DOCS / name, partial(_page, DOCS / name, partial(tables.page, name))
+    yield DOCS / "findings.md", lambda: explain.write_page().encode()
     yield rooms.PAGE, partial(_page, rooms.PAGE, rooms.page)
     yield catalogue.FILE, _catalogue
 

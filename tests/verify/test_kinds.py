@@ -117,7 +117,8 @@ def test_lock_keeps_it_and_names_what_changed(file: Path, capsys: pytest.Capture
     assert lock.main(["--check", "--lock", locked, "--format", "sarif"]) == 1
     assert '"startLine": 1' in capsys.readouterr().out
     assert lock.main(["examples/movement.toml", "--lock", locked]) == 2
-    assert "atoms, tilings, maps and rotations can be locked; this is a file of movements" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "rotations can be locked; this is a file of movements" in err and "atoms, tilings, " in err
 
 
 def test_another_command_says_whose_file_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,8 +49,8 @@ def _main(argv: Sequence[str] | None) -> Exit:
         if code not in known:
             raise UsageError(f"no finding has the code {code!r}{nearest(code, list(known), 'finding')}")
     if options.format == "markdown":
-        sections = [_write_markdown(code) for code in options.codes or known]
-        output.write("\n".join(sections if options.codes else [HEAD, *sections]), options.output)
+        sections = map(_write_markdown, options.codes)
+        output.write("\n".join(sections) if options.codes else write_page(), options.output)
     elif options.codes:
         output.write(output.fitted("\n".join(map(_write_text, options.codes)), options.output), options.output)
     else:
@@ -66,6 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=("text", "markdown"), default="text", help="how to write it")
     arguments.add_output(parser, "write it there instead of stdout")
     return parser
+
+
+def write_page() -> str:
+    """Return docs/findings.md."""
+    return "\n".join([HEAD, *map(_write_markdown, findings())])
 
 
 def _write_text(code: str) -> str:

@@ -68,8 +68,9 @@ def report_kernel(
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of kernels."""
     from verify.kernel import verdict
+    from verify.kernel.sizes.verdict import SIZES
 
-    return (PropertyTable("kernel.md", verdict.KERNEL, verdict.PROPERTIES),)
+    return (PropertyTable("kernel.md", verdict.KERNEL, (*verdict.PROPERTIES, SIZES)),)
 
 
 KERNEL: Kind[Any] = Kind(

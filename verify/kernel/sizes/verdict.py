@@ -3,20 +3,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verify.core.verdict import Check, Claim, Counterexample, Evidence, Place, Property, Status, join
+from verify.core.verdict import Check, Counterexample, Evidence, Place, Property, Statement, Status
+from verify.evidence.run import Run
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.refute import find_refutation
 from verify.kernel.sizes.statement import MOST_YZ, AllSizes
 from verify.kernel.sizes.theorem import Theorem, prove
 from verify.report import Case
 
-SIZES = Property("all_sizes", scope="operation", words="all sizes", how=("", "induction over the trips", ""))
+SIZES = Property(
+    "all_sizes",
+    scope="operation",
+    words="all sizes",
+    says={"kernel": "with `--for-all`: every element is what the claim says, at all sizes"},
+    states=lambda claimed, _: Statement("", claimed.text),
+    isa=lambda _, claimed, __: claimed.of(Check.ISA),
+    proof=lambda _, claimed, __: claimed.of(Check.PROOF),
+    how=("every thread interpreted, at sizes that refute it", "induction over the trips", ""),
+)
 HEADLINES = {"yes": "PROVED FOR ALL SIZES", "no": "NOT LIFTED", "refuted": "REFUTED"}
 DOMAIN = "finite data, in exact arithmetic; the PTX, not SASS; grids as the claim has them"
+
+
+@dataclass(frozen=True)
+class ClaimForAllSizes:
+    """A claim for all sizes with what was found of it."""
+
+    name: str
+    text: str
+    found: Evidence
+
+    def of(self, check: Check) -> list[Evidence]:
+        """Return what one check found."""
+        return [self.found] if self.found.check is check else []
+
+
+class SizesChecker(Run):
+    """One run over the property of all sizes."""
+
+    def units(self, subject: ClaimForAllSizes, scope: str) -> Sequence[None]:
+        """Return the only unit: the claim."""
+        return (None,)
 
 
 @dataclass(frozen=True)
@@ -52,10 +83,11 @@ def lift(
 def _case(
     subject: LiftedKernel, evidence: Evidence, sizes: str, notes: tuple[str, ...], fields: dict[str, Any]
 ) -> Case:
-    claim = Claim(f"{subject.name} for all {sizes}", "", SIZES, f"{subject.table['claim']} for all {sizes}")
+    claimed = ClaimForAllSizes(f"{subject.name} for all {sizes}", f"{subject.table['claim']} for all {sizes}", evidence)
+    verdict = SizesChecker(frozenset({Check.ISA, Check.PROOF})).verdict(SIZES, claimed, None)
     word = fields["lifted"]
     return Case(
-        claim.subject, (join(claim, [evidence]),), place=Place(subject.file, 1) if subject.file else None, notes=notes,
+        claimed.name, (verdict,), place=Place(subject.file, 1) if subject.file else None, notes=notes,
         all_sizes={"lifted": word, "headline": HEADLINES[word], **fields},
     )  # fmt: skip
 
