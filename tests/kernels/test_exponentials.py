@@ -30,6 +30,7 @@ from verify.kernel.ptx.parse import read
 
 FOLDER = Path(os.environ.get("KERNELS", corpus.COMPILED))
 PATHS = [path for path in sorted(FOLDER.glob("*.ptx")) if path.stem.startswith(corpus.EXPONENTIALS)]
+PLANTED = tomllib.loads(Path(__file__).with_name("planted.toml").read_text())
 TOLERANCES = {"f32": 2e-3, "f16": 4e-3, "bf16": 2e-2}  # of sums of powers that are narrowed to f16
 
 
@@ -129,12 +130,31 @@ def test_a_wrong_twin_is_not_verified(name: str, edit: Callable[[str], str], but
     assert found.status == "REFUTED" or (but and found.status == "UNKNOWN"), found.findings
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PLANTED))
+def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
+    """Each class of `planted.toml` is an edit of a source, compiled as a row of the corpus."""
+    if reason := corpus.missing():
+        pytest.skip(reason)
+    bug = PLANTED[name]
+    row = next(one for one in corpus.rows() if one.name == bug["kernel"])
+    text = (corpus.SOURCES / row.source).read_text()
+    assert text.count(bug["old"]) == 1
+    (tmp_path / row.source).write_text(text.replace(bug["old"], bug["new"]))
+    ((ptx, claim),) = corpus.compiled([row], tmp_path)
+    (found,) = check(ptx, claim_of(tomllib.loads(claim)), seed=5)
+    overflow = any("overflows" in text for text, _ in found.notes)
+    assert found.status == "REFUTED" or (bug.get("overflow") and overflow), found.findings
+
+
 def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return what a kernel of the corpus computes, by numpy in f64."""
     if name.startswith("softmax"):
         powers = np.exp(samples["X"] - samples["X"].max(1, keepdims=True))
         made = powers / powers.sum(1, keepdims=True)
         return np.asarray(np.log(made) if "log" in name else made)
+    if "backward" in name:
+        return expected_gradient(launch, samples, name)
     group = launch.sizes["G"]
     key, value = (np.repeat(samples[one], group, 0) for one in "KV")
     score = float(launch.scalars["scale"]) * np.einsum("hmk,hnk->hmn", samples["Q"], key)
@@ -146,10 +166,21 @@ def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.nd
     return np.asarray(np.einsum("hmn,hnd->hmd", powers / powers.sum(2, keepdims=True), value))
 
 
+def expected_gradient(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Return the gradient by V, or by K, of a log-sum-exp and delta that are given."""
+    scale = float(launch.scalars["scale"])
+    powers = np.exp2(np.log2(np.e) * scale * samples["Q"] @ samples["K"].T - samples["L"][:, None])
+    if launch.target.name == "B":
+        return np.asarray(powers.T @ samples["G"])
+    powers = np.where(np.tril(np.ones(powers.shape, bool)), powers, 0)
+    return np.asarray(scale * (powers * (samples["G"] @ samples["V"].T - samples["E"][:, None])).T @ samples["Q"])
+
+
 def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
-    """Return small random integers for each array."""
+    """Return small random integers for each array; a log-sum-exp is above what it is one of."""
     source = np.random.default_rng(seed)
-    return {one.name: source.integers(-2, 3, one.shape).astype(float) for one in launch.arrays}
+    made = {one.name: source.integers(-2, 3, one.shape).astype(float) for one in launch.arrays}
+    return {**made, "L": made["L"] + 8} if "L" in made and not launch.array("L").out else made
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

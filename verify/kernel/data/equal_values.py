@@ -10,10 +10,11 @@ from verify.kernel.data.histories import LATELY, NAN, joined
 from verify.kernel.data.values import FIRST, Ids, Mask, Values
 
 
-def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
+def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
     """Find labels that are the same byte of one value, or of two that are equal in exact arithmetic.
 
-    Those have one type and a meaning, and went through no narrower format but as the last step of both.
+    Those have one type and a meaning, and went through no narrower format but as the last step of both; or before it,
+    if `most` is BEFORE: then they are equal but for how they were rounded.
     """
     if values.opaque:  # one id is not one value
         return np.asarray((old | new) == 0)
@@ -25,9 +26,9 @@ def find_equal(values: Values, old: Ids, new: Ids) -> Mask:
         a, b = one[apart], other[apart]
         alike = (values.kind[a] == values.kind[b]) & values.equal(values.residues[:, a], values.residues[:, b])
         alike &= values.marks("level", a) == values.marks("level", b)
-        for name, most in (("cause", 0), ("slot", 0), ("rounded", LATELY)):
+        for name, highest in (("cause", 0), ("slot", 0), ("rounded", most)):
             marks = values.marks(name, a)
-            alike &= (marks == values.marks(name, b)) & (marks <= most)
+            alike &= (marks == values.marks(name, b)) & (marks <= highest)
         both = (values.marks("cause", a) == NAN) & (values.marks("cause", b) == NAN)  # as of a row that is all masked
         found[apart] = alike | both & (values.kind[a] == values.kind[b])
     return found

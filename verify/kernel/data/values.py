@@ -433,7 +433,7 @@ class Values:
                     row[at] = pow(int(row[one]), -1, int(p))
                 self.sample[at] = 1 / self.sample[one]
                 both = old.norm + old.denominator
-                self.history[at] = self.histories.number(History(norm=both, denominator=both))
+                self.history[at] = self.histories.number(History(norm=both, denominator=both, sign=old.sign))
             return (made + place.reshape(ids.shape)).astype(np.uint32)
         return self.apply("rcp", [ids], kind, FREE)
 

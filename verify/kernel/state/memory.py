@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.equal_values import find_equal, join_labels
+from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
 from verify.kernel.state.findings import Findings, Severity, Unclear
@@ -95,6 +96,7 @@ class Shared:
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
         self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
+        self.nearly: Mask = np.zeros(0, bool)  # accesses of values that are equal, at least before they are rounded
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
@@ -265,12 +267,20 @@ class Shared:
 
     def _same(self, places: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the accesses whose bytes hold equal values already, or the same bits."""
-        return np.asarray((find_equal(self.values, self.labels[places], labels) & (self.plain[places] == plain)).all(1))
+        bits = self.plain[places] == plain
+        found = np.asarray((find_equal(self.values, self.labels[places], labels) & bits).all(1))
+        self.nearly = found
+        if not found.all():  # as warps do that compute the same
+            self.nearly = np.asarray((find_equal(self.values, self.labels[places], labels, BEFORE) & bits).all(1))
+        return found
 
     def _twice(self, cells: Ints, who: Ints, where: Mask, equal: Mask | None, did: str) -> None:
         """Report writes that nothing orders: all of equal values, or those that are not."""
         alike = equal is not None and bool(equal[where].all())
         severity, kind = (Severity.EQUAL, "write of equal values") if alike else (Severity.RACE, "write after write")
+        nearly = self.nearly.repeat(len(where) // max(len(self.nearly), 1))
+        if equal is not None and not alike and nearly[where].all():
+            severity, kind = Severity.UNKNOWN, "write of values that are equal but for how they were rounded"
         shown = where if alike or equal is None else where & ~equal
         self._race(kind, "writes", did, cells, who, shown, self.order.writer, self.order.write_line, severity)
 
