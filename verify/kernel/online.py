@@ -21,7 +21,10 @@ from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.state.findings import Finding, Severity, Unclear
 
 BLOCKS = (16, 32, 64, 128, 256)  # terms that a step of a loop may have
-_RESCALED = "the accumulator or the sum of a row is not rescaled when the maximum grows: if it stays, all is right"
+_RESCALED = (
+    "the accumulator or the sum of a row is not rescaled when the maximum grows (or a logarithm lacks the maximum): "
+    "with a maximum that never changes, all is right"
+)
 _ZERO = Number(Fraction(0))
 
 
