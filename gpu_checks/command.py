@@ -9,10 +9,9 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
-from lanecheck.console import interrupts
-from lanecheck.console.command import unread, until_closed, width
+from lanecheck.console.command import unread, width
 from lanecheck.console.exits import Exit
-from lanecheck.console.streams import tolerant
+from lanecheck.console.frame import guarded_printing
 
 
 class Interrupted(KeyboardInterrupt):
@@ -24,28 +23,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 def guarded(name: str, body: Callable[[], int]) -> int:
-    """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
-    with interrupts.raising(), tolerant():
-        return _run_guarded(name, body)
+    """Return the exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails."""
+    return guarded_printing(name, body, _find_defect)
 
 
-def _run_guarded(name: str, body: Callable[[], int]) -> int:
-    try:
-        with until_closed():
-            return body()
-    except KeyboardInterrupt as stopped:
-        return _report(name, str(stopped) or "interrupted", Exit.INTERRUPTED)
-    except WorkerError as defect:
-        return _report(name, defect.summary(), Exit.CONTRADICTION)
-    except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
-        return _report(name, str(error), Exit.USAGE)
-    except (RuntimeError, MemoryError) as error:  # which CuPy raises when the GPU failed
-        return _report(name, str(error).partition("\n")[0], Exit.CONTRADICTION)
-
-
-def _report(name: str, line: str, code: int) -> int:
-    print(f"{name}: {line}", file=sys.stderr)
-    return code
+def _find_defect(error: BaseException) -> str:
+    if isinstance(error, WorkerError):
+        return error.summary()
+    if isinstance(error, RuntimeError | MemoryError):  # which CuPy raises when the GPU failed
+        return str(error).partition("\n")[0] or type(error).__name__
+    return ""
 
 
 def parsed(

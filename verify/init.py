@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,16 +47,18 @@ def _main(argv: Sequence[str] | None) -> Exit:
         raise UsageError(f"--{other}: isn't asked of a {template.name}; its options are --{', --'.join(own)}")
     if not options.file:
         raise UsageError(f"which file? Give FILE: lanecheck init {template.name} FILE.toml")
+    _check_absent(options.file)  # before anything is asked
     text = _fill(template, given)
-    try:
-        with open(options.file, "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{options.file} exists, and is left as it is: give another name") from error
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{options.file}: cannot be written: {getattr(error, 'strerror', error)}") from error
+    _check_absent(options.file)
+    output.write(text, options.file)
     output.write(f"wrote {options.file}; now: {template.then.format(shlex.quote(options.file))}\n", None)
     return Exit.OK
+
+
+def _check_absent(file: str) -> None:
+    """Raise UsageError if there is such a file, or anything else of its name."""
+    if os.path.lexists(file):
+        raise UsageError(f"{file} exists, and is left as it is: give another name")
 
 
 def _templates() -> dict[str, Template]:

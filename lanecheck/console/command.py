@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of all packages share: help with an example, the option --version, a clean end on a closed pipe."""
+"""What the commands of all packages share: help with an example, the option --version, options of several."""
 
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 
-from lanecheck.console import installation, interrupts
-from lanecheck.console.exits import RULE, Exit
-from lanecheck.console.streams import tolerant
+from lanecheck.console import installation
+from lanecheck.console.exits import RULE
 
 
 class Version(argparse.Action):
@@ -100,23 +97,3 @@ def width(on_terminal: bool) -> int:
     """The columns of a report: COLUMNS where that is set, or else 80 on a terminal and 100 elsewhere."""
     chosen = os.environ.get("COLUMNS", "")
     return int(chosen) if chosen.isdecimal() and int(chosen) > 0 else 80 if on_terminal else 100
-
-
-@contextmanager
-def until_closed() -> Iterator[None]:
-    """Exit with code 2 and a message if stdout is closed or on a full disk; a reader that has gone is no error."""
-    with interrupts.raising(), tolerant():
-        if sys.stdout is None:
-            print("cannot write to stdout: it is closed", file=sys.stderr)
-            raise SystemExit(Exit.USAGE)
-        try:
-            try:
-                yield
-            finally:
-                sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
-        except OSError as error:
-            if error.filename or error.errno != errno.ENOSPC:
-                raise
-            print(f"cannot write: {error.strerror}", file=sys.stderr)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(Exit.USAGE) from None

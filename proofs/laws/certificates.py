@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lanecheck.console import command
-from lanecheck.console.command import until_closed
 from lanecheck.console.exits import Exit
+from lanecheck.console.frame import guarded_printing
 from lanecheck.console.outputs import write_file
 from lanecheck.console.progress import Progress, each
 from proofs.laws import solve
@@ -152,15 +152,18 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
         f"{name}: proved anew, its certificate is another" for name, other in zip(laws, changed, strict=False) if other
     )
     if missing:
-        raise KeyboardInterrupt(f"{missing} of {len(laws)} laws not proved anew")
+        raise KeyboardInterrupt(f"interrupted: {missing} of {len(laws)} laws not proved anew")
 
 
-@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the certificates, or compare them with --check.
 
     Returns the exit code: REFUTED if one is not current, UNDECIDED if cvc5 is needed and missing.
     """
+    return guarded_printing("certificates", lambda: _main(argv))
+
+
+def _main(argv: Sequence[str] | None) -> int:
     parser = command.parser("python -m proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all laws again and compare")
@@ -177,10 +180,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         found.extend(faults())
         if options.prove and not found:
             found.extend(unproved())
-    except KeyboardInterrupt as stopped:
+    except KeyboardInterrupt:
         print("".join(f"{line}\n" for line in found), end="")
-        print(f"certificates: {': '.join(['interrupted', *map(str, stopped.args)])}", file=sys.stderr)
-        return Exit.INTERRUPTED
+        raise
     print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
     return Exit.REFUTED if found else Exit.OK
 

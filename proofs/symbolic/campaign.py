@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from lanecheck.console import command
-from lanecheck.console.command import until_closed
 from lanecheck.console.exits import Exit
+from lanecheck.console.frame import guarded_printing
 from lanecheck.console.outputs import write_file
 from lanecheck.console.progress import Progress
 from proofs.errors import ProblemError
@@ -196,13 +196,16 @@ def write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     write_file(file, head + ",\n".join(lines) + "\n}}\n")
 
 
-@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaign, or check the record with --check.
 
     Returns the exit code: REFUTED if the record is not current or has an unproved path, USAGE if an operation cannot be
     executed, INTERRUPTED with the results so far recorded.
     """
+    return guarded_printing("campaign", lambda: _main(argv))
+
+
+def _main(argv: Sequence[str] | None) -> int:
     parser = command.parser("python -m proofs.symbolic.campaign", __doc__, "--check")
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
@@ -212,13 +215,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not options.check:
         try:
             run(options.jobs)
-        except ProblemError as error:
-            print(error, file=sys.stderr)
-            return Exit.USAGE
         except KeyboardInterrupt:
             missing = len(operations()) - len(recorded())
-            print(f"campaign: interrupted: {missing} of {len(operations())} operations not recorded", file=sys.stderr)
-            return Exit.INTERRUPTED
+            raise KeyboardInterrupt(f"interrupted: {missing} of {len(operations())} operations not recorded") from None
     found = list(faults())
     print("\n".join(found) or "the record is current")
     return Exit.REFUTED if found else Exit.OK

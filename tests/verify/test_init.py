@@ -82,7 +82,7 @@ def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.Capt
         (["map", "new.toml", "--grid", "1"], "--grid: isn't asked of a map; its options are --ptx"),
         (["map", "new.toml", *MAP[:-1], "j"], "--col: unknown name 'j'"),
         (["map", "new.toml", *MAP[:2], "--operand", "Q", *MAP[4:]], "--operand: "),
-        (["map", "none/new.toml", *MAP], "none/new.toml: cannot be written"),
+        (["map", "none/new.toml", *MAP], "cannot write none/new.toml"),
         (["claim", "new.toml", *CLAIM[:2], "--types", "A=f16 B=f16", *CLAIM[4:]], "--types: give the type of C too"),
         (["claim", "new.toml", *CLAIM[:2], "--types", "f16", *CLAIM[4:]], "--types: expected pairs, as A=1 B=2"),
         (["claim", "new.toml", *CLAIM[:2], "--types", "A=f16 B=f16 C=f3", *CLAIM[4:]], "--types: "),

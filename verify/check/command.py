@@ -37,6 +37,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _split(words: list[str]) -> tuple[list[str], list[str], str]:
     """Return what is to be verified, the options of its command, and the value of --kind."""
+    arguments.note_destination(words)
     end = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
     own, rest = words[:end], words[end:]
     for at, word in enumerate(rest):

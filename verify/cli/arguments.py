@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from lanecheck.console.command import Help, Version, forbidden, unread
@@ -16,6 +17,10 @@ from verify.core.errors import UsageError
 
 FORMATS = ("text", "json", "junit", "sarif", "github", "html")
 """How a report can be written; `verify.cli.output` writes it."""
+
+
+DESTINATION: ContextVar[argparse.Namespace | None] = ContextVar("DESTINATION", default=None)
+"""Where the report of the command that runs now goes: a rejected argument must not hide the --format behind it."""
 
 
 class Rejected(SystemExit):
@@ -47,12 +52,30 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; a value that begins with - and is no option belongs to the option before it: --row -lane/4."""
         known, words = self._option_string_actions, list(sys.argv[1:] if args is None else args)
+        if "--format" in known:
+            note_destination(words)
         for at in range(len(words) - 1, 0, -1):
             before, word = words[at - 1], words[at]
             takes_one = before.startswith("--") and before in known and known[before].nargs is None
             if takes_one and word.startswith("-") and not word.startswith("--") and word not in known:
                 words[at - 1 : at + 1] = [f"{before}={word}"]
         return super().parse_known_args(words, namespace)
+
+
+def note_destination(words: Sequence[str]) -> None:
+    """Note where the report of a command goes, before its arguments are read."""
+    found = argparse.Namespace(format="text", output=None, allow_unchecked="--allow-unchecked" in words)
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name == "--format":
+            found.format = value if equals else following
+        elif name in ("-o", "--output"):
+            found.output = value if equals else following
+        elif word.startswith("-o") and not word.startswith("--"):
+            found.output = word[2:]
+    DESTINATION.set(found)
 
 
 def parser(prog: str, description: str, example: str, formats: Sequence[str] = FORMATS) -> argparse.ArgumentParser:

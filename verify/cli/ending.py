@@ -9,13 +9,14 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from lanecheck.console import installation, interrupts
+from lanecheck.console import frame, installation
 from lanecheck.console.outputs import Unwritable
-from lanecheck.console.streams import tolerant
+from lanecheck.console.outputs import output as writable
+from verify.cli.arguments import DESTINATION, Rejected
 from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
@@ -50,38 +51,35 @@ def _watched() -> bool:
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
-    with interrupts.raising(), tolerant():
-        return _run_guarded(body, argv)
 
-
-def _run_guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
-    escape_unknown_letters()
-    ONLY_ASCII.set(False)
-    if line := installation.fault():
-        return complain(line, Exit.USAGE)
-    try:
+    def run() -> int:
+        escape_unknown_letters()
+        ONLY_ASCII.set(False)
+        DESTINATION.set(None)
+        if line := installation.fault():
+            return complain(line, Exit.USAGE)
         try:
-            return int(body(argv))
-        except SpecError as error:
-            raise UsageError(option(error)) from error
-        except Unwritable as error:
-            raise UsageError(str(error)) from error
+            return body(argv)
         finally:
             flush()  # also after argparse has printed its help and raised SystemExit
-    except UsageError as error:
-        return _failed(argv, str(error), error.code, error.shown, error.errors)
-    except SystemExit as end:
-        from verify.cli.arguments import Rejected
 
-        if isinstance(end, Rejected):
-            _as_failures(argv, end.problem, Exit.USAGE)
-        raise
-    except KeyboardInterrupt:
-        return _failed(argv, "interrupted", Exit.INTERRUPTED)
-    except Exception as error:
-        if os.environ.get("LANECHECK_TRACEBACK"):
-            raise
-        return _failed(argv, *_unforeseen(error))
+    return frame.guarded(run, _end)
+
+
+def _end(error: BaseException) -> int | None:
+    """Report what ends a command and return its exit code; None for an end that argparse has reported itself."""
+    if isinstance(error, SpecError | Unwritable):
+        return _failed(option(error) if isinstance(error, SpecError) else str(error), Exit.USAGE)
+    if isinstance(error, UsageError):
+        return _failed(str(error), error.code, error.shown, error.errors)
+    if isinstance(error, Rejected):
+        _as_failures(error.problem, Exit.USAGE)
+        return None
+    if isinstance(error, KeyboardInterrupt):
+        return _failed("interrupted", Exit.INTERRUPTED)
+    if not isinstance(error, Exception) or os.environ.get("LANECHECK_TRACEBACK"):
+        return None
+    return _failed(*_unforeseen(error))
 
 
 @contextmanager
@@ -103,29 +101,23 @@ def option(error: SpecError) -> str:
     return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 
-def _failed(
-    argv: Sequence[str] | None, message: str, code: Exit, shown: str = "", errors: Sequence[AtomFileError] = ()
-) -> Exit:
+def _failed(message: str, code: Exit, shown: str = "", errors: Sequence[AtomFileError] = ()) -> Exit:
     """Print why a command ends without a report; in a format that lists failures it is in the file too."""
     complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
-    _as_failures(argv, message, code, errors)
+    _as_failures(message, code, errors)
     return code
 
 
-def _as_failures(argv: Sequence[str] | None, message: str, code: Exit, errors: Sequence[AtomFileError] = ()) -> None:
-    from verify.cli.arguments import Parser, Rejected, add_output
+def _as_failures(message: str, code: Exit, errors: Sequence[AtomFileError] = ()) -> None:
     from verify.report import Failure, Report, failure_of
 
-    peek = Parser(add_help=False)
-    peek.add_argument("--format", default="text")
-    add_output(peek, "")
-    peek.add_argument("--allow-unchecked", action="store_true")
-    # The message may be that this file cannot be written, or that --format is wrong.
-    with suppress(UsageError, Unwritable, Rejected), redirect_stderr(io.StringIO()):
-        options, _ = peek.parse_known_args(argv)
-        if options.format in LISTING:
-            plain = (Failure("lanecheck", line, code) for line in message.splitlines())
-            report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), options)
+    options = DESTINATION.get()
+    if options is None or options.format not in LISTING:
+        return
+    plain = (Failure("lanecheck", line, code) for line in message.splitlines())
+    with suppress(UsageError, Unwritable):  # the message may be that this file cannot be written
+        options.output = options.output and writable(options.output)
+        report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), options)
 
 
 def _unforeseen(error: Exception) -> tuple[str, Exit, str]:

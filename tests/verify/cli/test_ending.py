@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from verify.__main__ import main
+from verify.cli.arguments import Parser
 
 RIGHT = ("verify.layout", "(4,8):(8,1)", "--onto", "4x8")
 
@@ -33,3 +38,28 @@ def test_a_measurement_by_sys_monitoring_still_writes_when_python_ends(watch: st
     ends = "from verify.cli.ending import as_process; as_process(lambda: 3)"
     done = ran("-c", f"import atexit, sys; {watch}; atexit.register(print, 'ended'); {ends}")
     assert (done.returncode, done.stdout) == (3, printed)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["layout", "--rlimi", "x", "4:1", "--format", "junit", "-o"],
+        ["check", "x.py:f", "--format=sarif", "-o"],
+        ["check", "--format", "junit", "4:1", "--onto", "x", "--output"],
+    ],
+)
+def test_the_report_of_a_failure_goes_where_an_argument_says_wherever_it_stands(
+    words: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "report"
+    with contextlib.suppress(SystemExit):
+        main([*words, str(file)])
+    assert "lanecheck" in file.read_text()
+
+
+def test_arguments_are_parsed_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    parsed: list[object] = []
+    parse = Parser.parse_known_args
+    monkeypatch.setattr(Parser, "parse_known_args", lambda *given: parsed.append(given) or parse(*given))
+    assert main(["layout", "(4,8", "--onto", "4x8", "--format", "junit", "-o", str(tmp_path / "report")]) == 2
+    assert len(parsed) == 1 and (tmp_path / "report").is_file()
