@@ -17,7 +17,7 @@ INDEX += ("--row", "lane/4 + 8*(i/2)", "--col", "lane%4*2 + i%2")
 
 
 def figures() -> Iterator[Figure]:
-    yield cold("verify.atom SM80_16x8x16, cold", ("-m", "verify.atom", "SM80_16x8x16"), 1.5)
+    yield cold("verify.atom SM80_16x8x16, cold", ("-m", "verify.atom", "SM80_16x8x16"), 2.2)
     yield cold("verify.layout LAYOUT, cold", ("-m", "verify.layout", MAP, "--onto", "16x8"), 1.0)
     yield cold("verify.layout, a 128x128 tile, cold", ("-m", "verify.layout", *TILE), 1.0)
     yield cold("verify.index, one operand, cold", ("-m", "verify.index", *INDEX), 1.0)
