@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
 from verify.kernel.check import Outcome
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.command import main
-from verify.kernel.safety import check_safety
+from verify.kernel.safety import ASSUMED, check_safety
 from verify.kernel.state.findings import Severity
 
 HEAD = """.version 8.0
@@ -234,6 +235,38 @@ def test_a_compiled_kernel_is_safe_and_without_its_first_barrier_it_is_not(name:
 def test_every_kept_kernel_is_safe(path: Path) -> None:
     for found in check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1):
         assert (found.status, found.findings) == ("SAFE", ())
+
+
+WITHOUT_CLAIM = sorted((corpus.HOME / "safe").glob("*.ptx"))
+
+
+@pytest.mark.parametrize("path", WITHOUT_CLAIM, ids=lambda path: path.stem)
+def test_a_kernel_without_a_claim_is_safe(path: Path) -> None:
+    """Layernorm, histograms with atomics, a gather and a persistent product, by Triton."""
+    (found,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
+    assert found.status == "SAFE" and {one.severity for one in found.findings} <= {Severity.EQUAL}
+
+
+# Lines of histogram_own whose fault is harmless, and why.
+HARMLESS = {
+    108: "a barrier after the last access of shared memory",
+    114: "the guard leaves out threads that would add the same again: other values, and no other address",
+    117: "a barrier before the end",
+}
+
+
+def test_every_fault_of_a_histogram_is_found_but_harmless_ones() -> None:
+    """The faults of all kernels: python -m benchmarks.kernels.safety."""
+    fates = [(one.sort, one.line, fate) for one, fate in judge_faults(corpus.HOME / "safe" / "histogram_own.ptx")]
+    assert {sort for sort, _, _ in fates} == {"left out", "moved", "unmasked"}
+    assert {line for _, line, fate in fates if fate == "SAFE"} == HARMLESS.keys()
+    assert [fate for _, line, fate in fates if line not in HARMLESS] == ["refuted"] * 8
+
+
+def test_what_no_rule_checks_is_listed() -> None:
+    path = corpus.COMPILED / "tma_3.ptx"
+    (found,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
+    assert [(text, len(lines)) for text, lines in found.notes] == [(ASSUMED["mbarrier", "init"], 3)]
 
 
 def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of order and of masks in kernels that are SAFE: `python -m benchmarks.kernels.safety [KERNEL.ptx…]`.
+
+Each barrier, wait, commit and fence is left out, and moved below the next access of memory; each guard of an access is
+left out. A fault that is neither refuted nor unknown nor warned of is printed: it is harmless, or a false SAFE.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from verify.kernel.claims.claim_file import read_claim
+from verify.kernel.safety import SAFE, check_safety
+from verify.kernel.state.findings import WARNINGS
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "tests" / "kernels" / "safe", ROOT / "tests" / "kernels" / "compiled")
+_ORDERS = re.compile(
+    r"\s*(@!?%\w+\s+)?(bar\.|barrier\.|fence|membar|cp\.async\.(bulk\.)?(wait|commit)|mbarrier\.|wgmma\.(fence|commit|wait)"
+    r"|tcgen05\.(wait|commit|fence|dealloc))"
+)
+_ACCESS = re.compile(r"\s*(@!?%\w+\s+)?(ld|st|atom|red|cp\.async|ldmatrix|stmatrix|wgmma\.mma|tcgen05)\b[^;]*;")
+_MASK = re.compile(r"^(\s*)@!?%\w+\s+(?=(ld|st|atom|red)\.)")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One change of a text: what, at which line, and the text after it."""
+
+    sort: str  # left out, moved or unmasked
+    line: int  # from 1
+    old: str
+    text: str
+
+
+def plant_faults(text: str) -> Iterator[Fault]:
+    """Yield every fault of a kernel.
+
+    >>> [(one.sort, one.line) for one in plant_faults("bar.sync 0;\\nld.shared.u32 %r1, [%r2];\\nret;")]
+    [('left out', 1), ('moved', 1)]
+    """
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        if _ORDERS.match(line):
+            yield Fault("left out", at + 1, line.strip(), "\n".join([*lines[:at], "", *lines[at + 1 :]]))
+            below = next((to for to in range(at + 1, len(lines)) if _ACCESS.match(lines[to])), None)
+            if below is not None and not any(one.rstrip().endswith(":") for one in lines[at:below]):
+                moved = [*lines[:at], "", *lines[at + 1 : below + 1], line, *lines[below + 1 :]]
+                yield Fault("moved", at + 1, line.strip(), "\n".join(moved))
+        if _MASK.match(line):
+            bare = _MASK.sub(r"\1", line)
+            yield Fault("unmasked", at + 1, line.strip(), "\n".join([*lines[:at], bare, *lines[at + 1 :]]))
+
+
+def judge(text: str, claim: Path) -> tuple[str, frozenset[str]]:
+    """Return what a check of safety says of a kernel, refuted, unknown or SAFE, and the kinds of its warnings."""
+    outcomes = check_safety(text, read_claim(claim, claimed=False), seed=1)
+    warnings = frozenset(one.kind for each in outcomes for one in each.findings if one.severity in WARNINGS)
+    statuses = {one.status for one in outcomes}
+    worst = next((status.lower() for status in ("REFUTED", "UNKNOWN") if status in statuses), SAFE)
+    return worst, warnings
+
+
+def judge_faults(path: Path) -> Iterator[tuple[Fault, str]]:
+    """Yield each fault of a kernel with its fate; `warned` if it has a warning that the right kernel has not."""
+    text, claim = path.read_text(), path.with_suffix(".toml")
+    _, known = judge(text, claim)
+    for fault in plant_faults(text):
+        fate, warnings = judge(fault.text, claim)
+        yield fault, "warned" if fate == SAFE and warnings - known else fate
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what became of the faults of some kernels, and each that is SAFE."""
+    chosen = [Path(one) for one in (sys.argv[1:] if argv is None else argv)]
+    for path in chosen or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]:
+        counts: Counter[str] = Counter()
+        for fault, fate in judge_faults(path):
+            counts[fate] += 1
+            if fate == SAFE:
+                print(f"{path.stem}:{fault.line}: {fault.sort}: {fault.old}")
+        print(f"{path.stem}: {', '.join(f'{count} {fate}' for fate, count in sorted(counts.items()))}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
