@@ -43,20 +43,22 @@ COMPARED: Mapping[type, frozenset[str]] = {
 EMPTY: Mapping[type, frozenset[str]] = {
     Machine: frozenset(
         {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
-        | {"kinds", "local_size", "asynchronous", "arrangement"}
+        | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure"}
     ),
     Shared: frozenset({"loads", "loaded", "held", "written"}),
-    Order: frozenset({"engine", "tensor"}),
+    Order: frozenset({"engine", "tensor", "added"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
     Global: frozenset({"fenced"}),
-    Stored: frozenset({"constant", "flying", "atomic"}),
+    Stored: frozenset({"constant", "flying", "atomic", "adders"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on
 LISTED: Mapping[type, Mapping[str, str]] = {
     Machine: {
         **dict.fromkeys(("kernel", "launch", "values", "findings", "parameters", "budget", "real", "threads"), _SAME),
-        **dict.fromkeys(("run", "lanes", "members", "pure", "control", "placement", "symbols", "cell"), _SAME),
+        **dict.fromkeys(
+            ("run", "lanes", "members", "pure", "doubts", "control", "placement", "symbols", "cell"), _SAME
+        ),
         **dict.fromkeys(("local_symbols", "ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
         **dict.fromkeys(("ticked", "waited_for", "together", "shadow"), _SAME),
         **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
@@ -74,6 +76,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     Order: {
         **dict.fromkeys(("threads", "warps", "real", "local"), _SAME),
         "now": "later than all that was done",
+        "adder": "read of cells that an atomic operation changed, and `added` must be empty",
         **dict.fromkeys(("write_line", "read_line"), _TEXT),
     },
     Barriers: dict.fromkeys(("shared", "findings", "threads"), _SAME),

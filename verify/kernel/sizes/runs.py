@@ -116,6 +116,7 @@ class LiftedRun:
                 raise NotLifted(0, f"{self.machine.kernel.names[index]} grows, and holds data at the loop's head")
             self.shadow.registers[index] = (held + growth * Polynomial.symbol(symbol)).modulo(width), width
         self.accesses.moved = True
+        self.shadow.pass_head()
 
     def content(
         self, forms: Mapping[int, tuple[Content, int]], words: list[Word | None], index: int

@@ -8,6 +8,7 @@ compared with the interpreter's bits at the sample.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -70,6 +71,9 @@ class Shadow:
         self.paths: list[OpenPath] = []
         self.checks = 0  # forms that were compared with the interpreter's bits
         self.read_after: dict[int, tuple[set[int], set[int]]] = {}  # snapshot -> registers read since, and overwritten
+        self.made: dict[tuple[bool, int, int], tuple[int, Content, int]] = {}  # forms, by `away.Key`
+        self.after_head = False  # whether the growth of any number of rounds was added
+        self._times: Counter[int] = Counter()  # instruction -> how often it was executed
         self._expected: set[int] = set()  # registers to which the effect gives a content
         self._operands = [tuple(_registers(one)) for one in machine.kernel.instructions]
         self._meanings = [meaning(one.opcode) for one in machine.kernel.instructions]
@@ -102,6 +106,11 @@ class Shadow:
         for read, overwritten in self.read_after.values():
             if index not in overwritten:
                 read.add(index)
+
+    def pass_head(self) -> None:
+        """Note that what comes now comes after any number of rounds."""
+        self.after_head = True
+        self._times.clear()
 
     def reads_special(self, name: str) -> None:
         """Refuse the read of a special register that sizes change."""
@@ -238,6 +247,7 @@ class Shadow:
             return refuse_run
 
         def execute(mask: Mask | None) -> None:
+            self._times[number] += 1
             self.meet(number)
             if one.guard is None:
                 self.guard, self.allowed = ALWAYS, set()
@@ -296,6 +306,8 @@ class Shadow:
         else:
             self.registers[index] = content, width
         self._compare(index, content, width, mask)
+        if self.covers(mask) and not self.paths:
+            self.made[self.after_head, self.machine.number, self._times[self.machine.number]] = index, content, width
 
     def _compare(self, index: int, content: Content, width: int, mask: Mask | None) -> None:
         """Compare a form with the interpreter's bits at the sample; a difference is a bug of ours."""

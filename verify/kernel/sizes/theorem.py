@@ -21,6 +21,7 @@ from verify.kernel.data.values import MANTISSA, Values
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
+from verify.kernel.sizes.away import compare_away
 from verify.kernel.sizes.bounds import Bounds
 from verify.kernel.sizes.forms import NotLifted, Polynomial
 from verify.kernel.sizes.induction import FIRSTS, PERIODS, differs, find_period, growths, same_start
@@ -63,6 +64,7 @@ class Proof:
     ticked: Callable[[int], None]  # hears how many instructions a run has executed
     loop: int = -1  # the branch that closes the loop over the summed index
     done: list[LiftedRun] = field(default_factory=list)  # the runs so far
+    away: int = 0  # forms that were compared with the interpreter's bits away from the sample
     bound: float = 0.0  # on the chance that a wrong element went unnoticed in one of them
 
     def make_run(self, trips: int, sample: int, period: int = 0, rounds: str = "") -> LiftedRun:
@@ -78,6 +80,7 @@ class Proof:
         run = self.make_run(trips, trips)
         run.to_the_end(self.loop)
         self.check_end(run, Polynomial.number(0), 0)
+        self.away += compare_away(run, self.loop, 0, 0)
 
     def check_end(self, run: LiftedRun, growth: Polynomial, low: int) -> None:
         """Raise NotLifted unless a run that ended has right values, places and masks, and found nothing wrong."""
@@ -103,6 +106,7 @@ class Proof:
             raise NotLifted(0, "the loop has fewer trips than the summed size has steps")
         growth = Polynomial.symbol("J") * Polynomial.number(period * self.statement.step)
         self.check_end(run, growth, first * self.statement.step)
+        self.away += compare_away(run, self.loop, first, period)
         return run, kept[0]
 
     def begin(self, run: LiftedRun, by: Mapping[int, Polynomial], symbol: str, first: int) -> Snapshot:
@@ -190,7 +194,7 @@ def _prove(proof: Proof) -> Theorem:
     return Theorem(
         statement, instructions[proof.loop].line, instructions[instructions[proof.loop].target].line, first, period,
         least - 1, len(done), sum(one.region.asked for one in done), sum(one.region.proved for one in done),
-        sum(one.shadow.checks for one in done), sum(len(one.accesses.loads) for one in done),
+        sum(one.shadow.checks for one in done) + proof.away, sum(len(one.accesses.loads) for one in done),
         sum(len(one.accesses.stores) for one in done), proof.bound, done[0].run.launch.block,
     )  # fmt: skip
 
