@@ -71,6 +71,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     Shared: {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
         "load_line": _TEXT,
+        "nearly": _SCRATCH,
     },
     Copies: {"line": _TEXT},
     Order: {
