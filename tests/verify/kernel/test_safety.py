@@ -85,6 +85,8 @@ def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
         "ld.global.u32 %r2, [%d4]; LOOP: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra LOOP;",
         "ld.global.u32 %r2, [%d4]; mul.wide.u32 %d6, %r2, 4; add.s64 %d7, %d1, %d6; ld.global.u32 %r3, [%d7];",
         "ld.global.u32 %r2, [%d4]; bar.sync %r2;",
+        "mov.u64 %d6, 0; red.global.add.u32 [%d6+-8], 1;",
+        "red.global.add.u32 [%d2], 1; ld.relaxed.gpu.global.u32 %r2, [%d2];",
         "frob.u32 %r2, %r3;",
     ],
 )

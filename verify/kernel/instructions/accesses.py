@@ -20,6 +20,7 @@ from verify.kernel.data.registers import ROOM, Word, joined, octets, widest, wor
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.integers import cut, register_width
 from verify.kernel.ptx.source import WIDTHS, Address, Immediate, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.state.adders import KIND
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import (
@@ -289,7 +290,7 @@ def load(machine: Machine, one: Instruction, meaning: Meaning, space: str = "") 
     def execute(mask: Mask | None) -> None:
         threads = machine.chosen(mask)
         labels, plain = fetch(machine, space, spread_of(machine, address(mask), threads), threads, count, way)
-        if strong and machine.findings.withdrawn("race: read after write"):
+        if strong and any([machine.findings.withdrawn(kind) for kind in ("race: read after write", KIND)]):
             raise Unclear(one.line, f"{one.opcode} of what another thread writes: flags in memory have no meaning here")
         whole = len(threads) == machine.count
         for place, (put, room) in enumerate(zip(puts, rooms, strict=True)):

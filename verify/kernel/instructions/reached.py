@@ -131,7 +131,7 @@ class _Access:
         distinct, place = np.unique(stack, axis=1, return_inverse=True)
         for number, (start, extent, mask) in enumerate(distinct.T.tolist()):
             first, zeros = start + self.offset, min(zeros_of(mask), zeros_of(self.offset))
-            if start + extent > ones(self.width) or self.space == "other":
+            if start + extent > ones(self.width) or not 0 <= first <= ones(63) - extent or self.space == "other":
                 self._doubt("data decide this address, and nothing bounds them")
                 continue
             if zeros < zeros_of(size) and extent:
