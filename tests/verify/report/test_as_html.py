@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from verify import verify_atom
+from verify import verify_atom, verify_layout
 from verify.atom import command as atom
 from verify.pictures.html import script
 from verify.pictures.picture import Picture, Window
@@ -166,3 +166,8 @@ def test_a_picture_that_cannot_be_made_leaves_the_verdicts() -> None:
     (case,) = verify_atom("SM80_16x8x8_F32F16F16F32_TN").cases
     text = "".join(Page(as_html.render(Report((replace(case, picture=fails),)))).words)
     assert "Not drawn: no such layout" in text and text.count("PROVED") > 10
+
+
+def test_a_page_about_one_subject_has_its_verdict_as_title_whatever_it_is() -> None:
+    page = as_html.render(verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)))
+    assert "<title>((4,8),8):((32,1),8): REFUTED</title>" in page
