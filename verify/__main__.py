@@ -95,7 +95,7 @@ def _help() -> str:
 
 def _list_commands(title: str, names: Sequence[str]) -> str:
     """Return commands with what they are for, under a title."""
-    lines = [f"  {name:<8} {COMMANDS[name][1]}" for name in names]
+    lines = [f"  {name:<9} {COMMANDS[name][1]}" for name in names]
     return "".join(f"{line}\n" for line in ([f"{title}:"] if title else []) + lines)
 
 
