@@ -170,3 +170,13 @@ def test_a_finite_number_stands_for_an_infinity_only_if_the_claim_says_so(
     body: str, claim: str, floor: float | None, status: str
 ) -> None:
     assert verdict(body, claim, **({} if floor is None else {"floor": floor})) == status
+
+
+GUARD = "setp.eq.f32 p,z,y; selp.f32 z,0f00000000,z,p;"
+
+
+@pytest.mark.parametrize(("guard", "status"), [(GUARD, "VERIFIED"), ("", "value")], ids=["guarded", "bare"])
+def test_a_row_that_is_wholly_masked_needs_a_guard(guard: str, status: str) -> None:
+    """The maximum of such a row is -inf, and -inf less -inf is NaN: a guard puts 0 in its place."""
+    body = f"{LOW}add.f32 v,x,y; max.f32 z,v,y; {guard} sub.f32 v,v,z; ex2.approx.ftz.f32 v,v; mul.f32 z,v,x;"
+    assert verdict(body, "0*A[i]") == status
