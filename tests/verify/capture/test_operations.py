@@ -4,7 +4,6 @@
 import importlib
 import importlib.util
 import random
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from verify.capture.contents import Contents, TensorReading
 from verify.capture.expressions import GivenArray, Writer
 from verify.capture.table import REQUIRED, TorchOperation, read_table
-from verify.kernel.claims.expression import Evaluation, Tensor, read
+from verify.kernel.claims.expression import Apply, Element, Number, Sum, read
 
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
 needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
@@ -21,15 +20,31 @@ ROWS = [(name, row) for row in read_table() for name in row.names]
 SHAPE = (6, 7)
 
 
-def choose(name: str, residues: Any, samples: Any) -> Any:
-    """The functions of a claim, on samples alone."""
-    made = {
-        "relu": lambda a: np.maximum(a, 0), "abs": np.abs, "max": np.maximum, "min": np.minimum, "floor": np.floor,
-        "trunc": np.trunc, "where": lambda a, b, x, y: np.where(a > b, x, y), "ex2": np.exp2, "sqrt": np.sqrt,
-        "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
-        "lg2": np.log2,
-    }[name](*samples)  # fmt: skip
-    return residues[0], made
+def apply(name: str, parts: list[Any]) -> Any:
+    """The value of a function of a claim, or of an operation, by numbers."""
+    return {
+        "+": np.add, "-": np.subtract, "*": np.multiply, "relu": lambda a: np.maximum(a, 0), "abs": np.abs,
+        "max": np.maximum, "min": np.minimum, "where": lambda a, b, x, y: np.where(a > b, x, y), "ex2": np.exp2,
+        "sqrt": np.sqrt, "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "sin": np.sin, "cos": np.cos,
+        "tanh": np.tanh,
+    }[name](*parts)  # fmt: skip
+
+
+def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int]) -> Any:
+    """The value of a claim's tree by numbers, with an axis for each index."""
+    if isinstance(node, Number):
+        return np.array(float(node.value))
+    if isinstance(node, Element):
+        value = arrays[node.name]
+        order = sorted(range(value.ndim), key=lambda axis: axes[node.indices[axis]])
+        shape = [1] * len(axes)
+        for axis, index in enumerate(node.indices):
+            shape[axes[index]] = value.shape[axis]
+        return value.transpose(order).reshape(shape)
+    if isinstance(node, Sum):
+        return evaluate(node.body, arrays, axes).sum(axes[node.index], keepdims=True)
+    assert isinstance(node, Apply)
+    return apply(node.name, [evaluate(part, arrays, axes) for part in node.parts])
 
 
 def call(torch: Any, name: str) -> Any:
@@ -80,16 +95,13 @@ def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[
     writer.sizes.update(zip(names, result.shape, strict=True))
     text = writer.write(TensorReading.of(reading), names)
     _, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
-    tensors = {}
+    numbers = {}
     for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
-        sample = one.double().numpy().reshape(array.shape or 1)
-        tensors[array.name] = Tensor(tuple("xyzw"[: sample.ndim]), np.zeros((1, *sample.shape), np.uint64), sample)
-    with np.errstate(over="ignore"):
-        found = Evaluation([2147483647], tensors, dict[str, Fraction](), choose)(value)
-    order = [found.dims.index(one) for one in names if one in found.dims]
-    sample = found.sample.transpose(order)
-    shape = tuple(extent if one in found.dims else 1 for one, extent in zip(names, result.shape, strict=True))
-    return np.broadcast_to(sample.reshape(shape), tuple(result.shape))
+        numbers[array.name] = one.double().numpy().reshape(array.shape or 1)
+    axes = {index: at for at, index in enumerate([*names, *(one for one in writer.sizes if one not in names)])}
+    found = evaluate(value, numbers, axes)
+    found = found.reshape(found.shape[: len(names)]) if found.ndim else found
+    return np.broadcast_to(found, tuple(result.shape))
 
 
 @needs_torch
