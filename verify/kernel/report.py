@@ -16,7 +16,6 @@ from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.safety import check_safety, safety_case
-from verify.kernel.sizes.verdict import LiftedKernel, lift
 from verify.kernel.sources import find_source, refuse_claim
 from verify.kernel.verdict import case, said
 from verify.report import Case, Report
@@ -137,6 +136,8 @@ def _for_all(
     """Return the case for all sizes, if the claim asks for it."""
     if claim.for_all is None:
         return []
+    from verify.kernel.sizes.verdict import LiftedKernel, lift  # a dozen modules, which one table of sizes doesn't need
+
     seed, kernel, file = outcomes[0].seed, outcomes[0].kernel, name.partition("::")[0]
     subject = LiftedKernel(ptx, claim.for_all, kernel, file, f"{again} --for-all", seed)
 

@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +14,6 @@ from verify.core.python_files import find_fault
 from verify.kernel.claims.claim_file import located
 
 MAX_BYTES = 64 << 20
-SECONDS = 300  # for nvcc
 TARGET = "sm_90a"  # of CUDA C++, where nobody says it
 CUDA = (".cu", ".cuh", ".cpp")
 
@@ -120,24 +116,11 @@ def _refuse_target(ptx: str, target: str) -> str:
 
 def _compile_cuda(text: str, name: str, target: str) -> KernelSource:
     """Return CUDA C++ that nvcc compiled. Raises UsageError with its first error."""
-    nvcc, target = shutil.which("nvcc"), target or TARGET
-    by_hand = f"nvcc -ptx -arch={target} {name if name.endswith(CUDA) else 'FILE.cu'}"
-    if nvcc is None:
-        raise UsageError(f"{name} is CUDA C++, and nvcc isn't on the PATH: run `{by_hand}` elsewhere, and give the PTX")
+    from verify.kernel.nvcc import compile_cuda  # starts a process, which PTX doesn't need
+
+    target = target or TARGET
     folder = Path(name).resolve().parent if name.endswith(CUDA) else Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
-        source, result = Path(home, "kernel.cu"), Path(home, "kernel.ptx")
-        source.write_text(text, encoding="utf-8")
-        command = [nvcc, "-ptx", "-lineinfo", f"-arch={target}", f"-I{folder}", str(source), "-o", str(result)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            raise UsageError(f"{name}: nvcc has not compiled it within {SECONDS} s") from None
-        if done.returncode:
-            lines = done.stderr.strip().splitlines() or ["it says nothing"]
-            first = next((line for line in lines if "error" in line), lines[0]).replace(str(source), name)
-            raise UsageError(f"{name} was not compiled: {first[:300]}")
-        return KernelSource(name, result.read_text("utf-8"), f"by nvcc for {target}")
+    return KernelSource(name, compile_cuda(text, name, target, folder), f"by nvcc for {target}")
 
 
 def read_text(name: str) -> str:
