@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
-from verify.kernel.check import Outcome
+from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.command import main
@@ -180,6 +180,19 @@ def test_a_read_by_several_ctas_is_no_read_of_the_last_one() -> None:
     body += "setp.eq.u32 %p2, %r1, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%d2], %r3;"
     assert kinds(safety(body, grid=2)) == {"race: write after read in global memory"}
     assert safety(body.replace("%ctaid.x", "%nctaid.x")).status == "SAFE"
+
+
+def test_the_last_of_several_that_add_does_not_know_their_sum_with_a_claim_either() -> None:
+    body = "ld.global.f32 %f1, [%d4]; red.global.add.f32 [%d2], %f1; BARRIER setp.eq.u32 %p1, %r1, 63; "
+    body += "@%p1 ld.global.f32 %f2, [%d2]; @%p1 st.global.f32 [%d2+4], %f2; ret; }"
+    arrays = {
+        "A": {"dims": "i", "type": "f32", "offset": 0},
+        "C": {"dims": "j", "type": "f32", "offset": 0, "out": True},
+    }
+    table = {**LAUNCH, "sizes": {"I": 64, "J": 2}, "arrays": arrays, "claim": "C[j] = C[j]"}
+    for barrier, races in (("", {"race: read after write in global memory"}), ("bar.sync 0;", set())):
+        (found,) = check(HEAD + body.replace("BARRIER", barrier), claim_of(table), seed=1)
+        assert {one.kind for one in found.findings if one.severity is Severity.RACE} == races
 
 
 def test_a_range_of_the_launch_bounds_an_address() -> None:

@@ -11,6 +11,7 @@ from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import SIZE, Bits, Ids, Mask
 from verify.kernel.instructions.accesses import deposit, registers_of_vector, rows_of, spread_of
 from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction
+from verify.kernel.state.adders import Adders
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.global_memory import ATOMIC, ENGINE, PLAIN, WITHIN
 from verify.kernel.state.machine import Bind, Machine, Run
@@ -81,6 +82,10 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             alone &= single | (stored.written[place] < ALWAYS)
             stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
             stored.writer[place], stored.atomic[place] = mine, kind_of
+            if stored.adders is None:
+                stored.adders = Adders(len(stored.labels))
+            floor = machine.shared.order.floor[who[now] - memory.base][:, None]
+            stored.adders.add(place, mine, mine // memory.threads, floor, machine.shared.order.now, narrow=False)
 
 
 def discard(machine: Machine, one: Instruction, meaning: Meaning) -> Run:

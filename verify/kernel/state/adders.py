@@ -33,11 +33,12 @@ class Adders:
         ordered = (self.cta[place] == cta) & (self.when[place] <= floor)
         return np.asarray((who != NOBODY) & (who != mine) & ~ordered)
 
-    def add(self, place: Ints, mine: Ints, cta: Ints, now: int, narrow: bool) -> Mask:
+    def add(self, place: Ints, mine: Ints, cta: Ints, floor: NDArray[np.int32], now: int, narrow: bool) -> Mask:
         """Note atomic operations; find those whose scope is too narrow for the CTAs that meet."""
-        place, mine, cta = (each.ravel() for each in np.broadcast_arrays(place, mine, cta))
+        place, mine, cta, floor = (each.ravel() for each in np.broadcast_arrays(place, mine, cta, floor))
         before, home = self.who[place], self.cta[place]
-        self.who[place] = np.where((before == NOBODY) | (before == mine), mine, SEVERAL)
+        first = (before == NOBODY) | (before == mine) | ((home == cta) & (self.when[place] <= floor))
+        self.who[place] = np.where(first, mine, SEVERAL)
         self.who[place[(self.who[place] != mine)]] = SEVERAL
         self.cta[place] = np.where((home == NOBODY) | (home == cta), cta, SEVERAL)
         self.cta[place[(self.cta[place] != cta)]] = SEVERAL

@@ -19,7 +19,7 @@ from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
-from verify.kernel.state.order import Ints, Order
+from verify.kernel.state.order import SEVERAL, Ints, Order
 
 if TYPE_CHECKING:
     from verify.kernel.claims.launch import Array
@@ -161,6 +161,9 @@ class Global:
         """Where another thread wrote a byte, and nothing orders that before what a thread does now."""
         writer, mine = stored.writer[place], (threads + self.base)[:, None]
         other: Mask = (writer >= 0) & (writer != mine)
+        if stored.adders is not None and not self.values.opaque:  # the last of several that add knows no other's sum
+            added = np.isin(stored.atomic[place], (ATOMIC, WITHIN))
+            other |= (writer >= 0) & added & (stored.adders.who[place] == SEVERAL)
         if other.any() and self.order is not None:
             same = other & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
@@ -313,7 +316,7 @@ class Global:
     # ---- on opaque data
 
     def _check_adders(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
-        if stored.adders is None or self.order is None:
+        if stored.adders is None or self.order is None or not self.values.opaque:
             return
         mine = (threads + self.base)[:, None]
         late = stored.adders.late(place, mine, mine // self.threads, self.order.floor[threads][:, None])
@@ -373,7 +376,8 @@ class Global:
             row, column = (int(one[0]) for one in np.nonzero(other))
             text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, which "
             self.findings.add(KIND, Severity.RACE, f"{text}another thread writes plainly; nothing orders the two")
-        if adders.add(places, mine, mine // self.threads, self.order.now, narrow).any():
+        floor = self.order.floor[threads][:, None]
+        if adders.add(places, mine, mine // self.threads, floor, self.order.now, narrow).any():
             text = (
                 f"{self.who(int(threads[0]))} changes {region.where(int(place[0]))} atomically, as another CTA does, "
             )
