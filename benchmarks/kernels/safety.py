@@ -29,7 +29,7 @@ _MASK = re.compile(r"^(\s*)@!?%\w+\s+(?=(ld|st|atom|red)\.)")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlantedFault:
     """One change of a text: what, at which line, and the text after it."""
 
     sort: str  # left out, moved or unmasked
@@ -38,7 +38,7 @@ class Fault:
     text: str
 
 
-def plant_faults(text: str) -> Iterator[Fault]:
+def plant_faults(text: str) -> Iterator[PlantedFault]:
     """Yield every fault of a kernel.
 
     >>> [(one.sort, one.line) for one in plant_faults("bar.sync 0;\\nld.shared.u32 %r1, [%r2];\\nret;")]
@@ -47,14 +47,14 @@ def plant_faults(text: str) -> Iterator[Fault]:
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if _ORDERS.match(line):
-            yield Fault("left out", at + 1, line.strip(), "\n".join([*lines[:at], "", *lines[at + 1 :]]))
+            yield PlantedFault("left out", at + 1, line.strip(), "\n".join([*lines[:at], "", *lines[at + 1 :]]))
             below = next((to for to in range(at + 1, len(lines)) if _ACCESS.match(lines[to])), None)
             if below is not None and not any(one.rstrip().endswith(":") for one in lines[at:below]):
                 moved = [*lines[:at], "", *lines[at + 1 : below + 1], line, *lines[below + 1 :]]
-                yield Fault("moved", at + 1, line.strip(), "\n".join(moved))
+                yield PlantedFault("moved", at + 1, line.strip(), "\n".join(moved))
         if _MASK.match(line):
             bare = _MASK.sub(r"\1", line)
-            yield Fault("unmasked", at + 1, line.strip(), "\n".join([*lines[:at], bare, *lines[at + 1 :]]))
+            yield PlantedFault("unmasked", at + 1, line.strip(), "\n".join([*lines[:at], bare, *lines[at + 1 :]]))
 
 
 def judge(text: str, claim: Path) -> tuple[str, frozenset[str]]:
@@ -66,7 +66,7 @@ def judge(text: str, claim: Path) -> tuple[str, frozenset[str]]:
     return worst, warnings
 
 
-def judge_faults(path: Path) -> Iterator[tuple[Fault, str]]:
+def judge_faults(path: Path) -> Iterator[tuple[PlantedFault, str]]:
     """Yield each fault of a kernel with its fate; `warned` if it has a warning that the right kernel has not."""
     text, claim = path.read_text(), path.with_suffix(".toml")
     _, known = judge(text, claim)

@@ -49,7 +49,7 @@ def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run)
     place = one.operands[1 if loads else 0]
     if not isinstance(place, Address) or not isinstance(machine.values, OpaqueValues):
         return run
-    access = _Access(machine, one, meaning, place, machine.values)
+    access = _ReachedMemory(machine, one, meaning, place, machine.values)
     read = machine.reader(place.base)
     registers = registers_of_vector(one, meaning, one.operands[0 if loads else 1])
     kind = meaning.types["d" if loads else "b"]
@@ -87,7 +87,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     if not isinstance(place, Address) or not isinstance(machine.values, OpaqueValues):
         raise Unclear(one.line, f"{one.opcode} has a meaning in a run without a claim alone")
     words = ".".join(meaning.words.values()).split(".")
-    access = _Access(machine, one, meaning, place, machine.values)
+    access = _ReachedMemory(machine, one, meaning, place, machine.values)
     vectors = [registers_of_vector(one, meaning, source) for source in sources]
     reads = [machine.reader(each) for vector in vectors for each in vector]
     puts = [machine.writer(each) for each in registers_of_vector(one, meaning, one.operands[0])] if returns else []
@@ -104,7 +104,7 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-class _Access:
+class _ReachedMemory:
     """One instruction's accesses of memory, by the spans of their addresses."""
 
     def __init__(
