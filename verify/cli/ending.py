@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -116,8 +117,8 @@ def _as_failures(message: str, code: Exit, errors: Sequence[AtomFileError] = ())
         return
     plain = (Failure("lanecheck", line, code) for line in message.splitlines())
     with suppress(UsageError, Unwritable):  # the message may be that this file cannot be written
-        options.output = options.output and writable(options.output)
-        report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), options)
+        destination = Namespace(**{**vars(options), "output": options.output and writable(options.output)})
+        report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), destination)
 
 
 def _unforeseen(error: Exception) -> tuple[str, Exit, str]:

@@ -52,7 +52,7 @@ def find_instruction(
     for mnemonic in meant:
         instruction = find(mnemonic)
         wanted = [one for name in operands or instruction.operands if (one := instruction.operands.get(name))]
-        maps = tuple(points.setdefault(key, _points(one) or key) for one in wanted for key in [_written(one)])
+        maps = tuple(points.setdefault(key, _points(one) or key) for one in wanted for key in [_key_of(one)])
         maps = (*maps, *(one.bits for one in wanted if widths))
         groups.setdefault(maps, []).append(mnemonic)
     if len(groups) > 1:
@@ -63,7 +63,7 @@ def find_instruction(
     return find(meant[0])
 
 
-def _written(operand: isa_tables.Operand) -> object:
+def _key_of(operand: isa_tables.Operand) -> object:
     """Return all that the map of an operand depends on, as the tables write it."""
     texts = tuple(sorted((name, one.text) for name, one in {**operand.let, **operand.maps}.items()))
     used = tuple(sorted((name, value) for name, value in operand.param.items() if name in operand.uses))

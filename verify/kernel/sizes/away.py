@@ -44,7 +44,7 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
         symbols[name] = ((place + 1) << 40) + other.launch.arrays[place].offset * other.regions[place].size
     for name, (form, divisor) in run.region.quotients.items():
         symbols[name] = int(form.value(symbols)[0]) // divisor
-    watched = _Watched(run.shadow.made, machine, symbols)
+    watched = _WatchedStores(run.shadow.made, machine, symbols)
     machine.run = [watched.wrap(number, execute) for number, execute in enumerate(machine.run)]
 
     def head(trips: int) -> None:
@@ -71,7 +71,7 @@ def ragged(statement: AllSizes, trips: int, rounds: int) -> dict[str, int]:
     return found
 
 
-class _Watched:
+class _WatchedStores:
     """The forms that are compared, and how far the other run is."""
 
     def __init__(
