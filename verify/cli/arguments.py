@@ -6,29 +6,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from lanecheck.console.command import Help, Version, forbidden, unread
 from lanecheck.console.exits import RULE
 from lanecheck.console.outputs import output as writable
-from verify.cli.output import ONLY_ASCII
+from verify.cli.output import DESTINATION, ONLY_ASCII, Rejected
 from verify.core.errors import UsageError
 
 FORMATS = ("text", "json", "junit", "sarif", "github", "html")
 """How a report can be written; `verify.cli.output` writes it."""
-
-
-DESTINATION: ContextVar[argparse.Namespace | None] = ContextVar("DESTINATION", default=None)
-"""Where the report of the command that runs now goes: a rejected argument must not hide the --format behind it."""
-
-
-class Rejected(SystemExit):
-    """The end of a command whose arguments argparse rejects; `problem` is what argparse printed."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(2)
-        self.problem = problem
 
 
 class OnlyAscii(argparse.Action):

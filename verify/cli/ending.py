@@ -8,7 +8,6 @@ import io
 import os
 import sys
 import warnings
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -17,8 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from lanecheck.console import frame, installation
 from lanecheck.console.outputs import Unwritable
 from lanecheck.console.outputs import output as writable
-from verify.cli.arguments import DESTINATION, Rejected
-from verify.cli.output import LISTING, ONLY_ASCII, discard, flush, in_ascii, report
+from verify.cli.output import DESTINATION, LISTING, ONLY_ASCII, Rejected, discard, flush, in_ascii, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +115,7 @@ def _as_failures(message: str, code: Exit, errors: Sequence[AtomFileError] = ())
         return
     plain = (Failure("lanecheck", line, code) for line in message.splitlines())
     with suppress(UsageError, Unwritable):  # the message may be that this file cannot be written
-        destination = Namespace(**{**vars(options), "output": options.output and writable(options.output)})
+        destination = type(options)(**{**vars(options), "output": options.output and writable(options.output)})
         report(Report((), failures=tuple(map(failure_of, errors) if errors else plain)), destination)
 
 

@@ -27,8 +27,18 @@ COLOURS = {
 LISTING = ("junit", "sarif", "github")
 """The formats in which a report is written where nothing could be verified, too: they say why."""
 SIGNS = str.maketrans({"…": "...", "–": "-", "×": "x", "·": "*", "≠": "!=", "≤": "<=", "≥": ">=", "→": "->"})
+DESTINATION: ContextVar[argparse.Namespace | None] = ContextVar("DESTINATION", default=None)
+"""Where the report of the command that runs now goes: a rejected argument must not hide the --format behind it."""
 ONLY_ASCII: ContextVar[bool] = ContextVar("ONLY_ASCII", default=False)  # of the command that runs now: --no-unicode
 COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
+
+
+class Rejected(SystemExit):
+    """The end of a command whose arguments argparse rejects; `problem` is what argparse printed."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(2)
+        self.problem = problem
 
 
 def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Exit:
