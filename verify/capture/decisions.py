@@ -196,4 +196,7 @@ class Judge:
             return Decision(name, "REFUTED", text, at, made)
         if not all(status[one].confirmed for one in wanted):
             return Decision(name, "UNKNOWN", text, at, made)
+        if claim.target and status["precision"] is Status.REFUTED:  # exact arithmetic can't tell how far that goes
+            why = "the kernel rounds a value that the reference doesn't round, and the test's tolerance was not applied"
+            return Decision(name, "UNCHECKED", f"{text}; {why}", at, made, safe=True)
         return Decision(name, "VERIFIED" if claim.target else "UNCHECKED", text, at, made, safe=True)

@@ -201,6 +201,13 @@ def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path)
     assert only(log).status == "REFUTED"
 
 
+def test_a_sum_that_is_rounded_on_the_way_is_not_decided(tmp_path: Path) -> None:
+    rounded = "  .reg .b16 %h1;\n  cvt.rn.f16.f32 %h1, %f3;\n  cvt.f32.f16 %f3, %h1;\n  st.global"
+    found = added(Log(tmp_path, ADD.replace("  st.global", rounded)))
+    assert (found.status, found.safe) == ("UNCHECKED", True)
+    assert "rounds a value that the reference doesn't round" in found.text
+
+
 def test_an_access_beyond_a_part_of_a_tensor_is_not_decided(tmp_path: Path) -> None:
     log = Log(tmp_path, ADD.replace("setp.ge.s32", "setp.gt.s32"))
     log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])

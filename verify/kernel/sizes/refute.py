@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
+from time import monotonic
 from typing import Any
 
 from proofs.smt.inequalities import find_point
@@ -16,6 +17,7 @@ from verify.kernel.sizes.region import SizeRegion, times, total
 from verify.kernel.sizes.statement import AllSizes
 
 MOST = 1 << 21  # elements of an array at sizes that are run
+SECONDS = 60.0  # after which no further sizes are tried: what is not found leaves the theorem unproved, as it was
 ROOM = (2, 8, 64, None)  # tiles of the output's sizes, tried in turn; None for any number
 TRIED = 6  # sizes
 
@@ -82,6 +84,7 @@ def find_refutation(
     statement: AllSizes, failed: NotLifted, check: Callable[[Mapping[str, Any]], Any]
 ) -> tuple[dict[str, int], Any] | None:
     """Return the first sizes at which the interpreter refutes the kernel, with what `check` found there."""
+    until = monotonic() + SECONDS
     for sizes in find_sizes(statement, failed):
         table = runnable(statement, sizes)
         if table is None:
@@ -89,4 +92,6 @@ def find_refutation(
         outcome = check(table)
         if outcome.status == "REFUTED":
             return sizes, outcome
+        if monotonic() > until:
+            break
     return None

@@ -98,15 +98,15 @@ def _all(statement: AllSizes) -> str:
 
 def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
     statement = theorem.statement
-    fields = _fields(theorem)
+    of_launch, fields = _preconditions_of_launch(theorem), _fields(theorem)
     one = Evidence(
         Check.PROOF, Status.PROVED, f"{theorem.runs} interpretations of one CTA, induction over the trips",
         engine="z3, each answer checked in exact arithmetic",
     )  # fmt: skip
     trips, period = fields["trips"], theorem.period
     notes = [
-        f"given    {'; '.join(fields['preconditions'][: fields['of_the_launch']])}",
-        *(f"         {text}" for text in fields["preconditions"][fields["of_the_launch"] :]),
+        f"given    {'; '.join(of_launch)}",
+        *(f"         {text}" for text in fields["preconditions"] if text not in of_launch),
         f"grid     {fields['grid']}",
         f"trips    {trips}: the state at line {theorem.head} after {period} more trips is what it was, with "
         f"{statement.summed[0]} moved by {period * statement.step}",
@@ -121,16 +121,21 @@ def _proved_case(subject: LiftedKernel, theorem: Theorem) -> Case:
     return _case(subject, one, _all(statement), tuple(notes), fields)
 
 
-def _fields(theorem: Theorem) -> dict[str, Any]:
-    """Return the theorem in JSON's types."""
-    statement, period = theorem.statement, theorem.period
+def _preconditions_of_launch(theorem: Theorem) -> list[str]:
+    """Return what the theorem takes of sizes, strides, numbers and addresses that a launch passes."""
+    statement = theorem.statement
     of_launch = [*(f"{name} % {by} == 0" for name, by in statement.divisors.items())]
     of_launch += [text for text in statement.given if "%" not in text]
     rows = statement.rows_of_strides()
     of_launch += [f"{name} >= {row}" for name, row in rows.items()]
     of_launch += [f"{name} = {held}" for name, held in statement.table.get("scalars", {}).items()]
     arrays = ", ".join(statement.table["arrays"])
-    of_launch.append(f"{arrays} disjoint, each at a multiple of 16 bytes")
+    return [*of_launch, f"{arrays} disjoint, each at a multiple of 16 bytes"]
+
+
+def _fields(theorem: Theorem) -> dict[str, Any]:
+    """Return the theorem in JSON's types."""
+    statement, period = theorem.statement, theorem.period
     products = [text for text, _ in statement.preconditions()]
     first, second = statement.axes
     tiles = ", ".join(f"{axis.index} from {axis.tile}*{'xyz'[axis.number]}" for axis in statement.axes)
@@ -147,8 +152,7 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     return {
         "lifted": "yes",
         "theorem": f"{statement.table['claim']} for all {_all(statement)}",
-        "preconditions": [*of_launch, *products, *limits],
-        "of_the_launch": len(of_launch),
+        "preconditions": [*_preconditions_of_launch(theorem), *products, *limits],
         "grid": f"{extents} CTAs of {theorem.block[0] * theorem.block[1] * theorem.block[2]} threads; CTA (x, y) has "
                 f"{tiles}: each element once",
         "trips": f"1 to {theorem.alone} one by one; {' and '.join(classes)} by induction",
