@@ -33,6 +33,7 @@ LEFT_OUT = {
         "it is asynchronous: what it does shows in when, not in bits",
     ),
     **dict.fromkeys(("address", "window", "own_address", "parameter"), "addresses and parameters differ by launch"),
+    "atomic_any": "what an integer atomic gives is decided by which thread comes first",
     **dict.fromkeys(
         ("elect", "discard", "register_count", "nothing", "policy"),
         "the ISA leaves its result open, or it has none",

@@ -16,7 +16,8 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from math import prod
 from typing import TypeAlias
@@ -29,6 +30,7 @@ Multipliers: TypeAlias = dict[int, Fraction]  # number of a fact -> what it is m
 
 _VALUE = re.compile(r"\(l(\d+)\s+(?:\(/\s*([\d.]+)\s+([\d.]+)\)|([\d.]+))\)")
 _TIMEOUT = 5000  # milliseconds of one question
+_UNLIMITED = 2**32 - 1  # z3's default of :timeout
 
 
 class Inequalities:
@@ -51,7 +53,8 @@ class Inequalities:
         if any(number and monomial and monomial not in known for monomial, number in goal.items()):
             return None
         try:
-            answer = self._ask(goal, extra)
+            with _limited(self._prepare(), _TIMEOUT):
+                answer = self._ask(goal, extra)
         except Z3Error:  # no model to ask for: unsat, or the budget ran out
             self._context = None
             return None
@@ -64,15 +67,19 @@ class Inequalities:
                 found[int(number)] = value
         return found if is_certificate(facts, goal, found) else None
 
-    def _ask(self, goal: Linear, extra: Sequence[Linear]) -> str:
+    def _prepare(self) -> Context:
+        """Return the context that knows the facts."""
         if self._context is None:
             self._context = Context()
             monomials = {monomial for fact in self.facts for monomial in fact} | {()}
             self._known = {monomial: f"e{number}" for number, monomial in enumerate(sorted(monomials))}
-            text = [f"(set-option :timeout {_TIMEOUT})", *_declarations(range(len(self.facts)))]
+            text = [*_declarations(range(len(self.facts)))]
             text += [f"(define-fun {name} () Real {_sum(self.facts, monomial, 0)})"
                      for monomial, name in self._known.items()]  # fmt: skip
             self._context.evaluate("".join(text))
+        return self._context
+
+    def _ask(self, goal: Linear, extra: Sequence[Linear]) -> str:
         first = len(self.facts)
         text = ["(push)", *_declarations(range(first, first + len(extra)))]
         monomials = {*self._known, *(monomial for fact in extra for monomial in fact), *goal, ()}
@@ -82,7 +89,21 @@ class Inequalities:
             wanted = f"({wanted})" if wanted[0] == "-" else wanted
             text.append(f"(assert (= {sums} {wanted}))" if monomial else f"(assert (> (- {wanted} {sums}) (- 1.0)))")
         names = " ".join(f"l{number}" for number in range(first + len(extra)))
-        return self._context.evaluate("".join([*text, "(check-sat)", f"(get-value ({names}))(pop)"]))
+        return self._prepare().evaluate("".join([*text, "(check-sat)", f"(get-value ({names}))(pop)"]))
+
+
+@contextmanager
+def _limited(context: Context, milliseconds: int) -> Iterator[None]:
+    """Bound the time of each question to a context.
+
+    Options of SMT-LIB text are z3's own, not a context's: the budget of an earlier proof would end this one, and this
+    one's time a later proof, so neither is left.
+    """
+    context.evaluate(f"(set-option :rlimit 0)(set-option :timeout {milliseconds})")
+    try:
+        yield
+    finally:
+        context.evaluate(f"(set-option :timeout {_UNLIMITED})")
 
 
 def is_certificate(facts: Sequence[Linear], goal: Linear, multipliers: Mapping[int, Fraction]) -> bool:
@@ -126,10 +147,10 @@ def find_point(facts: Sequence[Linear], least: Sequence[str], milliseconds: int 
     {'x': 2, 'y': 3}
     """
     symbols = sorted({name for fact in facts for monomial in fact for name in monomial})
-    text = [f"(set-option :timeout {milliseconds})", *(f"(declare-const |{name}| Int)" for name in symbols)]
+    text = [f"(declare-const |{name}| Int)" for name in symbols]
     text += [f"(assert (>= {_polynomial(fact)} 0))" for fact in facts]
     context, found = Context(), None
-    try:
+    with suppress(Z3Error), _limited(context, milliseconds):
         context.evaluate("".join(text))
         found = _point(context, symbols, "")
         for name in least if found is not None else ():
@@ -142,8 +163,6 @@ def find_point(facts: Sequence[Linear], least: Sequence[str], milliseconds: int 
                 else:
                     found, high = smaller, smaller[name]
             context.evaluate(f"(assert (<= |{name}| {high}))")
-    except Z3Error:
-        pass
     if found is None or any(_value(fact, found) < 0 for fact in facts):
         return None
     return found

@@ -191,8 +191,8 @@ def mutants() -> list[Row]:
         ("The {} were tried again", later),
         ("### Seed 2411: {} fresh mutants", again),
         ("noticed {} of {} ({} % to {} % with", caught, again, *interval(caught, again)),
-        ("*{} survived.*", survived),
-        ("*{} were unexecuted.*", unexecuted),
+        ("*Survived* ({}).", survived),
+        ("*Unexecuted* ({}).", unexecuted),
         ("The {} were tried again with `--again` and the `--tests` that had changed: {} are killed, {} are listed, "
          "{} is gone", unnoticed, killed, alike + slower, gone),
     ]  # fmt: skip

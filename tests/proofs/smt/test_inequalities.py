@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs.smt.inequalities import Inequalities, Linear, find_point, is_certificate
+from proofs.smt.libz3 import Context
 
 SMALL = st.integers(-5, 5)
 LINEAR = st.dictionaries(st.sampled_from([(), ("x",), ("y",), ("x", "y")]), SMALL, max_size=4)
@@ -48,3 +49,17 @@ def test_a_point_satisfies_every_fact_as_a_product() -> None:
     found = find_point(facts, ["y", "x"])
     assert found is not None and found["x"] * found["y"] >= 35 and found["x"] <= 7
     assert find_point([{("x",): 1, (): -1}, {("x",): -1}], []) is None
+
+
+def test_the_budget_of_an_earlier_proof_ends_nothing() -> None:
+    Context().evaluate("(set-option :rlimit 1)")
+    assert Inequalities(FACTS).derive(GOAL) is not None
+    Context().evaluate("(set-option :rlimit 1)")
+    assert find_point([{("x",): 1, (): -3}], ["x"]) == {"x": 3}
+
+
+def test_the_time_of_a_question_is_not_left_to_later_proofs() -> None:
+    before = Context().evaluate("(get-option :timeout)")
+    assert Inequalities(FACTS).derive(GOAL) is not None and Inequalities(FACTS).derive({**GOAL, (): -2}) is None
+    assert find_point([{("x",): 1, (): -3}], ["x"]) == {"x": 3}
+    assert Context().evaluate("(get-option :timeout)") == before
