@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Expr)
+PLAIN = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom)
 """The statements of a module whose names are plain to see: others may bind one that only running them shows."""
 
 ONE_COLON = re.compile(r"(.+\.py):(\w[\w.]*)")
@@ -38,7 +38,8 @@ def find_fault(text: str, folder: Path | None = None) -> str:
         several = ", ".join(f"{file}::{one}" for one in (functions or ["NAME"])[:8])
         return f"{file}: name a function of it: {several}"
     bound = [name for one in body for name in _names(one)]
-    if all(isinstance(one, PLAIN) for one in body) and not {name.partition(".")[0], "*"} & {*bound}:
+    unseen = {name.partition(".")[0], "*", "__getattr__"}  # the last two give names that the text has not
+    if all(map(_is_plain, body)) and not unseen & {*bound}:
         close = difflib.get_close_matches(name, functions, n=3, cutoff=0.5)
         hint = f"; nearest: {', '.join(close)}" if close else f"; it has {', '.join(functions)}" if functions else ""
         return f"{text}: {file} has no {name!r}{hint}"
@@ -50,6 +51,12 @@ def _statements(path: Path) -> Sequence[ast.stmt]:
     with suppress(SyntaxError, ValueError):
         return ast.parse(path.read_text(encoding="utf-8")).body
     return [ast.Pass()]
+
+
+def _is_plain(statement: ast.stmt) -> bool:
+    """Return whether the names that a statement binds are in its text; a call such as `exec(…)` may bind any."""
+    docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return docstring or isinstance(statement, PLAIN)
 
 
 def _names(statement: ast.stmt) -> list[str]:
