@@ -55,7 +55,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
 def _fits(name: str, patterns: Sequence[str]) -> bool:
     """Return whether a name has every pattern in it; a glob is of the whole name.
 
-    >>> _fits("SM80_16x8x16_F32F16F16F32_TN", ["16x8x16", "sm80*tn"]), _fits("SM75_U32x1_LDSM_N", ["SM80"])
+    >>> _fits("SM80_16x8x16_F32F16F16F32_TN", ["16x8x16", "sm80*tn"]), _fits("SM89_16x8x32_F32E4M3E4M3F32_TN", ["SM80"])
     (True, False)
     """
     lowered = name.lower()

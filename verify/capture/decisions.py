@@ -188,11 +188,10 @@ class Judge:
         if status["memory"] is Status.REFUTED and claim.parts:
             why = f"an access beyond {' or '.join(claim.parts)}, which are parts of larger tensors"
             return Decision(name, "UNCHECKED", f"{text}; {why}", at, made)
-        if any(status[one] is Status.REFUTED for one in wanted if one != "values"):
-            return Decision(name, "REFUTED", text, at, made)
-        if claim.target and status["values"] is Status.REFUTED:
-            if claim.special:
-                return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special}", at, made)
+        refuted = {one for one in wanted if status[one] is Status.REFUTED}
+        if refuted == {"values"} and claim.special:
+            return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special}", at, made)
+        if refuted:
             return Decision(name, "REFUTED", text, at, made)
         if not all(status[one].confirmed for one in wanted):
             return Decision(name, "UNKNOWN", text, at, made)
