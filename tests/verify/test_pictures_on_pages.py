@@ -49,7 +49,7 @@ def test_a_page_has_its_picture(command: Command, words: list[str], shown: str, 
 
 def test_a_definition_of_a_header_has_its_picture(tmp_path: Path) -> None:
     text = page(scan.main, ["examples/headers", "--checks", "isa"], tmp_path / "page.html")
-    assert Page(text).tags >= {"svg"} and "B 8x16 (n,k)" in text and "Not drawn" not in text
+    assert "svg" in Page(text).tags and "B 8x16 (n,k)" in text and "Not drawn" not in text
 
 
 def test_a_tiling_that_is_not_drawn_names_the_command_that_draws_it(

@@ -23,7 +23,7 @@ _SPEAKS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 class GivenSizes:
     """What a claim gives of its sizes: divisors, and bounds as (low, high, whether strictly below).
 
-    >>> found = Given(["K % 16 == 0", "M < 2**16"])
+    >>> found = GivenSizes(["K % 16 == 0", "M < 2**16"])
     >>> found.divisors, [(ast.unparse(low), ast.unparse(high), strict) for low, high, strict in found.bounds]
     ({'K': 16}, [('M', '2 ** 16', True)])
     """
