@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -87,6 +88,13 @@ def _launch(options: argparse.Namespace) -> Any:
     return launch_table(options.grid, options.block, options.smem or 0, options.param or ())
 
 
+def _spell_launch(options: argparse.Namespace) -> str:
+    """Return the options that give the launch, as they may be typed again."""
+    words = ["--grid", options.grid, "--block", options.block]
+    words += ["--smem", str(options.smem)] if options.smem else []
+    return shlex.join([*words, *(word for one in options.param or () for word in ("--param", one))])
+
+
 def _check_kernel(kernel: str) -> None:
     """Raise UsageError if the kernel's file is none, or of another kind."""
     if fault := find_fault(kernel):
@@ -109,7 +117,9 @@ def _report(options: argparse.Namespace) -> Report:
     with Progress(1, "kernel", options.quiet) as shown:
         name = Path(options.kernel or options.claim).name
         shown.begin(name)
-        verify = verify_safety if options.safety else partial(verify_kernel, sizes="all" if options.for_all else "")
+        verify = partial(verify_kernel, sizes="all" if options.for_all else "")
+        if options.safety:
+            verify = partial(verify_safety, spelled="" if options.claim else _spell_launch(options))
         return verify(
             options.kernel, launch,
             seed=options.seed, budget=options.budget, strict=options.strict, python=options.python,

@@ -56,10 +56,11 @@ def verify_kernel(  # noqa: PLR0913 - the options of the command
     return _verify(given, strict, python, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
-def verify_safety(
+def verify_safety(  # noqa: PLR0913
     kernel: object,
     launch: str | Path | Mapping[str, Any],
     *,
+    spelled: str = "",
     seed: int | None = None,
     budget: int | None = None,
     strict: bool = False,
@@ -68,7 +69,8 @@ def verify_safety(
 ) -> Report:
     """Return whether a compiled kernel is safe to run, one case for each launch; nothing is claimed of its values.
 
-    `launch` is a claim's TOML file or table, whose key `claim` may be missing. The others are those of `verify_kernel`.
+    `launch` is a claim's TOML file or table, whose key `claim` may be missing; `spelled` is how
+    a command line gives it, for the replay. The others are those of `verify_kernel`.
 
     >>> report = verify_safety("examples/kernel/wrong.ptx", "examples/kernel/matmul.toml", seed=1)
     >>> bool(report), report.cases[0].headline
@@ -76,7 +78,7 @@ def verify_safety(
 
     Raises UsageError for a file that cannot be read, and SpecError for a launch that is none.
     """
-    given = _Given(kernel, refuse_claim(launch))
+    given = _Given(kernel, refuse_claim(launch), spelled=spelled)
     return _verify(given, strict, python, claimed=False, seed=seed, budget=budget or BUDGET, ticked=ticked)
 
 
@@ -87,6 +89,7 @@ class _Given(NamedTuple):
     claim: str | Path | Mapping[str, Any]
     sizes: Sizes = ""
     target: str = ""
+    spelled: str = ""  # the claim on a command line, if it isn't `--claim FILE`
 
 
 def _verify(given: _Given, strict: bool, python: str, *, claimed: bool = True, **options: Any) -> Report:
@@ -106,7 +109,8 @@ def _verify(given: _Given, strict: bool, python: str, *, claimed: bool = True, *
             ptx, found, words = compile_function(source.name, table, python)
         else:
             ptx, found, words = source.ptx, claim_of(table, file_of_claim, claimed=claimed), source.compiled
-        again = f"lanecheck kernel {source.name}{'' if claimed else ' --safety'} --claim {file_of_claim or 'claim'}"
+        spelled = given.spelled or f"--claim {file_of_claim or 'claim'}"
+        again = f"lanecheck kernel {source.name}{'' if claimed else ' --safety'} {spelled}"
         outcomes = _check(run, ptx, found, source.name, words, strict=strict, **options)
         whole = _for_all(ptx, found, source.name, again, outcomes, options) if claimed else []
     file, cases = source.name.partition("::")[0], []

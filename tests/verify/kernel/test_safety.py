@@ -226,6 +226,13 @@ def test_a_guard_that_data_decide_is_taken_both_ways(body: str, status: str) -> 
     assert safety(body).status == status, safety(body).findings
 
 
+def test_a_store_where_data_decide_is_of_the_threads_that_store_alone() -> None:
+    """The others hold nothing in the register: with the branch, only thread 0 has the 1 that it stores."""
+    store = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; mov.u32 %r10, 1; st.shared.u32 [%r8], %r10; END:"
+    found = safety(ADDED.replace("red.shared.add.u32 [%r8], 1;", store))
+    assert (found.status, found.findings) == ("SAFE", ())
+
+
 def test_what_may_not_have_been_written_is_not_read() -> None:
     body = f"{CHOSEN}mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; @%p1 st.shared.u32 [%r5], %r2; "
     body += "ld.shared.u32 %r6, [%r5]; st.global.u32 [%d5], %r6;"
@@ -297,7 +304,9 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
     said = " ".join(capsys.readouterr().out.split())
     assert "k SAFE 4 proved" in said and "VERIFIED" not in said and "1 subject: 1 safe" in said
     assert main([str(tmp_path / "k.ptx"), *launch, "C=f32[63]"]) == 1
-    assert "C[63] of 63" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert "C[63] of 63" in said
+    assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run)
             if loads:
                 access.load_any(span, size * len(registers), constant)
             else:
-                lost = max(int(access.values.lost_in(each()).max()) for each in sources)
+                # of the threads that store alone: others may hold nothing there
+                lost = max(int(np.where(with_data, access.values.lost_in(each()), 0).max()) for each in sources)
                 access.store_any(span, size * len(registers), lost or DATA)
         target = None if with_data.all() else with_data
         for put, room in zip(puts, rooms, strict=True):
