@@ -53,7 +53,7 @@ class Inequalities:
         if any(number and monomial and monomial not in known for monomial, number in goal.items()):
             return None
         try:
-            with _limited(self._prepare(), _TIMEOUT):
+            with _limit_time(self._prepare(), _TIMEOUT):
                 answer = self._ask(goal, extra)
         except Z3Error:  # no model to ask for: unsat, or the budget ran out
             self._context = None
@@ -93,7 +93,7 @@ class Inequalities:
 
 
 @contextmanager
-def _limited(context: Context, milliseconds: int) -> Iterator[None]:
+def _limit_time(context: Context, milliseconds: int) -> Iterator[None]:
     """Bound the time of each question to a context.
 
     Options of SMT-LIB text are z3's own, not a context's: the budget of an earlier proof would end this one, and this
@@ -150,7 +150,7 @@ def find_point(facts: Sequence[Linear], least: Sequence[str], milliseconds: int 
     text = [f"(declare-const |{name}| Int)" for name in symbols]
     text += [f"(assert (>= {_polynomial(fact)} 0))" for fact in facts]
     context, found = Context(), None
-    with suppress(Z3Error), _limited(context, milliseconds):
+    with suppress(Z3Error), _limit_time(context, milliseconds):
         context.evaluate("".join(text))
         found = _point(context, symbols, "")
         for name in least if found is not None else ():
