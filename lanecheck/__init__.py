@@ -13,6 +13,13 @@ Each name is loaded when it is asked for: `import lanecheck` loads no other modu
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[:1] == ["-m"]:  # Python imports the package of a command: `python -m lanecheck`, or one that imports us
+    from lanecheck.console import interrupts
+
+    interrupts.end_at_once()
+
 TYPE_CHECKING = False  # `typing` is a module too: Ctrl-C while it loads would be a traceback, see `console.interrupts`
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C in the moments when a command is still loading, or ends: the process ends with 130, without a traceback.
 
-`verify`, `gpu_checks` and `proofs` call `end_at_once` before they import anything. While a command runs (`raising`),
-Ctrl-C raises KeyboardInterrupt as usual, so that what was found is reported. Before Python itself has started, nobody
-can catch it.
+`lanecheck`, `verify`, `gpu_checks` and `proofs` call `end_at_once` before they import anything. While a command runs
+(`raising`), Ctrl-C raises KeyboardInterrupt as usual, so that what was found is reported. Before Python itself has
+started, nobody can catch it.
 """
 
 from __future__ import annotations

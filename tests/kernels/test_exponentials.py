@@ -176,7 +176,7 @@ def expected_gradient(launch: Launch, samples: dict[str, np.ndarray], name: str)
     return np.asarray(scale * (powers * (samples["G"] @ samples["V"].T - samples["E"][:, None])).T @ samples["Q"])
 
 
-def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
+def draw_samples(launch: Launch, seed: int) -> dict[str, np.ndarray]:
     """Return small random integers for each array; a log-sum-exp is above what it is one of."""
     source = np.random.default_rng(seed)
     made = {one.name: source.integers(-2, 3, one.shape).astype(float) for one in launch.arrays}
@@ -187,7 +187,7 @@ def drawn(launch: Launch, seed: int) -> dict[str, np.ndarray]:
 def test_the_claim_on_a_sample_is_what_numpy_computes(path: Path) -> None:
     claim = read_claim(path.with_suffix(".toml"))
     (launch,) = claim.launches
-    samples = drawn(launch, 3)
+    samples = draw_samples(launch, 3)
     (found,) = check(path.read_text(), claim, seed=7, samples=samples)
     wanted = expected(launch, samples, path.stem)
     assert np.allclose(found.expected[launch.target.name], wanted, 1e-6, 1e-6)
@@ -203,7 +203,7 @@ def test_a_gpu_computes_what_numpy_does(path: Path) -> None:
     except Unsupported as reason:
         pytest.skip(str(reason))
     (launch,) = claim.launches
-    samples = drawn(launch, len(path.stem))
+    samples = draw_samples(launch, len(path.stem))
     (found,) = run_all([job(read(text, claim.kernel), text, launch, samples)])
     assert not isinstance(found, Unavailable), found.reason
     target = launch.array(launch.target.name)

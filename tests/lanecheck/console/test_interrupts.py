@@ -29,9 +29,17 @@ runpy.run_module({words!r}[0], run_name="__main__", alter_sys=True)
 MODULES = {
     "verify.layout": ("typing", "lanecheck.console.installation", "verify.core.errors", "verify.cli.output"),
     "verify.atom": ("verify.cli.ending", "verify.atom.command", "layouts"),
+    "lanecheck": ("verify", "verify.__main__", "verify.atom.command", "layouts"),
     "gpu_checks.banks": ("gpu_checks.banks.command", "lanecheck.console.installation"),
     "gpu_checks.probe": ("gpu_checks.worker",),
     "proofs.laws.certificates": ("proofs.laws.decide",),
+}
+
+
+WORDS = {
+    "verify.layout": ["4:1", "--onto", "4"],
+    "verify.atom": ["SM61_DP4A", "-q"],
+    "lanecheck": ["atom", "SM61_DP4A", "-q"],
 }
 
 
@@ -39,7 +47,7 @@ MODULES = {
 def test_ctrl_c_while_a_command_loads_is_130_without_a_traceback(command: str, module: str) -> None:
     words = [
         command,
-        *{"verify.layout": ["4:1", "--onto", "4"], "verify.atom": ["SM61_DP4A", "-q"]}.get(command, ["--help"]),
+        *WORDS.get(command, ["--help"]),
     ]
     planted = PLANTED.format(module=module, words=words, package=command.partition(".")[0])
     done = subprocess.run(
@@ -51,7 +59,7 @@ def test_ctrl_c_while_a_command_loads_is_130_without_a_traceback(command: str, m
 PATH = f"import sys; sys.path[:0] = {[str(ROOT), *(p for p in sys.path if 'site-packages' in p)]!r}\n"
 
 
-@pytest.mark.parametrize("command", ["verify.atom", "gpu_checks.probe"])
+@pytest.mark.parametrize("command", ["verify.atom", "gpu_checks.probe", "lanecheck"])
 def test_ctrl_c_at_any_time_prints_no_line_of_our_code(command: str) -> None:
     """A real signal at ten moments. Before our first lines have run, which set the handler, Python prints its own."""
     first = [
@@ -60,7 +68,7 @@ def test_ctrl_c_at_any_time_prints_no_line_of_our_code(command: str) -> None:
         "lanecheck/console/interrupts.py",
     ]
     for moment in range(10):
-        words = [sys.executable, "-m", command, *(["SM61_DP4A", "-q"] if command == "verify.atom" else ["--list"])]
+        words = [sys.executable, "-m", command, *WORDS.get(command, ["--list"])]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as running:
             try:
                 running.communicate(timeout=0.02 + 0.03 * moment)

@@ -58,7 +58,7 @@ class Log:
         kwargs = more.pop("kwargs", {})
         return self.add("op", op=name, args=list(args), kwargs=kwargs, dtype=dtype, layout=layout, **more)
 
-    def drawn(self, **more: Any) -> int:
+    def draw(self, **more: Any) -> int:
         return self.op("torch.randn", SIZE, **more)
 
     def see(self, content: int, dtype: str = "float32", **layout: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Log:
 
 
 def added(log: Log, name: str = "torch.Tensor.add", asserted: object = None) -> Decision:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     _, _, written = log.launch([x, y, out])
     log.compare(written, log.op(name, log.operand(x), log.operand(y)))
     return only(log, asserted=asserted)
@@ -44,7 +44,7 @@ def test_another_function_is_refuted(log: Log) -> None:
 
 
 def test_a_reference_is_read_after_the_launch_too(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     later = log.launch([x, y, out])
     log.compare(later[2], log.op("torch.Tensor.add", log.operand(later[0]), log.operand(later[1])))
     assert only(log).status == "VERIFIED"
@@ -52,7 +52,7 @@ def test_a_reference_is_read_after_the_launch_too(log: Log) -> None:
 
 def test_a_reference_over_what_the_launch_wrote_is_none(log: Log) -> None:
     """`kernel(x, y, x)` and then `x + y`, which has the new x."""
-    x, y = log.drawn(), log.drawn()
+    x, y = log.draw(), log.draw()
     later = log.launch([x, y, x])
     log.compare(later[2], log.op("torch.Tensor.add", log.operand(later[0]), log.operand(y)))
     found = only(log)
@@ -61,7 +61,7 @@ def test_a_reference_over_what_the_launch_wrote_is_none(log: Log) -> None:
 
 
 def test_a_sum_in_place_is_compared_with_the_old_numbers(log: Log) -> None:
-    x, y = log.drawn(), log.drawn()
+    x, y = log.draw(), log.draw()
     reference = log.op("torch.Tensor.add", log.operand(x), log.operand(y))
     later = log.launch([x, y, x])
     log.compare(later[2], reference)
@@ -75,7 +75,7 @@ def test_a_comparison_that_the_test_does_not_rest_on_is_no_claim(log: Log) -> No
 
 
 def test_a_reference_by_another_kernel_is_none(log: Log) -> None:
-    x, y, out, other = log.drawn(), log.drawn(), log.op("torch.empty"), log.op("torch.empty")
+    x, y, out, other = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
     one = log.launch([x, y, out])[2]
     two = log.launch([x, y, other])[2]
     log.compare(one, two)
@@ -83,7 +83,7 @@ def test_a_reference_by_another_kernel_is_none(log: Log) -> None:
 
 
 def test_a_reference_over_what_another_kernel_wrote_is_none(log: Log) -> None:
-    x, y, out, made = log.drawn(), log.drawn(), log.op("torch.empty"), log.op("torch.empty")
+    x, y, out, made = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
     z = log.launch([x, y, made])[2]
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op("torch.Tensor.add", log.operand(z), log.operand(y)))
@@ -97,7 +97,7 @@ def test_an_operation_that_is_not_in_the_table_is_named(log: Log) -> None:
 
 
 def test_memory_that_changed_unseen_is_named(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     changed = log.add("unknown", why="its memory changed without an operation that was seen", of=[x])
     log.compare(written, log.op("torch.Tensor.add", log.operand(changed), log.operand(y)))
@@ -106,7 +106,7 @@ def test_memory_that_changed_unseen_is_named(log: Log) -> None:
 
 
 def test_a_side_that_changed_after_the_launch_is_none(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     changed = log.op("torch.Tensor.mul_", log.operand(written), 2, changed=True)
     log.compare(changed, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
@@ -114,7 +114,7 @@ def test_a_side_that_changed_after_the_launch_is_none(log: Log) -> None:
 
 
 def test_a_number_that_a_kernel_would_have_written_is_read(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     log.use(log.op("torch.Tensor.max", log.operand(written)))
     log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
@@ -123,7 +123,7 @@ def test_a_number_that_a_kernel_would_have_written_is_read(log: Log) -> None:
 
 
 def test_a_number_of_an_input_may_be_read(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     later = log.launch([x, y, out])
     log.use(later[0])
     log.compare(later[2], log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
@@ -131,7 +131,7 @@ def test_a_number_of_an_input_may_be_read(log: Log) -> None:
 
 
 def test_a_number_that_was_not_computed_is_read(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     log.use(log.op("torch.matmul", log.operand(x), log.operand(y), valueless=True))
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(y)))
@@ -140,7 +140,7 @@ def test_a_number_that_was_not_computed_is_read(log: Log) -> None:
 
 
 def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     some = {"shape": [SIZE - 1]}
     reference = log.op(
@@ -153,7 +153,7 @@ def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
 
 def test_data_that_is_special_refutes_nothing(log: Log) -> None:
     """`y` is x: a kernel that adds x twice is wrong for other data, and right for these."""
-    x, out = log.drawn(), log.op("torch.empty")
+    x, out = log.draw(), log.op("torch.empty")
     same = log.op("torch.Tensor.clone", log.operand(x))
     written = log.launch([x, same, out])[2]
     log.compare(written, log.op("torch.Tensor.mul", log.operand(x), 2))
@@ -162,15 +162,15 @@ def test_data_that_is_special_refutes_nothing(log: Log) -> None:
 
 
 def test_a_reference_over_a_tensor_that_the_kernel_is_not_given(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
-    log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(log.drawn())))
+    log.compare(written, log.op("torch.Tensor.add", log.operand(x), log.operand(log.draw())))
     found = only(log)
     assert (found.status, "which the kernel isn't given" in found.text) == ("UNCHECKED", True)
 
 
 def test_a_copy_and_an_exact_cast_are_the_same_numbers(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     copies = [log.op("torch.Tensor.to", log.operand(one)) for one in (x, y)]
     written = log.launch([*copies, out])[2]
     sides = [log.op("torch.Tensor.double", log.operand(one), dtype="float64") for one in (x, y)]
@@ -181,7 +181,7 @@ def test_a_copy_and_an_exact_cast_are_the_same_numbers(log: Log) -> None:
 
 
 def test_a_rounded_copy_is_not_the_same_numbers(log: Log) -> None:
-    x, y, out = log.drawn(dtype="float64"), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(dtype="float64"), log.draw(), log.op("torch.empty")
     rounded = log.op("torch.Tensor.float", log.operand(x, dtype="float64"))
     written = log.launch([rounded, y, out])[2]
     reference = log.op("torch.Tensor.add", log.operand(x, dtype="float64"), log.operand(y), dtype="float64")
@@ -190,14 +190,14 @@ def test_a_rounded_copy_is_not_the_same_numbers(log: Log) -> None:
 
 
 def test_without_a_comparison_there_is_safety_alone(log: Log) -> None:
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     found = only(log)
     assert (found.name, found.status, found.safe) == ("launch 1: safety only", "UNCHECKED", True)
 
 
 def test_an_access_out_of_bounds_is_refuted_without_a_comparison(tmp_path: Path) -> None:
     log = Log(tmp_path, ADD.replace("setp.ge.s32", "setp.gt.s32"))
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     assert only(log).status == "REFUTED"
 
 
@@ -210,7 +210,7 @@ def test_a_sum_that_is_rounded_on_the_way_is_not_decided(tmp_path: Path) -> None
 
 def test_an_access_beyond_a_part_of_a_tensor_is_not_decided(tmp_path: Path) -> None:
     log = Log(tmp_path, ADD.replace("setp.ge.s32", "setp.gt.s32"))
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     for tensor in log.events[0]["variants"][0]["tensors"]:
         tensor["elements"] = 2 * SIZE
     found = only(log)
@@ -218,13 +218,13 @@ def test_an_access_beyond_a_part_of_a_tensor_is_not_decided(tmp_path: Path) -> N
 
 
 def test_a_launch_that_no_claim_describes(log: Log) -> None:
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")], problem="a cluster of 2 CTAs")
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")], problem="a cluster of 2 CTAs")
     found = only(log)
     assert (found.status, found.safe, "a cluster of 2 CTAs" in found.text) == ("UNCHECKED", False, True)
 
 
 def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
-    x, y = log.drawn(), log.drawn()
+    x, y = log.draw(), log.draw()
     log.launch([x, y, x])
     log.events[0]["variants"][0]["tensors"][2]["offset"] = 1
     found = only(log)
@@ -232,7 +232,7 @@ def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
 
 
 def test_a_launch_takes_too_long(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     log.launch([x, y, out])
     judge = Judge(KernelSession(1, 0.0), log.record(), log.folder)
     found = judge.decide(*next(iter(judge.plan())))
@@ -240,7 +240,7 @@ def test_a_launch_takes_too_long(log: Log) -> None:
 
 
 def test_equal_launches_are_interpreted_once(log: Log) -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     for _ in range(3):
         out = log.launch([x, y, out])[2]
     session = KernelSession(1)
