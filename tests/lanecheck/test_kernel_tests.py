@@ -57,7 +57,7 @@ def guest(tmp_path: Path) -> Guest:
 
 
 def compare(log: Log, name: str = "torch.Tensor.add") -> None:
-    x, y, out = log.drawn(), log.drawn(), log.op("torch.empty")
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]
     log.compare(written, log.op(name, log.operand(x), log.operand(y)))
 
@@ -74,7 +74,7 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
     keep("test_later", outcome="xfail", why="the test is expected to fail: soon")
     keep("test_other", outcome="skipped", why="needs two GPUs")
     log = guest.log()
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     guest.records.append({**log.record(), "test": "test_x.py::test_alone"})
     guest.records.append({**guest.log().record(), "test": "test_x.py::test_nothing"})
     (guest.folder / "recorded" / "ended").write_text("its process ended with signal 11: it says nothing")
@@ -98,7 +98,7 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
 
 def test_safety_alone_fails_if_values_are_required(guest: Guest) -> None:
     log = guest.log()
-    log.launch([log.drawn(), log.drawn(), log.op("torch.empty")])
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
     guest.records.append(log.record())
     code, text = guest.run("--lanecheck-require", "values")
     assert code == 1
