@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from layouts import ComposedLayout, Layout
-from layouts.atoms import AtomFileError
+from layouts.toml.errors import AtomFileError
 from verify import kinds
 from verify.core.errors import UsageError
 from verify.core.files import opened

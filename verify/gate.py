@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from layouts.atoms import AtomFileError
-from layouts.atoms.document import read
-from layouts.atoms.errors import raised
+from layouts.toml.document import read
+from layouts.toml.errors import AtomFileError, raised
 from verify import kinds
 from verify.cli.arguments import check_execution
 from verify.cli.batch import attempt

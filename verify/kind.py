@@ -21,7 +21,7 @@ from verify.core.verdict import Check, Place, Property, Verdict
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from layouts.atoms.tables import Found
+    from layouts.toml.tables import Found
     from verify.core.registry import Signs
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window

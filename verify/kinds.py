@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import isa_tables
-from layouts.atoms import AtomFileError
-from layouts.atoms.document import read
+from layouts.toml.document import read
+from layouts.toml.errors import AtomFileError
 from verify.atom.kind import ATOM
 from verify.campaign.kind import CAMPAIGN
 from verify.core import python_files

@@ -10,10 +10,10 @@ atom is a claim: `load` checks its form, `lanecheck atom` checks whether it is r
 """
 
 from layouts.atoms.atom import Adapter, Atom, CopyAtom, IncompleteAtom
-from layouts.atoms.entry import Family
-from layouts.atoms.errors import AtomFileError
 from layouts.atoms.reading import AnyAtom, load
 from layouts.atoms.shelf import registry
+from layouts.toml.entry import Family
+from layouts.toml.errors import AtomFileError
 
 __all__ = [
     "Adapter",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from layouts.atoms.entry import Entry, Family
+    from layouts.toml.entry import Entry, Family
 
 
 # Nothing is made of this class alone, nor of the next: they need no methods of their own.

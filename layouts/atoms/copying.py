@@ -8,8 +8,8 @@ from functools import partial
 from math import prod
 
 from layouts.atoms.atom import Adapter, CopyAtom
-from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves, wrap
+from layouts.toml.entry import Entry, kind
 
 OPERANDS = ("Src", "Dst")
 LAYOUTS = (*OPERANDS, "Ref")

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from math import prod
 
-from layouts.atoms.entry import Entry, Family, kind
-from layouts.atoms.template import PLACE, Word
+from layouts.toml.entry import Entry, Family, kind
+from layouts.toml.template import PLACE, Word
 
 MOST = 4096  # instances of one entry
 PARAMETER = r"[A-Za-z][A-Za-z0-9]*"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from layouts.atoms.atom import Atom
-from layouts.atoms.entry import LARGEST, Entry, kind
 from layouts.text import numbers
+from layouts.toml.entry import LARGEST, Entry, kind
 
 OPERANDS = ("A", "B", "C")
 EXTRA = ("E", "SFA", "SFB")  # metadata of a sparse A, and scale factors

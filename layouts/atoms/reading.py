@@ -33,12 +33,12 @@ from typing import TypeAlias
 
 from layouts.atoms import copying, mma
 from layouts.atoms.atom import Atom, CopyAtom, IncompleteAtom
-from layouts.atoms.document import Document, read
-from layouts.atoms.entry import Entry
-from layouts.atoms.errors import raised
 from layouts.atoms.family import family
-from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import IntTuple
+from layouts.toml.document import Document, read
+from layouts.toml.entry import Entry
+from layouts.toml.errors import raised
+from layouts.toml.tables import Found, tables
 
 AnyAtom: TypeAlias = "Atom | CopyAtom"
 ReadAtom: TypeAlias = "AnyAtom | IncompleteAtom"

@@ -14,14 +14,14 @@ from functools import cache
 from pathlib import Path
 
 from layouts.atoms.atom import IncompleteAtom
-from layouts.atoms.document import parse
-from layouts.atoms.entry import Entry, Family
-from layouts.atoms.errors import AtomFileError
 from layouts.atoms.family import family as read_family
 from layouts.atoms.reading import AnyAtom, read_atom
-from layouts.atoms.tables import named
-from layouts.atoms.template import Word
 from layouts.int_tuple import IntTuple
+from layouts.toml.document import parse
+from layouts.toml.entry import Entry, Family
+from layouts.toml.errors import AtomFileError
+from layouts.toml.tables import named
+from layouts.toml.template import Word
 
 HEADER = re.compile(r'\n\["(.+)"\]$', re.MULTILINE)  # the line before it ends: that is found faster than a beginning
 

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from layouts.atoms.entry import Entry
-from layouts.atoms.tables import Found, tables
+from layouts.toml.entry import Entry
+from layouts.toml.tables import Found, tables
 from verify.core.files import opened, values
 from verify.core.registry import Signs
 from verify.core.specs import Between, Several, keys, required

@@ -16,7 +16,7 @@ from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, R
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from layouts.atoms.tables import Found
+    from layouts.toml.tables import Found
     from verify.pictures.picture import Picture, Window
     from verify.report import Case
 

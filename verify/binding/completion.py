@@ -13,10 +13,10 @@ import isa_tables
 from isa_tables.signature import choices, signature
 from layouts import from_samples
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
-from layouts.atoms.errors import Spot, raised
 from layouts.atoms.mma import SPACES
 from layouts.atoms.reading import ReadAtom, complete, listed
-from layouts.atoms.tables import Found, by_line
+from layouts.toml.errors import Spot, raised
+from layouts.toml.tables import Found, by_line
 from verify.core.files import opened
 
 FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ

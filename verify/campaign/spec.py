@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from verify.core.specs import Between, Choice, Several, key, keys, required, text
 
 if TYPE_CHECKING:
-    from layouts.atoms.entry import Entry
-    from layouts.atoms.tables import Found
+    from layouts.toml.entry import Entry
+    from layouts.toml.tables import Found
 
 LAWS = (
     "coalesce", "composition", "complement", "right_inverse", "left_inverse", "logical_divide", "logical_product",
@@ -86,7 +86,7 @@ KINDS: Mapping[str, type[CampaignSpec]] = {"laws": LawsSpec, "mutants": MutantsS
 
 def read(path: Path) -> Found[CampaignSpec]:
     """The campaigns of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
-    from layouts.atoms.tables import tables
+    from layouts.toml.tables import tables
     from verify.core.files import opened
 
     known = {name for kind in KINDS.values() for name in keys(kind)}

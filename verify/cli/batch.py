@@ -65,7 +65,7 @@ def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
     except Exception as error:
         from gpu_checks import RecordingError
         from isa_tables import TableError
-        from layouts.atoms import AtomFileError
+        from layouts.toml.errors import AtomFileError
 
         if isinstance(error, (AtomFileError, TableError, RecordingError)):
             return Failure(one.name, str(error), Exit.USAGE)

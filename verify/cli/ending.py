@@ -20,7 +20,7 @@ from verify.cli.output import DESTINATION, LISTING, ONLY_ASCII, Rejected, discar
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
 if TYPE_CHECKING:
-    from layouts.atoms import AtomFileError
+    from layouts.toml.errors import AtomFileError
 
 
 def as_process(command: Callable[[], int] | str) -> NoReturn:

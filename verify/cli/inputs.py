@@ -18,8 +18,8 @@ from verify.report import Failure, failure_of
 from verify.report.loaded import LoadedFiles, Source
 
 if TYPE_CHECKING:
-    from layouts.atoms import AtomFileError
-    from layouts.atoms.tables import Found
+    from layouts.toml.errors import AtomFileError
+    from layouts.toml.tables import Found
 
 
 def load(
@@ -32,7 +32,7 @@ def load(
 
     If they are `unique`, a name that two files have is an error. Raises MalformedError if nothing can be read.
     """
-    from layouts.atoms import AtomFileError
+    from layouts.toml.errors import AtomFileError
 
     items: list[S] = []
     errors: list[AtomFileError] = []

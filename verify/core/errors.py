@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lanecheck.console.exits import Exit
 
 if TYPE_CHECKING:
-    from layouts.atoms import AtomFileError
+    from layouts.toml.errors import AtomFileError
 
 __all__ = ["AbsentError", "Exit", "MalformedError", "SpecError", "UsageError"]
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from isa_tables import TableError
-from layouts.atoms import AtomFileError
-from layouts.atoms.document import Document, read
-from layouts.atoms.entry import Entry
-from layouts.atoms.errors import Spot
+from layouts.toml.document import Document, read
+from layouts.toml.entry import Entry
+from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError
 from verify.core.python_files import find_fault
 from verify.core.registry import list_kinds

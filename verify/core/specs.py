@@ -75,7 +75,7 @@ def read(key: str, parse: Callable[[object], T], value: object) -> T:
 
 def text(value: object) -> str:
     """The value, a text; raises ValueError for anything else."""
-    from layouts.atoms.entry import kind
+    from layouts.toml.entry import kind
 
     if not isinstance(value, str):
         raise ValueError(f"expected a text, found {kind(value)}")

@@ -17,9 +17,9 @@ import proofs
 from layouts import LayoutError
 from layouts.atoms import Atom, Family
 from layouts.atoms.reading import read_atom
-from layouts.atoms.template import PLACE, Word, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
+from layouts.toml.template import PLACE, Word, fill, tokens
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
 from verify.binding.atom import BoundAtom, BoundOperand, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers

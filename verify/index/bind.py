@@ -21,7 +21,7 @@ from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
 from verify.maps.tree import ExpressionError
 
 if TYPE_CHECKING:
-    from layouts.atoms.tables import Found
+    from layouts.toml.tables import Found
 
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
@@ -79,8 +79,8 @@ class BoundIndex:
 
 def read(path: Path) -> Found[BoundIndex]:
     """The entries of a file that can be read, and all errors of the others."""
-    from layouts.atoms.entry import Entry
-    from layouts.atoms.tables import tables
+    from layouts.toml.entry import Entry
+    from layouts.toml.tables import tables
     from verify.core.files import as_keys, opened
     from verify.index.spec import of_entry, options
 

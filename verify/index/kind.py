@@ -12,7 +12,7 @@ from verify.index.spec import EntrySpec, OperandSpec, of_options
 from verify.kind import Functions, Kind, PropertyTable, Resources
 
 if TYPE_CHECKING:
-    from layouts.atoms.tables import Found
+    from layouts.toml.tables import Found
     from verify.index.bind import BoundIndex
     from verify.report import Case
 

@@ -35,7 +35,7 @@ from verify.core.python_files import find_colon
 from verify.core.specs import Key, key, keys
 
 if TYPE_CHECKING:
-    from layouts.atoms.entry import Entry
+    from layouts.toml.entry import Entry
 
 REPLAY = ("lanecheck", "index")
 FUNCTION = re.compile(r"(?P<file>.+\.py)::(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")

@@ -99,7 +99,7 @@ def _beside(folder: Path, file: str) -> Path:
 
 def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -> LoadedFiles[Subject]:
     """The subjects of files, tilings of the atoms in them or of the shipped ones; an error of an entry is kept."""
-    from layouts.atoms import AtomFileError
+    from layouts.toml.errors import AtomFileError
     from verify.lock.functions import of_file, pool_of
 
     found: list[Subject] = []
@@ -118,7 +118,7 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
 
 
 def _report(comparison: Comparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
-    from layouts.atoms.document import read
+    from layouts.toml.document import read
     from verify.lock.functions import Subject
     from verify.report import Report
     from verify.report.placing import located

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from layouts.atoms import AtomFileError
-from layouts.atoms.tables import Found
+from layouts.toml.errors import AtomFileError
+from layouts.toml.tables import Found
 from verify import kinds
 from verify.cli.arguments import check_execution
 from verify.core.errors import SpecError, UsageError

@@ -12,8 +12,8 @@ from typing import Any
 
 import isa_tables
 from layouts import Layout, cosize, size
-from layouts.atoms.entry import Entry
-from layouts.atoms.tables import Found, tables
+from layouts.toml.entry import Entry
+from layouts.toml.tables import Found, tables
 from verify.core.errors import SpecError
 from verify.core.files import as_keys, opened, values
 from verify.core.specs import Choice

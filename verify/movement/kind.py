@@ -12,7 +12,7 @@ from verify.kind import Kind, PropertyTable, Resources
 from verify.movement.spec import SORTS
 
 if TYPE_CHECKING:
-    from layouts.atoms.tables import Found
+    from layouts.toml.tables import Found
     from verify.movement.bind import Movement
     from verify.report import Case
 

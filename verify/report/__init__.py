@@ -16,7 +16,7 @@ from verify.core.judgement import Judgement
 from verify.core.verdict import Check, Evidence, Place, Scope, Status, Verdict, WrongProduct
 
 if TYPE_CHECKING:
-    from layouts.atoms import AtomFileError
+    from layouts.toml.errors import AtomFileError
     from verify.pictures.picture import Picture, Window
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from layouts.atoms.document import Document, read
+from layouts.toml.document import Document, read
 from verify.core.verdict import Place, Scope, Verdict
 from verify.report import Case, Report
 from verify.report.loaded import Source

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from layouts.atoms.entry import Entry
 from layouts.atoms.reading import ReadAtom, read_atom
+from layouts.toml.entry import Entry
 from verify.scan.assembly import ASM, Function, function
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame, symbols

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from layouts.atoms.tables import Found
+from layouts.toml.tables import Found
 from verify.core.verdict import Check, Place
 from verify.kind import Functions, Kind, PropertyTable, Resources
 from verify.report import Report

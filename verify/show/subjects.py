@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from layouts.atoms import AtomFileError
+from layouts.toml.errors import AtomFileError
 from verify import kinds
 from verify.cli import arguments, inputs
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError

@@ -27,8 +27,8 @@ from verify.core.specs import read as read_key
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
-    from layouts.atoms.entry import Entry
-    from layouts.atoms.tables import Found
+    from layouts.toml.entry import Entry
+    from layouts.toml.tables import Found
 
 Tiler: TypeAlias = "int | Layout | None"
 Smem: TypeAlias = "Layout | ComposedLayout"
@@ -50,8 +50,8 @@ def items(value: object) -> list[Item]:
 
     Raises ValueError for anything else.
     """
-    from layouts.atoms.entry import kind
     from layouts.text import numbers
+    from layouts.toml.entry import kind
 
     if isinstance(value, list) and all(type(item) in (int, str) for item in value):
         return value
@@ -171,8 +171,8 @@ def swizzle_atom(value: object) -> Smem:
     Raises ValueError.
     """
     from layouts import composition
-    from layouts.atoms.entry import kind
     from layouts.pasted import swizzle_and_layout
+    from layouts.toml.entry import kind
 
     if not isinstance(value, str):
         raise ValueError(f"expected a layout as text, found {kind(value)}")
@@ -237,7 +237,7 @@ def load(path: Path) -> list[TilingSpec]:
 
 def read(path: Path) -> Found[TilingSpec]:
     """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
-    from layouts.atoms.tables import tables
+    from layouts.toml.tables import tables
     from verify.core.files import opened
 
     return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_of_entry(entry)])

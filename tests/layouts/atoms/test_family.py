@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from layouts.atoms import Atom, AtomFileError, load
-from layouts.atoms.template import TemplateError, evaluate, fill, names
+from layouts.toml.template import TemplateError, evaluate, fill, names
 
 GOOD = """\
 ["MINE_64x{N}x16_{T}"]

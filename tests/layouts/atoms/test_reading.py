@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from layouts.atoms import AtomFileError, entry, load, registry
-from layouts.atoms.document import MAX_DEPTH, parse
+from layouts.atoms import AtomFileError, load, registry
+from layouts.toml import entry
+from layouts.toml.document import MAX_DEPTH, parse
 
 GOOD = """\
 ["MINE"]

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from layouts.atoms import Atom, AtomFileError, load, registry
-from layouts.atoms.entry import Entry
 from layouts.atoms.reading import read_atom
+from layouts.toml.entry import Entry
 from tests.verify.test_user_files import FULL, MINIMAL, MMA, refuted, run
 from verify.binding.completion import atoms, completed
 

@@ -3,8 +3,7 @@
 
 import pytest
 
-from layouts.atoms import AtomFileError
-from layouts.atoms.errors import Spot
+from layouts.toml.errors import AtomFileError, Spot
 from verify.cli.ending import option
 from verify.core.errors import AbsentError, Exit, MalformedError, SpecError, UsageError
 

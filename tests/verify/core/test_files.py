@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import isa_tables
-from layouts.atoms import AtomFileError
+from layouts.toml.errors import AtomFileError
 from tests.verify.test_user_files import FULL, MOVEMENT, TILING
 from verify.atlas import command as atlas
 from verify.atom import command as atom

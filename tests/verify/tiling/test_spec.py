@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from layouts import Layout
-from layouts.atoms import AtomFileError
+from layouts.toml.errors import AtomFileError
 from verify.core.errors import SpecError
 from verify.tiling import spec
 from verify.tiling.spec import TilingSpec, atoms_layout, load, permutation, swizzle_atom, tile

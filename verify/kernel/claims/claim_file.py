@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from layouts.atoms.document import read
-from layouts.atoms.errors import AtomFileError, Spot
+from layouts.toml.document import read
+from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError, UsageError
 from verify.core.files import meant_for, purpose
 from verify.kernel.claims.claim import Claim, claim_of

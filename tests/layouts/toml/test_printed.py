@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import AtomFileError, load
-from layouts.atoms.printed import as_toml
+from layouts.toml.printed import as_toml
 
 DSL = """Tiled MMA
   Thr Layout VMNK: (32,2,2,1):(1,32,64,0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of atom files, with file, line, column and key."""
+"""Errors of TOML files, with file, line, column and key."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
-from layouts.atoms import template
-from layouts.atoms.errors import AtomFileError, Spot, raised
-from layouts.atoms.template import PLACE, TemplateError, Word
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
 from layouts.text import format_int_tuple, parse_shape_stride
+from layouts.toml import template
+from layouts.toml.errors import AtomFileError, Spot, raised
+from layouts.toml.template import PLACE, TemplateError, Word
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more do not fit reasonable memory
 MOST_THREADS = 2**16

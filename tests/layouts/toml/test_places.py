@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
-from layouts.atoms.document import document
-from layouts.atoms.places import places
+from layouts.toml.document import document
+from layouts.toml.places import places
 
 ROOT = Path(__file__).parents[3]
 

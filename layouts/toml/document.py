@@ -15,12 +15,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layouts.atoms.errors import AtomFileError, Spot
-from layouts.atoms.printed import Source, as_toml
+from layouts.toml.errors import AtomFileError, Spot
+from layouts.toml.printed import Source, as_toml
 
 if TYPE_CHECKING:
-    from layouts.atoms.places import Path as Keys
-    from layouts.atoms.places import Places
+    from layouts.toml.places import Path as Keys
+    from layouts.toml.places import Places
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
@@ -43,7 +43,7 @@ class Document:
 
     @cached_property
     def _places(self) -> Places:
-        from layouts.atoms.places import places  # most files have no error to be placed
+        from layouts.toml.places import places  # most files have no error to be placed
 
         return places(self.text)
 
@@ -188,7 +188,7 @@ class _Reading:
 
     def leave_out(self, problem: str) -> None:
         """Record an error of syntax, and replace by blank lines the text between the headers around it."""
-        from layouts.atoms.places import places
+        from layouts.toml.places import places
 
         walked = places(self.text)
         position = re.search(POSITION, problem)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
-from layouts.atoms.document import Document
-from layouts.atoms.entry import LONGEST_NAME, Entry, kind
-from layouts.atoms.errors import AtomFileError, Spot, raised
+from layouts.toml.document import Document
+from layouts.toml.entry import LONGEST_NAME, Entry, kind
+from layouts.toml.errors import AtomFileError, Spot, raised
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -30,7 +30,7 @@ class Found(NamedTuple, Generic[T_co]):
 def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
     r"""The results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
 
-    >>> from layouts.atoms.document import document
+    >>> from layouts.toml.document import document
     >>> found = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
     >>> found.items, [str(error) for error in found.errors]
     ((1,), ['f:3:2: b.x: missing'])
