@@ -6,8 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["any_of", "few", "is_array", "is_bool", "loaded", "np"]
-FEW = 1024  # points that are evaluated sooner than numpy is loaded
+__all__ = ["any_of", "is_array", "is_bool", "loaded", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,15 +28,6 @@ else:
 def loaded() -> bool:
     """Whether numpy is imported already, so that arrays cost no more than their elements."""
     return "numpy" in sys.modules
-
-
-def few(points: int) -> bool:
-    """Whether so many points are evaluated sooner one at a time than numpy is loaded; False once it is.
-
-    >>> few(FEW + 1)
-    False
-    """
-    return points <= FEW and not loaded()
 
 
 def is_array(value: object) -> bool:

@@ -12,8 +12,7 @@ JSON, and so is that of a list of images. `run_length` says how a column is writ
 first may be in any order and are read only when their mnemonic is looked up. Each line ends with its digest
 (`lines`): that it has one is checked when the file is opened, that it is right when the line is read.
 
-Main declarations: `recordings(*paths)` opens files; `Recordings` has what they recorded of each mnemonic: a `Recording`
-with arrays, or with lists as `FewLabels`.
+Main declarations: `recordings(*paths)` opens files; `Recordings` has what they recorded of each mnemonic.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from functools import cache, cached_property
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu_checks.arrays import np
 from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_end, check_gpu, files, identity, parsed, text_of
-from gpu_checks.recordings_io.run_length import entries, listed
+from gpu_checks.recordings_io.run_length import entries
 
 if TYPE_CHECKING:
     from gpu_checks.recording import Move, Recording
@@ -62,8 +61,6 @@ _MOVE: Mapping[str, type] = {
 }
 _OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
 _START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
-Listed: TypeAlias = "tuple[int, int, list[list[int]]]"  # lanes, values, each column by slot
-FEW = 1024  # labels of a table that are compared sooner than numpy is loaded
 _ROOM = 2**18  # labels of a table
 
 
@@ -90,7 +87,6 @@ def forget_tables() -> None:
     """Drop the labels read of our own files: the next instructions have others."""
     for file in _shipped(SHIPPED):
         file.cache.clear()
-        file.lists.clear()
 
 
 def is_external(recording: Recording | Move) -> bool:
@@ -133,31 +129,10 @@ class Recordings(ByMnemonic["Recording"]):
             for number in range(1, len(file.lines) + 1):
                 file.parse(number)
 
-    def few(self, mnemonic: str) -> tuple[FewLabels, ...]:
-        """The recordings of a mnemonic, in lists; none if one has many labels, or is no sound product of registers."""
-        found = [file.few(mnemonic) for file in self.files if file.has("mnemonic", mnemonic)]
-        return tuple(one for one in found if one) if all(found) else ()
-
     @property
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
         """Mnemonic of a matrix move -> its recordings."""
         return ByMnemonic(self.files, "move", _File.move)
-
-
-class FewLabels(NamedTuple):
-    """A sound recording of a product of registers with few labels, in lists: numpy takes longer to load."""
-
-    key: tuple[object, ...]  # equal for equal labels
-    gpu: str  # its name
-    sm: str  # the architecture compiled for
-    driver: str  # its version
-    emulated: bool | None  # as of `Observed`
-    file: str  # where it was read
-    line: int  # of that file
-    operands: Mapping[str, Listed]  # of A, B and D: row, column and k classes, product
-    passthrough: list[int]  # value of C -> value of D, by slot
-    coordinates: tuple[tuple[str, str, str, Listed], ...]  # name, operand, premise, (row, col)
-    stale: bool = False  # as of a shipped recording
 
 
 class _File:
@@ -167,7 +142,6 @@ class _File:
         self.source = source
         # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
         self.cache: dict[str, Labels] = {}
-        self.lists: dict[str, Listed] = {}  # the same of few labels, in lists
 
     # As the file was when it was opened; `recordings` opens any but the shipped ones anew.
     @cached_property
@@ -255,19 +229,6 @@ class _File:
             raise self.bad(number, f"shape is {shape!r} in {len(columns)} columns, not lanes and values")
         return shape, columns
 
-    def listed(self, name: str, width: int) -> Listed:
-        """A table of few labels, each of its columns as a list by slot; ValueError for any other."""
-        if name not in self.lists:
-            number = self.index["table"][name]
-            shape, columns = self._table_line(number)
-            self.named(number, name, {"shape": shape, "columns": columns})
-            if prod(shape) > FEW:
-                raise ValueError("has many labels")
-            self.lists[name] = shape[0], shape[1], [listed(column, prod(shape)) for column in columns]
-        if len(self.lists[name][2]) != width:
-            raise ValueError(f"table {name} has other columns than {width}")
-        return self.lists[name]
-
     def _read_table(self, name: str) -> Labels:
         number = self.index["table"][name]
         shape, columns = self._table_line(number)
@@ -307,31 +268,6 @@ class _File:
             file=str(self.source),
             line=number,
         )
-
-    def few(self, mnemonic: str) -> FewLabels | None:
-        """A mnemonic's recording in lists; None for any but a sound one of few labels, which `recording` reads."""
-        number, head = self.index["mnemonic"][mnemonic], self.header
-        line = self.parse(number)
-        self.check(number, line, _LINE)
-        controls = self._controls(number, line["controls"])
-        if line["images"] or line["metadata"] or line["exceptions"] or not (controls and controls.hold):
-            return None
-        try:
-            operands = {name: self.listed(line[name], 4) for name in OPERANDS}
-            (passthrough,) = self.listed(line["passthrough"], 1)[2]
-            coordinates = tuple(
-                (name, operand, head["premises"][premise], self.listed(table, 2))
-                for name, operand, table, premise in line["anchors"]
-            )
-        except (KeyError, TypeError, ValueError):
-            return None
-        slots = {name: lanes * values for name, (lanes, values, _) in operands.items()}
-        known = all(operand in operands for _, operand, _, _ in coordinates)
-        if not known or line["pairs"] != slots["A"] * slots["B"] or max(passthrough) >= slots["D"]:
-            return None
-        tables = (*(line[name] for name in (*OPERANDS, "passthrough")), *map(tuple, line["anchors"]))
-        host = (head["gpu"], head["sm"], head["driver"], line["emulated"], str(self.source), number)
-        return FewLabels((self.source, *tables), *host, operands, passthrough, coordinates)
 
     def recording(self, mnemonic: str) -> Recording:
         """Read one mnemonic's line and its tables."""

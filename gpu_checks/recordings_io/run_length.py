@@ -57,26 +57,6 @@ def entries(given: object, size: int) -> Entries:
     return np.broadcast_to(_small(found), size)
 
 
-def listed(given: object, size: int) -> list[int]:
-    """The column as a list, which for few entries is sooner than numpy is loaded; ValueError where it is compressed.
-
-    >>> listed({"first": [0, -1], "times": [[2, 3]]}, 4)
-    [0, -1, 3, -1]
-    """
-    times: list[list[int]] = []
-    if isinstance(given, dict):
-        times, count = _times(given, size)
-        given, size = given["first"], size // count
-    column = [given] * size if type(given) is int else given
-    if not (isinstance(column, list) and len(column) == size and all(type(one) is int for one in column)):
-        raise ValueError("is no list of numbers")
-    for often, step in times:
-        column = [one if one < 0 else one + step * row for row in range(often) for one in column]
-    if not all(-1 <= one < LARGEST for one in column):
-        raise ValueError("holds something other than small numbers")
-    return column
-
-
 # The cache key is every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
 def _written(content: bytes) -> Written:

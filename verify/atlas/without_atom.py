@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import isa_tables
 from isa_tables.signature import find, mnemonics
 from layouts import fit, from_samples
-from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import COPY_OPERANDS, NO_ORDER, copy_operands, left_open
 from verify.binding.atom import issuers

@@ -6,9 +6,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 import isa_tables
 from layouts import Layout, size
-from layouts.arrays import np
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
 from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined, known, look_up, thread_value, threads

@@ -18,7 +18,7 @@ from verify.binding.atom import BoundAtom
 from verify.core.digits import lane_of, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence.gpu import Lookup, Missing
-from verify.evidence.gpu_plain import place, source
+from verify.evidence.recorded import place, source
 
 BYTE = 8
 Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit

@@ -231,14 +231,10 @@ def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidenc
 
 
 def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    from verify.evidence import gpu_plain
-
     if isinstance(atom.atom, CopyAtom):
         from verify.atom.copy_gpu import moved
 
         return moved(atom, atom.atom, run.recordings)
-    if not run.lookup and (few := gpu_plain.relation(atom, run.cache)):
-        return few
     from verify.evidence import gpu
 
     return gpu.relation(atom, run.recordings, run.cache)

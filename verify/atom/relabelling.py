@@ -52,13 +52,9 @@ def claimed(subject: BoundAtom, _: None) -> Statement:
 
 def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
     """The evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
-    from verify.evidence import gpu_plain
-
-    plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
-    if not run.lookup and (few := gpu_plain.absolute(plain, run.cache)):
-        return few
     from verify.evidence import gpu
 
+    plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
     return gpu.absolute(plain, run.recordings, run.cache)
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import isa_tables
 from layouts import Layout, fit, right_inverse, size
-from layouts.arrays import np
 from layouts.atoms import Adapter
 from verify.core.digits import image, walk
 

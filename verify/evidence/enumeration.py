@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.binding.atom import BoundAtom, BoundOperand
+from verify.core.digits import lane_of
 from verify.core.verdict import Check, CheckFunction, Counterexample, Evidence, finding
 from verify.evidence import isa
-from verify.evidence.plain import lanes
 
 if TYPE_CHECKING:
     from verify.maps.fragment_map import FragmentMap
@@ -87,13 +87,20 @@ def equals(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counte
     return next((wrong for wrong in wrongs if wrong is not None), None)
 
 
+def list_lanes(subject: BoundAtom) -> list[int]:
+    """Return the lanes of the logical threads, replica by replica."""
+    thr, rep = subject.numbering
+    lanes = [lane_of(thr, thread) for thread in range(subject.threads)]
+    return [lane + lane_of(rep, replica) for replica in range(subject.rep_size) for lane in lanes]
+
+
 def _wanted(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Iterator[FragmentMap]:
     """The ISA's map of (thread, value) by each formula, for each replica."""
     from verify.maps.fragment_map import Axis, FragmentMap
     from verify.maps.images import FunctionImages
 
     inputs = tuple(map(Axis, (axis.name for axis in found.inputs), subject.expected(part)))
-    every = lanes(subject)
+    every = list_lanes(subject)
     for formula in part.formulas:
         for first in range(0, len(every), subject.threads):
             of_replica = every[first : first + subject.threads]

@@ -19,20 +19,21 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
 import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
 from layouts import Layout, size
-from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
 from verify.evidence.cache_key import atom_key, recording_key
-from verify.evidence.gpu_plain import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
 from verify.evidence.gpu_shared_memory import ONCE, comparable
 from verify.evidence.gpu_sparse import Conflict
+from verify.evidence.recorded import CLASS, HOLDERS, PRODUCT, RECORDED, place, source
 
 if TYPE_CHECKING:
     from verify.maps.fragment_map import FragmentMap

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 import gpu_checks
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, runs_on
-from layouts.arrays import np
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence.gpu import Missing, Table, labels

@@ -16,11 +16,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 import gpu_checks
 import isa_tables
 from gpu_checks import Image
 from gpu_checks.model import CONTRACTED
-from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Registers, codomain

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 import gpu_checks
 from isa_tables.tables import Sparsity
-from layouts.arrays import np
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 FIELD, WORD = 4, 32  # bits

@@ -2,9 +2,7 @@
 """The check `isa`: the PTX ISA's formulas, compared with the layout at every point of its domain.
 
 Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
-of each digit: where these differ there is a contradiction. Where points are few and numpy, which takes longer to load,
-is not loaded, `verify.evidence.plain` calls it at every point, or at every thread and every value. A refutation names
-the smallest point, found by arrays.
+of each digit: where these differ there is a contradiction. A refutation names the smallest point, found by arrays.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence
@@ -14,7 +12,6 @@ the smallest point, found by arrays.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -26,11 +23,13 @@ from verify.binding.coordinates import Formula
 from verify.core import search
 from verify.core.digits import halves, image, lane_of, modes, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
-from verify.evidence import plain, repair
-from verify.evidence.plain import few
+from verify.evidence import repair
+from verify.maps import findings
+from verify.maps.fragment_map import NOWHERE, Axis
+from verify.maps.of_layout import searched
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
-ENGINE = "Python"  # with numpy or without
+ENGINE = "Python"
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 Search = Literal["in_bounds", "ownership", "equals"]  # of `verify.maps.findings`
 
@@ -140,20 +139,12 @@ def numbers(layout: Layout, kept: dict[Hashable, Any]) -> search.Numbers:
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether no (thread, value) is at an element outside the tile."""
-    layout, elements = part.parsed, part.extent[0] * part.extent[1]
-    if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
-        return "exhaustive", len(found), None
-    return "exhaustive", size(layout), _of_operand("in_bounds", subject, part)
+    return "exhaustive", size(part.parsed), _of_operand("in_bounds", subject, part)
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether each element of the tile has the number of owners that it must have."""
-    layout, elements = part.parsed, part.extent[0] * part.extent[1]
-    copies = subject.multiplicity(part)
-    if size(layout) == copies * elements and (found := few(layout)) is not None:
-        if Counter(found) == dict.fromkeys(range(elements), copies):
-            return "exhaustive", len(found), None
-    return "exhaustive", size(layout), _of_operand("ownership", subject, part, copies)
+    return "exhaustive", size(part.parsed), _of_operand("ownership", subject, part, subject.multiplicity(part))
 
 
 def _of_operand(find: Search, subject: BoundAtom, part: BoundOperand, *of: int) -> Counterexample | None:
@@ -171,14 +162,7 @@ def _of_operand(find: Search, subject: BoundAtom, part: BoundOperand, *of: int) 
 def _wrong(
     find: Search, tile: Mapping[str, int], of: Sequence[tuple[Layout, Callable[[], search.Numbers]]], *options: Any
 ) -> Counterexample | None:
-    """A finding of `verify.maps.findings` on layouts, each with its numbers by blocks.
-
-    The modules of maps are imported here alone: few points that agree need none of them.
-    """
-    from verify.maps import findings
-    from verify.maps.fragment_map import NOWHERE, Axis
-    from verify.maps.of_layout import searched
-
+    """A finding of `verify.maps.findings` on layouts, each with its numbers by blocks."""
     axes = tuple(map(Axis, tile, tile.values()))
     maps = (searched(one, axes, NOWHERE, by) for one, by in of)
     wrong: Counterexample | None = getattr(findings, find)(*maps, *options)
@@ -196,8 +180,6 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
     """
-    if points := plain.equals(subject, part):
-        return "exhaustive", points, None
     (threads, values), wanted = part.domain, subject.expected(part)
     if (threads, values) != wanted:  # no table is made: a layout may have more points than an instruction
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
@@ -277,17 +259,15 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     'T0 V1: layout element 4, the other element 1; element 4 belongs to T2 V0'
     """
     points, differently = size(layout), "" if layout == other else "written differently, equal at every point"
-    alike = [size(mode) for mode in layout] == [size(mode) for mode in other]
-    if not alike or (found := few(layout)) is None or found != few(other):
-        both = [(one, partial(search.of_layout, one, partial(walk, one))) for one in (layout, other)]
+    both = [(one, partial(search.of_layout, one, partial(walk, one))) for one in (layout, other)]
 
-        def sums(point: tuple[int, ...]) -> str:
-            return " and ".join(written_out(one, *point) for one in (layout, other))
+    def sums(point: tuple[int, ...]) -> str:
+        return " and ".join(written_out(one, *point) for one in (layout, other))
 
-        wrong = _wrong("equals", {"element": points}, both, "the other", sums)
-        wrong = wrong or next(filter(None, (called(one, by().item) for one, by in both)), None)
-        if wrong is not None:
-            return finding(Check.ISA, wrong, "exhaustive", points, ENGINE)
+    wrong = _wrong("equals", {"element": points}, both, "the other", sums)
+    wrong = wrong or next(filter(None, (called(one, by().item) for one, by in both)), None)
+    if wrong is not None:
+        return finding(Check.ISA, wrong, "exhaustive", points, ENGINE)
     return Evidence(Check.ISA, Status.PROVED, "exhaustive", points, ENGINE, differently)
 
 
@@ -302,8 +282,6 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     if covered < elements:
         statement = f"its right inverse {inverse} covers {covered} of {elements} elements"
         return "exhaustive", elements, Counterexample({"covered": covered}, statement)
-    if plain.inverts(layout, inverse, elements):
-        return "exhaustive", elements, None
     first = batched.first_not_inverse(layout, inverse)
     if first is None or first >= elements:
         return "exhaustive", elements, None

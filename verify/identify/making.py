@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 import isa_tables
 from isa_tables.tables import SHIPPED
-from layouts.arrays import np
 from layouts.fit import modes_of
 from verify.binding.coordinates import SWAPPED
 from verify.identify import places

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 import isa_tables
 from isa_tables.tables import SHIPPED
-from layouts.arrays import np
 from verify.identify.groups import Member
 
 CHOSEN = ("M", "N", "K")  # selections that are the extents of a tile

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
+import numpy as np
+
 from layouts import LayoutError, size
-from layouts.arrays import np
 from layouts.bank_conflicts import Access
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Axis, FragmentMap, Origin

@@ -15,9 +15,10 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 import proofs
 from layouts import Layout, batched, from_samples, size
-from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 import proofs
 from layouts import Swizzle, size
-from layouts.arrays import np
 from verify.core.digits import walks
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved

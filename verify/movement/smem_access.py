@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 import proofs
 from layouts import Layout, Swizzle, batched, size
-from layouts.arrays import np
 from layouts.bank_conflicts import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
 from verify.core.digits import image, walk

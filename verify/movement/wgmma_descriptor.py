@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import isa_tables
 import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, batched, logical_divide, size
-from layouts.arrays import np
 from verify.core.digits import image, walk
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved

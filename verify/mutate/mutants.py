@@ -17,7 +17,7 @@ from verify.atom.checker import prepared
 from verify.atom.copies import COPY_OPERANDS
 from verify.binding.coordinates import AXES
 from verify.core.digits import modes, walks
-from verify.evidence.gpu_plain import HOLDERS
+from verify.evidence.recorded import HOLDERS
 from verify.evidence.repair import with_strides
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts at the points that a picture shows: in plain integers where they are few, else by `layouts.batched`."""
+"""Layouts at the points that a picture shows, by `layouts.batched`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 
-from layouts import ComposedLayout, Layout, LayoutError, arrays, batched, size
-from layouts.arrays import np
-from verify.core.digits import FEW, every
+import numpy as np
+
+from layouts import ComposedLayout, Layout, LayoutError, batched, size
 
 
 def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]:
@@ -20,14 +20,6 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
 
     Raises LayoutError for an index without a value.
     """
-    if arrays.few(len(indices)):
-        return [layout(index) for index in indices]
-    if not arrays.loaded() and size(layout) <= FEW:
-        if isinstance(layout, ComposedLayout):
-            return [layout.layout_a(layout.offset + value) for value in values(layout.layout_b, indices)]
-        if 0 <= min(indices) <= max(indices) < size(layout):
-            listed = every(layout.shape, layout.stride)
-            return [listed[index] for index in indices]
     with suppress(LayoutError, OverflowError):  # of all values between the first index and the last
         found: list[int] = batched.batch(layout).at(np.asarray(indices, dtype=np.int64)).tolist()
         return found

@@ -15,8 +15,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+import numpy as np
+
 from layouts import Layout, LayoutError, batched, size
-from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.digits import digits, image, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, finding

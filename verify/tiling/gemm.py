@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from lanecheck.console.digests import shake_128
 from layouts import Layout, LayoutError
-from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.digits import every, walks
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gpu_checks.tilings import Product, Strided, TilingRun
 from layouts import Layout
-from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.tiling import gemm

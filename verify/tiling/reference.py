@@ -14,8 +14,9 @@ from functools import lru_cache
 from itertools import count, product
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from layouts import Layout
-from layouts.arrays import np
 from verify.core.digits import every, halves, image, lane_of, walk
 from verify.tiling.bind import TiledOperand, Tiling
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 import proofs
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, batched, cosize, size, tile_to_shape
-from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding, unchecked
 from verify.evidence.proof import solved

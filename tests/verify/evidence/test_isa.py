@@ -12,11 +12,16 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import Atom, registry
+from layouts.batched import Batch
 from tests.verify.test_cross_check import ATOM
 from tests.verify.test_families import refuted, shelf
-from verify.binding.atom import prepare
+from verify.binding.atom import BoundAtom, prepare
 from verify.binding.coordinates import Registers
+from verify.core.digits import walks
+from verify.core.verdict import Status
 from verify.evidence import isa
+from verify.evidence.product import product
+from verify.layout.command import bound
 
 SCALED = shelf("sm120_sparse_block_scaled.toml")
 
@@ -124,3 +129,77 @@ def test_every_replica_is_compared_at_its_own_lanes() -> None:
     assert isinstance(formula, Registers)
     assert isa.equals(subject, part._replace(formulas=(Seen(*formula),)))[2] is None
     assert lanes == set(range(32))
+
+
+TN = "SM80_16x8x16_F32F16F16F32_TN"
+
+
+def changed(which: int, text: str) -> BoundAtom:
+    atom = prepare(registry()[TN])
+    parts = list(atom.parts)
+    parts[which] = parts[which]._replace(text=text, layout=Layout.parse(text))
+    return replace(atom, parts=tuple(parts))
+
+
+@pytest.mark.parametrize(
+    ("which", "text"),
+    [
+        (0, "((4,8),(2,2,2)):((32,1),(16,128,8))"),
+        (1, "((4,8),(2,2)):((16,1),(64,8))"),
+        (2, "((4,8),(2,2)):((32,1),(8,16))"),
+        (2, "((4,8),(2,2)):((32,1),(0,8))"),
+    ],
+)
+def test_a_wrong_map_is_refuted_by_the_formula_and_by_a_product(which: int, text: str) -> None:
+    atom = changed(which, text)
+    assert isa.equals(atom, atom.parts[which])[2] is not None and product(atom).counterexample is not None
+
+
+def test_what_leaves_a_tile_or_does_not_cover_it_is_found_again() -> None:
+    atom, _ = bound("(64,32):(32,2)", (64, 32))
+    wrong = [find(atom, atom.parts[0])[2] for find in (isa.in_bounds, isa.ownership)]
+    assert [one is not None and one.reproduced for one in wrong] == [True, True]
+
+
+def test_a_bug_at_one_thread_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    atom, right = prepare(registry()[TN]), Layout.__call__
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: right(self, *coord) ^ (coord[0] == 4))
+    assert [isa.equals(atom, part)[2] is None for part in atom.parts] == [False] * 3
+
+
+HIDDEN = "((4,8),(2,2)):((32,1),(8,16))"  # C with its two digits of a value exchanged
+
+
+def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bug planted, `Layout.__call__` gives the right map for a wrong one. Arrays do not, and refute it."""
+    atom, right = changed(2, HIDDEN), Layout.__call__
+
+    def exchanged(layout: Layout, thread: int, value: int) -> int:
+        return right(layout, thread, value % 2 * 2 + value // 2)
+
+    monkeypatch.setattr(Layout, "__call__", exchanged)
+    part = atom.parts[2]
+    wanted = [right(prepare(registry()[TN]).parts[2].parsed, t, v) for t in range(32) for v in range(4)]
+    assert [exchanged(part.parsed, t, v) for t in range(32) for v in range(4)] == wanted
+    found = isa.compared(isa.equals, atom, part)
+    assert found.status is Status.REFUTED and found.counterexample is not None
+
+
+def test_layouts_of_other_domains_with_the_same_values_in_their_order_are_no_one_function() -> None:
+    first, second = Layout.parse("(4,2):(2,1)"), Layout.parse("(2,4):(4,1)")
+    assert [e for row in walks(first) for e in row] == [e for row in walks(second) for e in row]
+    assert isa.same_function(first, second).status is Status.REFUTED
+
+
+def test_two_layouts_that_a_bug_makes_equal_are_never_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison of two layouts has no other check: both evaluations must agree."""
+    first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(1,8)")
+    monkeypatch.setattr(Layout, "__call__", lambda self, *coord: 0)
+    found = isa.same_function(first, second)
+    assert found.status is Status.REFUTED and found.counterexample is not None and found.counterexample.reproduced
+    same = isa.same_function(first, Layout.parse("((2,2),2):((1,2),4)"))
+    assert same.status is Status.REFUTED and same.counterexample is not None and not same.counterexample.reproduced
+    monkeypatch.undo()
+    monkeypatch.setattr(Batch, "values", lambda self, start, stop: np.zeros(stop - start, dtype=np.int64))
+    found = isa.same_function(first, second)
+    assert found.status is Status.REFUTED and found.counterexample is not None and not found.counterexample.reproduced

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The points of a picture, one at a time, from a list and by arrays: the same values, in their order."""
+"""The values at the points of a picture, in their order."""
 
 from __future__ import annotations
 
 import pytest
 
-from layouts import Layout, LayoutError, arrays
+from layouts import Layout, LayoutError
 from layouts.pasted import read_layout
 from verify.pictures import points
 
@@ -18,25 +18,16 @@ LAYOUTS = [
 ]
 
 
-@pytest.fixture(params=["arrays", "a list", "one at a time"])
-def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "loaded", lambda: request.param == "arrays")
-    monkeypatch.setattr(arrays, "FEW", 0 if request.param == "a list" else 1024)
-
-
-@pytest.mark.usefixtures("how")
 @pytest.mark.parametrize("text", LAYOUTS)
-def test_an_index_without_a_value_is_an_error_in_every_way(text: str) -> None:
+def test_an_index_without_a_value_is_an_error(text: str) -> None:
     with pytest.raises(LayoutError):
         points.values(read_layout(text), [0, -1])
 
 
-@pytest.mark.usefixtures("how")
 def test_beyond_the_domain_the_last_mode_goes_on() -> None:
     assert points.values(Layout.parse("(2,3):(3,1)"), [5, 6]) == [5, 3]
 
 
-@pytest.mark.usefixtures("how")
 def test_an_index_that_is_not_drawn_needs_no_value() -> None:
     layout = read_layout("Sw<1,0,1> o 2 o 8:-1")
     assert points.values(layout, [0, 2]) == [3, 0]
@@ -44,7 +35,6 @@ def test_an_index_that_is_not_drawn_needs_no_value() -> None:
         points.values(layout, [0, 3])
 
 
-@pytest.mark.usefixtures("how")
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_values_are_those_of_the_indices_in_their_order(text: str) -> None:
     layout = read_layout(text)
@@ -52,7 +42,6 @@ def test_values_are_those_of_the_indices_in_their_order(text: str) -> None:
     assert points.values(layout, indices) == [layout(index) for index in indices]
 
 
-@pytest.mark.usefixtures("how")
 def test_each_thread_has_its_values_in_a_row() -> None:
     layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
     found = points.rows(layout)
