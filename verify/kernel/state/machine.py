@@ -28,8 +28,8 @@ from verify.kernel.state.loops import Loops
 from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
+from verify.kernel.state.products import INJECTED, Products
 from verify.kernel.state.products import WAIT as WAIT_GROUP
-from verify.kernel.state.products import Products
 from verify.kernel.state.specials import SPECIALS, special_registers
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
@@ -187,10 +187,13 @@ class Machine:
         return found
 
     def _check_flight(self, index: int, active: Mask, writes: bool) -> None:
-        """Report a register of a wgmma that nobody has waited for."""
+        """Report a register of a wgmma that nobody has waited for; a warning where it is only copied."""
         assert self.products is not None
         line = self.products.owner(index, active, writes)
-        if line:
+        if line and self.products.moving and not writes:
+            text = f"a register of the wgmma of line {line} is copied, and nobody has waited for that"
+            self.findings.add("copy of a register in flight", Severity.LETTER, f"{text}; {INJECTED}", WAIT_GROUP)
+        elif line:
             text = f"{self.kernel.names[index]} belongs to the wgmma of line {line}, which nobody has waited for"
             self.findings.add("register in flight", Severity.RACE, text, WAIT_GROUP)
 

@@ -20,6 +20,9 @@ from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import Clock
 
 GROUP = 128  # threads of a warpgroup
+# Triton unpacks sums in f16 before the wait. ptxas knows which registers a wgmma writes, and waits for them itself:
+# tests/verify/kernel/test_copies_in_flight.py.
+INJECTED = "ptxas 12.9 to 13.4 inserts the wait before the copy (its message C7517)"
 FENCE, WAIT, PROXY = "9.7.15.7.1", "9.7.15.7.3", "9.7.15.4"  # of the PTX ISA: wgmma.fence, wait_group, async proxy
 
 
@@ -132,6 +135,8 @@ class Products:
         self.spans: list[list[tuple[int, Ints]]] = [[] for _ in range(groups)]  # serial, cells that it reads
         self.results: dict[int, Ints] = {}  # register -> by group the serial of the last one that writes it
         self.inputs: dict[int, Ints] = {}  # and that reads it
+        self.copies: set[int] = set()  # the results that are copies: no wgmma wrote them, a mov did
+        self.moving = False  # whether a mov reads, which makes copies
         self.touched: dict[int, Ints] = {}  # register -> by group when a thread last wrote it
         self.fenced = np.full(groups, -1)  # when each group last executed wgmma.fence
 
@@ -156,6 +161,17 @@ class Products:
                     return self.lines[int(late.max())]
         return 0
 
+    def copy_results(self, sources: Iterable[int], copies: Iterable[int], active: Mask) -> None:
+        """Let copies of results that are on their way belong to the same wgmma until it is waited for."""
+        flying = [self.results[one] for one in sources if one in self.results]
+        if not flying:
+            return
+        latest = np.max(flying, axis=0)
+        late = self._there(active) & (latest > self.complete)
+        for register in copies if late.any() else ():
+            self.copies.add(register)
+            self.results[register] = np.where(late, latest, self.results.get(register, 0))
+
     def unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
         """A register that was written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
         if (self.fenced[groups] < 0).any():
@@ -167,9 +183,12 @@ class Products:
         return None
 
     def forget(self, groups: Ints, registers: Iterable[int]) -> None:
-        """Let the sums of a wgmma on its way be used by the next one: those of one shape keep their order."""
+        """Let the sums of a wgmma on its way be used by the next one: those of one shape keep their order.
+
+        Copies of sums don't: the copy itself has to wait.
+        """
         for register in registers:
-            if register in self.results:
+            if register in self.results and register not in self.copies:
                 self.results[register][groups] = 0
 
     def issue(self, groups: Ints, results: Iterable[int], inputs: Iterable[int], cells: list[Ints]) -> None:
@@ -180,6 +199,7 @@ class Products:
             for register in registers:
                 table.setdefault(register, np.zeros(len(self.complete), np.int64))[groups] = self.serial
         for register in results:
+            self.copies.discard(register)
             if register in self.touched:
                 self.touched[register][groups] = 0
         for place, group in enumerate(groups.tolist()):
