@@ -15,7 +15,7 @@ PROPERTIES = {
     "verify/cli": {"full_disk", "interrupted"},
     "verify/index": {"hostile"},
     "verify/kernel": {
-        "docs", "drawn_operand", "meanings", "messages", "plain_bits", "predicates", "schedules",
+        "copies_in_flight", "docs", "drawn_operand", "meanings", "messages", "plain_bits", "predicates", "schedules",
         "signedness", "signs_and_clamps", "tilelang", "unread", "wide_strides",
     },
     "verify/maps": {"every_operation"},
