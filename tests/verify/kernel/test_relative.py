@@ -12,16 +12,19 @@ from tests.verify.kernel import plain
 from verify.kernel.ptx.parse import read
 from verify.kernel.sizes import relative
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.induction import same_state
 from verify.kernel.sizes.lifted import LiftedMachine, RunStopped
 from verify.kernel.sizes.runs import LiftedRun
 from verify.kernel.sizes.statement import state
+from verify.kernel.state.global_memory import Stored
 from verify.kernel.state.machine import Machine
+from verify.kernel.state.memory import Copies
 
 OBJECTS = (*relative.COMPARED, *relative.EMPTY, *relative.LISTED)
 
 
-def machine_at_a_head() -> LiftedMachine:
-    """Return the machine of plain_f16 after two trips, copies on their way."""
+def run_to_a_head() -> LiftedRun:
+    """Return a run of plain_f16 after two trips, copies on their way."""
     statement = state(plain.claim())
     statement.step = 32
     kernel = read(plain.PTX, "plain")
@@ -33,12 +36,17 @@ def machine_at_a_head() -> LiftedMachine:
             raise RunStopped
 
     run.to_the_end(loop, head)
-    return run.machine
+    return run
 
 
 @pytest.fixture(scope="module")
-def machine() -> LiftedMachine:
-    return machine_at_a_head()
+def run() -> LiftedRun:
+    return run_to_a_head()
+
+
+@pytest.fixture(scope="module")
+def machine(run: LiftedRun) -> LiftedMachine:
+    return run.machine
 
 
 def test_every_attribute_of_the_state_is_compared_or_empty_or_has_a_reason(machine: LiftedMachine) -> None:
@@ -73,14 +81,23 @@ def _later(name: str) -> Callable[[LiftedMachine], None]:
     return change
 
 
-def _writer(machine: LiftedMachine) -> None:
-    order = machine.shared.order
-    order.written[0], order.writer[0] = order.now, (order.writer[0] + 1) % 128
+def _another(name: str, when: str) -> Callable[[LiftedMachine], None]:
+    """Return a change of who did the last access of one cell, of which not all threads know."""
+
+    def change(machine: LiftedMachine) -> None:
+        order = machine.shared.order
+        who, times = getattr(order, name), getattr(order, when)
+        cell = int(times.argmax())
+        times.flat[cell] = order.now
+        who.flat[cell] = (who.flat[cell] + 1) % 128
+
+    return change
 
 
 CHANGES: dict[str, Callable[[LiftedMachine], None]] = {
     **{name: _later(name) for name in ("known", "floor", "written", "read", "by_warp")},
-    "writer": _writer,
+    "writer": _another("writer", "written"),
+    "reader": _another("reader", "read"),
     "pc": lambda machine: machine.pc.__setitem__(3, 0),
     "state": lambda machine: machine.state.__setitem__(3, 1),
     "active": lambda machine: machine.active.__setitem__(3, False),
@@ -102,6 +119,55 @@ def test_a_difference_in_one_field_is_seen(machine: LiftedMachine, field: str) -
         for one, name, value in kept:
             getattr(one, name)[...] = value
     assert relative.differs(before, relative.relative(machine)) == ""
+
+
+def _later_copy(name: str) -> Callable[[LiftedMachine], None]:
+    """Return a change of one number of the first copy that is on its way."""
+
+    def change(machine: LiftedMachine) -> None:
+        copy = next(one for one in machine.shared.copies if one.open.any())
+        array = getattr(copy, name)
+        array.flat[0] = ~array.flat[0] if array.dtype == bool else array.flat[0] + 8
+
+    return change
+
+
+DATA: dict[str, Callable[[LiftedMachine], None]] = {
+    "Shared.labels": lambda machine: machine.shared.labels.__setitem__(0, machine.shared.labels[0] + 8),
+    "Shared.plain": lambda machine: machine.shared.plain.__setitem__(0, machine.shared.plain[0] + 1),
+    "Shared.copies": lambda machine: machine.shared.copies.pop(),
+    "Machine.group": lambda machine: machine.group.__setitem__(0, machine.group[0] + 1),
+    **{f"Copies.{name}": _later_copy(name) for name in sorted(relative.COMPARED[Copies])},
+}
+# and what other tests, or the proof itself, look at: objects that have the fields above, and what must not differ at all
+ELSEWHERE = {
+    "Machine.registers", "Machine.shared", "Machine.barriers", "Machine.memory", "Machine.products", "Shared.order",
+    "Barriers.barriers", "Barrier.came", "Barrier.waited", "Global.arrays",
+    *(f"Stored.{name}" for name in relative.COMPARED[Stored]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", DATA)
+def test_a_difference_in_the_data_of_one_field_is_seen(run: LiftedRun, field: str) -> None:
+    machine = run.machine
+    before, copies = run.snapshot(2), list(machine.shared.copies)
+    holders = (machine, machine.shared, *copies)
+    kept = [(one, name, value.copy()) for one in holders for name, value in relative.attributes(one).items()
+            if isinstance(value, np.ndarray)]  # fmt: skip
+    DATA[field](machine)
+    try:
+        assert same_state(run, before, run.snapshot(2), 0)
+    finally:
+        machine.shared.copies[:] = copies
+        for one, name, value in kept:
+            getattr(one, name)[...] = value
+    assert same_state(run, before, run.snapshot(2), 0) == ""
+
+
+def test_every_compared_field_has_a_twin() -> None:
+    compared = {f"{kind.__name__}.{name}" for kind, names in relative.COMPARED.items() for name in names}
+    of_clocks = {one for one in compared if one.split(".")[1] in CHANGES and one.split(".")[0] != "Stored"}
+    assert compared - of_clocks - DATA.keys() == ELSEWHERE
 
 
 @pytest.mark.parametrize("name", sorted(relative.EMPTY[Machine] - {"local_size", "asynchronous", "arrangement"}))

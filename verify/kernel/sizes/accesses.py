@@ -89,6 +89,13 @@ class Accesses:
         offset = place.offset - (1 << 64) if place.offset >> 63 else place.offset
         return found + Polynomial.number(offset)
 
+    def _check_place(self, shadow: Shadow, place: object, space: str) -> None:
+        """Refuse an access without a state space that comes to an array by a number and not by its pointer."""
+        if space == "" and isinstance(place, Address):
+            at = shadow.machine.reader(place.base)()
+            if not at.plain or ((at.bits + np.uint64(place.offset & (1 << 64) - 1)) >> np.uint64(40)).any():
+                raise shadow.refuse("has an address that no array's pointer leads to, and names no state space")
+
     def load(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
         """ld: of global memory, its address and mask; any other address must have no symbol."""
         space, kind = meaning.words.get("space", ""), meaning.types["d"]
@@ -98,12 +105,15 @@ class Accesses:
         if form is None:
             if space == "global" or condition is not ALWAYS:
                 raise shadow.refuse("reads under a mask that sizes decide, or where no array's pointer leads to")
+            self._check_place(shadow, place, space)
             return []
         if condition is not ALWAYS:
             for each in registers:
                 held = shadow.machine.registers[each.index] if isinstance(each, Register) else None
                 if isinstance(each, Register):
                     shadow.needs(each.index)
+                    if shadow.depends(each.index):  # 0 at the sample is not 0 at all sizes
+                        held = None
                 if held is None or not held.plain or held.bits.any():
                     raise shadow.refuse("loads under an open mask into a register that does not hold 0", condition)
         self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8)
@@ -119,6 +129,7 @@ class Accesses:
         if form is None:
             if space == "global" or shadow.mask() is not ALWAYS:
                 raise shadow.refuse("writes under a mask that sizes decide, or where no array's pointer leads to")
+            self._check_place(shadow, place, space)
             return []
         count = len(items(one.operands[1])) * WIDTHS[kind] // 8
         self._note(shadow, self.stores, form, shadow.mask(), mask, count)

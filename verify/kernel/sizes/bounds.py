@@ -44,7 +44,10 @@ class Bounds:
             if access.array != statement.target.name:
                 raise NotLifted(access.line, f"writes {access.array}, of which nothing is claimed")
             for first, second in self._check(access):
-                np.add.at(written, (first - INNER * rows, second - INNER * columns), 1)
+                row, column = first - INNER * rows, second - INNER * columns
+                if not ((row >= 0) & (row < rows) & (column >= 0) & (column < columns)).all():
+                    raise NotLifted(access.line, f"writes {access.array} outside of the CTA's tile")
+                np.add.at(written, (row, column), 1)
         if (written != 1).any():
             missing, twice = int((written == 0).sum()), int((written > 1).sum())
             raise NotLifted(

@@ -18,7 +18,7 @@ from verify.kernel.data.values import Ids
 from verify.kernel.ptx.source import WIDTHS
 from verify.kernel.sizes.forms import NotLifted, Polynomial, alike, describe, substitute
 from verify.kernel.sizes.relative import differs as state_differs
-from verify.kernel.sizes.runs import LiftedRun, Snapshot
+from verify.kernel.sizes.runs import COMPUTED, LiftedRun, Snapshot
 
 FIRSTS, PERIODS = 4, 6  # heads that are tried as the first of a round, and trips of one
 
@@ -169,10 +169,20 @@ def _labels(run: LiftedRun, held: Word) -> Ids:
 
 
 def _is_moved(run: LiftedRun, before: Ids, after: Ids, period: int) -> NDArray[np.bool_]:
-    """Return where bytes hold the same byte of the element whose summed index is larger by `period` trips."""
+    """Return where bytes hold the same byte of the element whose summed index is larger by `period` trips.
+
+    A byte of a computed value has no element, and is like no other.
+    """
     if before.shape != after.shape:
         return np.zeros(1, bool)
-    return np.asarray(run.coordinates(before, period * run.statement.step) == run.coordinates(after))
+    old, new = run.coordinates(before, period * run.statement.step), run.coordinates(after)
+    return np.asarray((old == new) & (old != COMPUTED))
+
+
+def _same_elements(one: LiftedRun, other: LiftedRun, first: Ids, second: Ids) -> bool:
+    """Return whether bytes of two runs are those of the same elements; a computed value is like no other."""
+    old, new = one.coordinates(first), other.coordinates(second)
+    return np.array_equal(old, new) and not (old == COMPUTED).any()
 
 
 def same_start(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot, live: set[int]) -> str:
@@ -190,13 +200,13 @@ def same_start(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapsh
 def _memory_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Snapshot) -> str:
     if found := state_differs(first.rest, second.rest):
         return found
-    if not np.array_equal(one.coordinates(first.labels), other.coordinates(second.labels)):
+    if not _same_elements(one, other, first.labels, second.labels):
         return "shared memory"
     if not (first.plain == second.plain).all() or len(first.copies) != len(second.copies):
         return "shared memory, or the copies on their way"
     for old, new in zip(first.copies, second.copies, strict=True):
         same = all(np.array_equal(*pair) for pair in zip((*old[:5], old[6]), (*new[:5], new[6]), strict=True))
-        if not same or not np.array_equal(one.coordinates(old[5]), other.coordinates(new[5])):
+        if not same or not _same_elements(one, other, old[5], new[5]):
             return "the copies on their way"
     return ""
 
@@ -222,5 +232,5 @@ def _start_differs(one: LiftedRun, other: LiftedRun, first: Snapshot, second: Sn
         places = first.sums.get(index), second.sums.get(index)
         same = places[0] is not None and places[1] is not None and np.array_equal(places[0], places[1])
         return "" if same else "a value that is not the sum over all k so far"
-    same = np.array_equal(one.coordinates(_labels(one, old)), other.coordinates(_labels(other, new)))
+    same = _same_elements(one, other, _labels(one, old), _labels(other, new))
     return "" if same else "other elements in two regions"

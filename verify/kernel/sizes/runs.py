@@ -30,6 +30,7 @@ from verify.kernel.sizes.shadow import CTA, Shadow
 from verify.kernel.sizes.statement import INNER, AllSizes
 
 BUDGET = 2_000_000  # instructions of one run
+COMPUTED = -1  # the coordinate of a byte that is no element's
 _SUMMED = "sum so far"  # the tensor that stands for the sums which a fresh unknown replaces
 
 
@@ -193,10 +194,10 @@ class LiftedRun:
     def coordinates(self, labels: Ids, more: int = 0) -> NDArray[np.int64]:
         """Return a number for each labelled byte: array, indices and byte, the summed index larger by `more`.
 
-        It is the same in runs of different sizes; -1 for a byte of a value that was computed.
+        It is the same in runs of different sizes; COMPUTED for a byte of a value that was computed.
         """
         ids = (labels >> np.uint32(3)).astype(np.int64)
-        found = np.where(ids < FIRST, labels.astype(np.int64), -1)
+        found = np.where(ids < FIRST, labels.astype(np.int64), COMPUTED)
         for number, region in enumerate(self.run.regions):
             inside = (ids >= region.first) & (ids < region.first + len(region.places))
             if not inside.any():
@@ -298,4 +299,5 @@ def _with_fresh(node: Node, indices: tuple[str, ...]) -> Node:
 
 def _copy(one: Any, machine: LiftedMachine) -> tuple[Any, ...]:
     group = one.group - machine.group[one.threads]
-    return one.threads, one.cells, one.places, group, one.open.copy(), one.labels, one.plain
+    held = (one.threads, one.cells, one.places, group, one.open, one.labels, one.plain)
+    return tuple(each.copy() for each in held)  # of this head, whatever the run does with its own

@@ -101,6 +101,10 @@ class Shadow:
             name = self.machine.kernel.names[index]
             raise self.refuse(f"has no meaning for {name}, which depends on sizes", self.registers[index][0])
 
+    def depends(self, index: int) -> bool:
+        """Return whether sizes decide what a register holds."""
+        return index in self.registers or index in self.unknown
+
     def needs(self, index: int) -> None:
         """Note that what a register holds matters from here on."""
         for read, overwritten in self.read_after.values():
@@ -258,6 +262,7 @@ class Shadow:
             old = {index: self.registers.get(index) for index in self._expected}
             words = {index: self.machine.registers[index] for index in self._expected}
             run(mask)
+            self.allowed = set()  # what comes next asks for itself
             for place, content, width in made:
                 assert isinstance(place, Register)
                 self._keep(place.index, content, width, mask, old[place.index], words[place.index])
