@@ -120,6 +120,16 @@ def test_what_stays_undecided_is_exit_4_in_several_processes_too(guest: Guest) -
     assert "0 compared, 1 undecided, 0 safety only, 0 not captured" in text
 
 
+def test_a_part_of_a_launch_is_exit_4_and_no_pass(guest: Guest) -> None:
+    log = guest.log()
+    compare(log)
+    guest.records.append(log.record())
+    code, text = guest.run("--lanecheck-budget", "0")
+    assert code == 4, text
+    assert "UNCHECKED: PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])" in text
+    assert "0 compared, 1 partial, 0 safety only, 0 not captured" in text
+
+
 def test_tests_are_selected_by_name(guest: Guest) -> None:
     for name in ("test_add[1]", "test_add[a::b]", "TestIt::test_it"):
         log = guest.log()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,18 @@ from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
 from verify.kernel.check import Outcome, check
-from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.claim import Claim, claim_of
+from verify.kernel.part import choose_ctas, find_exchange, list_stored
+from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import PtxError
+from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case
 from verify.report import Case
 
 SAFETY = ("memory", "order", "progress")
 SECONDS = 60.0  # that one launch may take
 INSTRUCTIONS = 30_000_000  # the time is the limit
+FAR = 3  # times the seconds: a launch that would take longer is not begun in full
 
 
 class TooLong(Exception):
@@ -35,7 +39,7 @@ class Decision:
     """What was decided of one launch of one test."""
 
     name: str  # "launch 1: values"
-    status: str  # VERIFIED, REFUTED, UNKNOWN or UNCHECKED
+    status: str  # VERIFIED, REFUTED, PARTIAL, UNKNOWN or UNCHECKED
     text: str  # the claim, or why there is none
     at: str = ""  # the line of the test
     case: Case | None = None  # the verdicts
@@ -54,6 +58,7 @@ class KernelSession:
     seed: int
     seconds: float = SECONDS
     known: dict[str, Outcome | str] = field(default_factory=dict)
+    stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
 
     def interpret(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome:
         """Return the outcome of one variant under a claim; raises Unchecked."""
@@ -64,6 +69,26 @@ class KernelSession:
         if isinstance(found, str):
             raise Unchecked(found)
         return found
+
+    def list_stored(self, folder: Path, variant: Mapping[str, Any]) -> frozenset[str]:
+        """Return the arguments that a launch may write, as its text says; all of them if that says nothing."""
+        every = frozenset(one["arg"] for one in variant["tensors"])
+        if variant["problem"]:
+            return every
+        if variant["ptx"] not in self.stored:
+            try:
+                kernel = read((folder / variant["ptx"]).read_text("utf-8"), variant["entry"])
+            except PtxError:
+                return every
+            names = list_stored(kernel)
+            self.stored[variant["ptx"]] = frozenset(
+                one.number for name, one in kernel.parameters.items() if name in names
+            )
+        places = self.stored[variant["ptx"]]
+        given = enumerate(variant["params"])
+        return frozenset(
+            one["tensor"] for at, one in given if at in places and isinstance(one, dict) and "tensor" in one
+        )
 
     @staticmethod
     def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
@@ -77,12 +102,41 @@ class KernelSession:
             if time.monotonic() - start > self.seconds:
                 raise TooLong
 
+        def foresee(done: int, total: int) -> bool:
+            """End a run early that would take far too long."""
+            if (time.monotonic() - start) * total / done > FAR * self.seconds:
+                raise TooLong
+            return False
+
         try:
-            return check(ptx, claim_of(table), seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
-        except TooLong:
-            return f"not interpreted within {self.seconds:g} s"
+            claim = claim_of(table)
+            try:
+                return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
+            except TooLong:
+                return self._interpret_part(ptx, claim)
         except (SpecError, PtxError) as error:
             return f"the launch cannot be described: {error}"
+
+    def _interpret_part(self, ptx: str, claim: Claim) -> Outcome | str:
+        """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
+        late = f"not interpreted within {self.seconds:g} s"
+        kernel = read(ptx, claim.kernel)
+        if exchange := find_exchange(kernel):
+            return f"{late}, and its CTAs are not independent ({exchange})"
+        start, (launch,) = time.monotonic(), claim.launches
+        part = replace(claim, launches=(replace(launch, ctas=choose_ctas(launch.grid, self.seed)),))
+
+        def tick(steps: int) -> None:
+            if time.monotonic() - start > 2 * self.seconds:
+                raise TooLong
+
+        def pace(done: int, total: int) -> bool:
+            return time.monotonic() - start > self.seconds
+
+        try:
+            return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
+        except TooLong:
+            return f"{late}, nor one of its CTAs"
 
 
 class Judge:
@@ -103,11 +157,11 @@ class Judge:
                 try:
                     claim = claim_safety(self.contents, variant)
                     outcome = self.session.interpret(self.folder, variant, claim.table)
-                    every = not outcome.ended
+                    every = not outcome.ended or outcome.part is not None
                     alias = claim.alias
                 except Unchecked:
                     every, alias = True, {}
-                names = {one["arg"] for one in variant["tensors"]}
+                names = self.session.list_stored(self.folder, variant)
                 found |= names if every else {one for one in names if alias[one] in outcome.written}
             self.facts[launch] = frozenset(found)
         return self.facts[launch]
@@ -173,7 +227,8 @@ class Judge:
             raise Unchecked(f"launch {wrote + 1} wrote what is compared")
         claim = build_claim(self.contents, variant, launch, side, reference)
         outcome = self.session.interpret(self.folder, variant, claim.table)
-        wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in outcome.written)
+        written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
+        wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
         return self._judge(name, claim, outcome, claim.text, event["at"])
@@ -193,9 +248,20 @@ class Judge:
             return Decision(name, "UNCHECKED", f"{text} is wrong for some data, but {claim.special}", at, made)
         if refuted:
             return Decision(name, "REFUTED", text, at, made)
-        if not all(status[one].confirmed for one in wanted):
-            return Decision(name, "UNKNOWN", text, at, made)
-        if claim.target and status["precision"] is Status.REFUTED:  # exact arithmetic can't tell how far that goes
+        return self._weigh(Decision(name, "UNKNOWN", text, at, made), claim, outcome, {status[one] for one in wanted})
+
+    @staticmethod
+    def _weigh(found: Decision, claim: TestClaim, outcome: Outcome, wanted: Collection[Status]) -> Decision:
+        """Return the decision on a launch of which nothing is refuted."""
+        severities = {one.severity for one in outcome.findings}
+        part = outcome.part
+        if not outcome.ended or Severity.UNKNOWN in severities:
+            return found
+        if part is None and not all(one.confirmed for one in wanted):
+            return found
+        if claim.target and Severity.PRECISION in severities:  # exact arithmetic can't tell how far that goes
             why = "the kernel rounds a value that the reference doesn't round, and the test's tolerance was not applied"
-            return Decision(name, "UNCHECKED", f"{text}; {why}", at, made, safe=True)
-        return Decision(name, "VERIFIED" if claim.target else "UNCHECKED", text, at, made, safe=True)
+            return replace(found, status="UNCHECKED", text=f"{found.text}; {why}", safe=part is None)
+        if part is not None:
+            return replace(found, status="PARTIAL", text=f"PARTIAL: {part[0]:,} of {part[1]:,} CTAs; {found.text}")
+        return replace(found, status="VERIFIED" if claim.target else "UNCHECKED", safe=True)

@@ -66,9 +66,10 @@ class Outcome:
     notes: tuple[tuple[str, tuple[int, ...]], ...] = ()  # what is taken for granted of all data, and the lines that do
     cause: WrongProduct | None = None  # the first matrix product of other elements, if one explains a wrong element
     written: frozenset[str] = frozenset()  # the arrays that may be written and were
+    part: tuple[int, int] | None = None  # CTAs that were interpreted, and those of the launch, if these are more
 
 
-def check(
+def check(  # noqa: PLR0913 - what a run is told, and what it tells
     ptx: str,
     claim: Claim,
     *,
@@ -77,8 +78,12 @@ def check(
     strict: bool = False,
     samples: Mapping[str, Samples] | None = None,
     ticked: Callable[[int], None] = lambda steps: None,
+    paced: Callable[[int, int], bool] = lambda done, total: False,
 ) -> list[Outcome]:
-    """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim."""
+    """One outcome for each launch of the claim; PtxError for PTX that cannot be read, SpecError for the claim.
+
+    `paced` is told how many CTAs have ended, of how many; a part of a launch may end where it returns true.
+    """
     kernel = read(ptx, claim.kernel)
     known = replace_functions(kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
@@ -89,7 +94,7 @@ def check(
         while True:
             values = Values(seed, primes, exponents=exponents)
             run = Interpretation(kernel, launch, values, budget, samples or {})
-            run.machine.ticked = ticked
+            run.machine.ticked, run.paced = ticked, paced
             for line, name in known:
                 run.findings.notes.setdefault(f"{name} of libdevice is what its name says", set()).add(line)
             outcome = _outcome(run, seed, strict, budget, samples or {})
@@ -146,10 +151,11 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         steps=run.machine.steps, never_ran=tuple(lines),
         domain=_domain(run.launch, run.machine.placement.align), output={name: comparison.sample} if comparison else {},
         expected={name: comparison.wanted} if comparison else {}, ended=comparison is not None,
-        elements=comparison.ids.size if comparison else 0, compared=comparison.compared if comparison else 0,
+        elements=int(comparison.judged.sum()) if comparison else 0, compared=comparison.compared if comparison else 0,
         offsets=tuple(sorted(run.machine.offsets_read)),
         loops=tuple((run.kernel.instructions[one].line, trips) for one, trips in sorted(run.machine.trips.items())),
         cause=cause, target=run.kernel.target, written=_written(run),
+        part=run.part,
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
 
@@ -197,6 +203,7 @@ def _domain(launch: Launch, align: int) -> str:
         f"; one pattern of stored columns of {one.name}" for one in launch.arrays if one.stored is not None
     )
     where = f"; dynamic shared memory at a multiple of {align} (smem_align)" if align else ""
+    where += f"; CTAs {', '.join(map(str, launch.ctas))} alone" if launch.ctas else ""
     sparse += "".join(
         f"; {one.name} from {one.limits[0]} to {one.limits[1]}" for one in launch.arrays if one.limits is not None
     )

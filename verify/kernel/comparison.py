@@ -45,6 +45,8 @@ class Comparison:
         stored = region.stored
         assert stored is not None
         self.written: Mask = stored.writer[region.places * region.size] >= 0
+        # of a part of the launch, what its CTAs wrote is judged: the others may write the rest
+        self.judged: Mask = np.ones(len(self.ids), bool) if of.part is None else self.written
         self._compare()
         if not self.wrong.any():
             self._precision()
@@ -86,11 +88,13 @@ class Comparison:
         opaque = values.marks("opaque", ids)
         sample, wanted = self.sample.ravel(), self.wanted.ravel()
         differs = ~values.equal(values.residues[:, ids], self.residues)
+        inside &= self.judged
         if values.pairs:  # a sample that is no number verifies nothing, but for an infinity of both
             level = values.marks("level", ids)
             infinite = (level == levels.BELOW) & self.below
             differs |= (level > 0) & ~infinite | self.below & ~infinite
             differs |= ~(np.isfinite(sample) & np.isfinite(wanted)) & ~infinite
+        differs &= self.judged
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
         with np.errstate(invalid="ignore"):  # a NaN shows nothing
             gap = np.abs(sample - wanted)
@@ -114,7 +118,7 @@ class Comparison:
             text += "holds which element of a wmma fragment, which the ISA leaves open"
             self.findings.append(Finding("unspecified fragment", Severity.UNKNOWN, 0, text, "9.7.14.4.1"))
         self.vague: Mask = differs & clear & ~self.wrong  # functions that were not shown to be equal or different
-        self.compared = int((self.wrong | nan | (clear & ~self.vague)).sum())
+        self.compared = int(((self.wrong | nan | (clear & ~self.vague)) & self.judged).sum())
 
     def _may_not_choose(self) -> Mask:
         """Find values whose bounds leave it open whether a function of the claim chooses: relu(A) is A if A is u8."""

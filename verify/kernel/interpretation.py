@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import TypeAlias
 
@@ -63,6 +63,8 @@ class Interpretation:
             raise SpecError("block", f"the kernel requires {kernel.block} threads (.reqntid), not {launch.block}")
         self.machine = machine(kernel, launch, self.values, self.findings, self.memory, given, budget)
         self.machine.cell = handlers.cell(kernel)
+        self.bound, self.done = False, 0  # whether instructions have their meaning; CTAs of a part that ran
+        self.paced: Callable[[int, int], bool] = lambda done, total: False  # told of CTAs; whether a part may end
 
     def _region(self, number: int, array: Array, sample: Samples | None) -> Region:
         """An array with its elements as unknowns, or as zeros."""
@@ -126,27 +128,54 @@ class Interpretation:
     # ---- the run
 
     def run(self, only: int | None = None) -> None:
-        """Interpret all CTAs, a batch at a time, or one of them; Unclear where the run cannot go on."""
+        """Interpret all CTAs, a batch at a time, or one of them, or a part; Unclear where the run cannot go on."""
         x, y, z = self.launch.grid
         ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
         if only is not None:
             ctas = ctas[only : only + 1]
+        elif self.launch.ctas:
+            self._run_part(ctas)
+            return
         first, per = 0, max(1, THREADS // self.machine.threads)
         if len(ctas) * self.machine.threads > FEW:
             per = 1  # how much memory does one take?
         while first < len(ctas):
             before = self.values.top
-            self.machine.start(ctas[first : first + per], first)
-            if not first:
-                missing = handlers.bound(self.machine)
-                if missing:
-                    raise Missing(missing)
-            self.machine.go()
+            self._run_batch(ctas[first : first + per], first)
             first += per
+            self.paced(min(first, len(ctas)), len(ctas))
             if first < len(ctas):
                 per = self._next((self.values.top - before) // per)
         self.values.flush()
         judge_late(self.findings)
+
+    @property
+    def part(self) -> tuple[int, int] | None:
+        """Return (CTAs that ran, CTAs of the launch) if they are fewer."""
+        total = int(np.prod(self.launch.grid))
+        return (self.done, total) if self.launch.ctas and self.done < total else None
+
+    def _run_part(self, ctas: Sequence[tuple[int, int, int]]) -> None:
+        """Interpret the CTAs of a part, one at a time, until `paced` has seen enough."""
+        for number in self.launch.ctas:
+            before = self.values.top
+            self._run_batch([ctas[number]], number)
+            self.done += 1
+            if self.paced(self.done, len(self.launch.ctas)):
+                break
+            self._next(self.values.top - before)
+        self.values.flush()
+        judge_late(self.findings)
+
+    def _run_batch(self, ctas: Sequence[tuple[int, int, int]], first: int) -> None:
+        """Interpret some CTAs together; `first` is the number of the first one in the grid."""
+        self.machine.start(ctas, first)
+        if not self.bound:
+            missing = handlers.bound(self.machine)
+            if missing:
+                raise Missing(missing)
+            self.bound = True
+        self.machine.go()
 
     def _next(self, made: int) -> int:
         """The CTAs of the next batch, where one makes so many values; those of which nothing is left are dropped."""

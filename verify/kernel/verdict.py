@@ -76,9 +76,20 @@ class JudgedKernel:
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
-        """Return the evidence on each property: UNCHECKED where it confirms but rests on a premise that doesn't."""
+        """Return the evidence on each property: UNCHECKED where it confirms but rests on a premise that doesn't.
+
+        Of a part of the launch nothing is confirmed.
+        """
         found = {key: _evidence(self, key) for key in SEVERITIES}
-        return _withhold(_withhold(found, EXECUTION), {"values"})
+        found = _withhold(_withhold(found, EXECUTION), {"values"})
+        part = self.outcome.part
+        if part is None:
+            return found
+        why = f"{part[0]:,} of {part[1]:,} CTAs were interpreted, and nothing is wrong there"
+        return {
+            key: one._replace(status=Status.UNCHECKED, reason=why) if one.status.confirmed else one
+            for key, one in found.items()
+        }
 
 
 def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:

@@ -231,12 +231,39 @@ def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
     assert (found.status, "different views of one tensor" in found.text) == ("UNCHECKED", True)
 
 
-def test_a_launch_takes_too_long(log: Log) -> None:
+def hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
+    """The decision on a launch for which there is no time."""
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
-    log.launch([x, y, out])
+    later = log.launch([x, y, out])
+    log.compare(later[2], log.op(operation, log.operand(later[0]), log.operand(later[1])))
     judge = Judge(KernelSession(1, 0.0), log.record(), log.folder)
-    found = judge.decide(*next(iter(judge.plan())))
-    assert found.status == "UNCHECKED"
+    return judge.decide(*next(iter(judge.plan())))
+
+
+def test_a_launch_that_takes_too_long_is_compared_in_part(log: Log) -> None:
+    found = hurried(log)
+    assert (found.status, found.text) == ("PARTIAL", "PARTIAL: 1 of 3 CTAs; out[i] = (x[i] + y[i])")
+    assert "1 of 3 CTAs were interpreted, and nothing is wrong there" in found.report()
+    assert "VERIFIED" not in found.report()
+
+
+def test_a_part_refutes_what_it_shows(log: Log) -> None:
+    found = hurried(log, "torch.Tensor.sub")
+    assert found.status == "REFUTED"
+    assert "32 of 70 elements are wrong" in found.report()
+
+
+def test_ctas_that_exchange_data_are_no_part(tmp_path: Path) -> None:
+    """The sum of all CTAs is in no single one of them."""
+    found = hurried(Log(tmp_path, ADD.replace("st.global.f32 [%rd7], %f3", "red.global.add.f32 [%rd7], %f3")))
+    assert (found.status, "its CTAs are not independent (line 26: red.global" in found.text) == ("UNCHECKED", True)
+
+
+def test_a_part_is_not_compared_with_what_another_cta_may_have_changed(tmp_path: Path) -> None:
+    """A second store through x, which no thread executes here."""
+    more = "  @%p1 st.global.f32 [%rd5], %f3;\nDONE:"
+    found = hurried(Log(tmp_path, ADD.replace("DONE:\n", more + "\n")))
+    assert found.text == "PARTIAL: 1 of 3 CTAs; the reference reads x after the kernel wrote it"
 
 
 def test_equal_launches_are_interpreted_once(log: Log) -> None:

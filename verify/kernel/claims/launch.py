@@ -99,6 +99,7 @@ class Launch:
     extents: Mapping[str, int] = field(default_factory=dict)  # of the claim's indices
     floor: float = 0.0  # numbers up to here stand for -inf, as -1e6 of a mask may; 0 for none
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
+    ctas: tuple[int, ...] = ()  # the numbers of the CTAs that run, of a part of the launch; all if it is empty
 
     def array(self, name: str) -> Array:
         """The array of a name."""
