@@ -17,8 +17,8 @@ from verify.core.errors import SpecError
 from verify.core.verdict import Status
 from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import Claim, claim_of
-from verify.kernel.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.state.findings import Severity
 from verify.kernel.verdict import case

@@ -4,8 +4,8 @@
 import pytest
 
 from tests.verify.capture.logs import ADD
-from verify.kernel.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.parse import read
+from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 
 
 def test_corners_edges_and_eight_by_the_seed() -> None:
