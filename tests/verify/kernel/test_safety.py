@@ -143,6 +143,30 @@ def test_an_address_that_may_leave_its_array_or_is_not_aligned_is_unknown(body: 
     assert found.status == "UNKNOWN" and {one.severity for one in found.findings} == {Severity.UNKNOWN}
 
 
+@pytest.mark.parametrize("convert", ["and.b32 %r3, %r2, 255; cvt.s8.s32 %r3, %r3;", "cvt.sat.s8.s32 %r3, %r2;"])
+def test_a_narrow_signed_result_has_its_sign_in_all_of_a_wider_register(convert: str) -> None:
+    body = f"{INDEX}{convert} shr.u32 %r3, %r3, 2; {AT.replace('BASE', '%d1')}ld.global.u32 %r4, [%d7];"
+    assert safety(body).status == "UNKNOWN"
+    assert safety(body.replace(".s8", ".u8")).status == "SAFE"
+
+
+NOWHERE = "mov.u32 %r3, 1; WHAT st.global.u32 [%d5], %r3;"
+
+
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("redux.sync.add.s32 %r3, %r12, -1;", "REFUTED"),
+        ("vote.sync.ballot.b32 %r3, %p7, -1;", "REFUTED"),
+        (f"{INDEX}setp.eq.u32 %p1, %r2, 0; and.pred %p2, %p1, %p7; selp.u32 %r3, 1, 2, %p2;", "REFUTED"),
+        ("@%p7", "UNKNOWN"),
+    ],
+)
+def test_what_nobody_wrote_stays_so_through_predicates_and_lanes(what: str, status: str) -> None:
+    assert safety(NOWHERE.replace("WHAT", what)).status == status
+    assert safety(NOWHERE.replace("WHAT", f"mov.u32 %r12, 0; setp.ne.u32 %p7, %r1, %r1; {what}")).status == "SAFE"
+
+
 READ_LAST = "@%p1 ld.global.u32 %r5, [%d2+8]; @%p1 st.global.u32 [%d2+8], %r5;"
 
 

@@ -19,8 +19,10 @@ from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask,
 from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows
 from verify.kernel.data.registers import Word, combined, decided, negated, word
 from verify.kernel.data.values import UNWRITTEN, Mask
+from verify.kernel.instructions.integers import register_width
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
 from verify.kernel.state.findings import Unclear
+from verify.kernel.state.lanes import WARP
 from verify.kernel.state.machine import Machine, Run
 
 Rule = Callable[[Sequence[Interval]], Interval]
@@ -38,7 +40,7 @@ def guard_data(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -
     if meaning.types.get("d") == "pred" and name == "bitwise":
         return run
     if name in _LANES:
-        return _of_lanes(machine, one, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
+        return _of_lanes(machine, values, one, run, max(WIDTHS.get(meaning.types.get("d", ""), 32) // 8, 1))
     if name == "select":
         return _select(machine, values, one, meaning, run)
     if name == "compare":
@@ -69,7 +71,9 @@ def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: 
     inputs = [each for operand in sources for each in (operand.items if isinstance(operand, Vector) else (operand,))]
     reads = [machine.reader(each) for each in inputs]
     width = WIDTHS.get(kinds[roles[0]], 64)
-    rule = _rule(one, meaning, [kinds[role] for role in roles]) if len(inputs) == len(sources) else None
+    if meaning.row.meaning == "convert" and kinds[roles[0]][0] == "s":  # a wider register gets the sign above
+        width = max(width, register_width(machine, outputs[0]))
+    rule = _rule(one, meaning, [kinds[role] for role in roles], width) if len(inputs) == len(sources) else None
     sizes = [max(WIDTHS.get(kinds.get(role, ""), 64) // 8, 1) for role in roles[1:]]
     rule = None if len(puts) > 1 else rule
     carries = [machine.carry, machine.carry + 1] if meaning.row.meaning == "carry" else []
@@ -119,8 +123,8 @@ def _apply(values: OpaqueValues, rule: Rule, rows: Sequence[OperandRows], size: 
     return values.register(found, place, lost, size, count)
 
 
-def _rule(one: Instruction, meaning: Meaning, kinds: Sequence[str]) -> Rule | None:
-    """Return the rule of an instruction; None if nothing is known of its result."""
+def _rule(one: Instruction, meaning: Meaning, kinds: Sequence[str], room: int) -> Rule | None:
+    """Return the rule of an instruction with a result of `room` bits; None if nothing is known of it."""
     name, head, target = meaning.row.meaning, meaning.head, kinds[0]
     if not set(kinds) <= _INTEGERS or {"sat", "relu"} & set(one.words):
         return None
@@ -134,7 +138,7 @@ def _rule(one: Instruction, meaning: Meaning, kinds: Sequence[str]) -> Rule | No
     rules: dict[str, Rule] = {
         "bitwise": lambda parts: intervals.bitwise(head, parts[0], parts[1], width),
         "shift": lambda parts: _shift(parts, head == "shl", target, width),
-        "convert": lambda parts: _convert(parts[0], kind, width),
+        "convert": lambda parts: _convert(_convert(parts[0], kind, width), target, room),
         "divide": lambda parts: _divide(parts, target, head == "rem"),
         "count": lambda parts: settle(0, WIDTHS[kind], 127, width),
         "extract": lambda parts: _extract(parts, width),
@@ -258,7 +262,7 @@ def _predicate(found: Word) -> Word:
     return word(np.where(labels[:, 0] > 0, np.uint64(0), found.bits & np.uint64(1)), labels)
 
 
-def _of_lanes(machine: Machine, one: Instruction, run: Run, width: int) -> Run:
+def _of_lanes(machine: Machine, values: OpaqueValues, one: Instruction, run: Run, width: int) -> Run:
     """An instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
     destination = one.operands[0]
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
@@ -266,11 +270,16 @@ def _of_lanes(machine: Machine, one: Instruction, run: Run, width: int) -> Run:
 
     def execute(mask: Mask | None) -> None:
         found = read()
-        data = np.broadcast_to(decided(found), machine.count).reshape(-1, 32).any(1).repeat(32)
+        there = np.ones(machine.count, bool) if mask is None else mask
+        data = (np.broadcast_to(decided(found), machine.count) & there).reshape(-1, WARP).any(1).repeat(WARP)
         with_data = split_threads(machine, mask, data, run)
-        if with_data is not None:
-            for put in puts:
-                put(machine.unknown("is of several lanes' data", width), None if with_data.all() else with_data)
+        if with_data is None:
+            return
+        lost = np.where(there, values.lost_in(found), np.uint32(0)).reshape(-1, WARP).max(1).repeat(WARP)
+        whole = [of_mask(ones(8 * width))]
+        made = values.register(whole, np.zeros(machine.count, np.intp), lost, width, machine.count)
+        for put in puts:
+            put(made, None if with_data.all() else with_data)
 
     return execute
 

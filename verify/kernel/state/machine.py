@@ -18,7 +18,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word, decided, merged, negated, settled
-from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
+from verify.kernel.data.values import FIRST, UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
@@ -342,6 +342,8 @@ class Machine:
         self.unsure = None
         if self.run_unsure is not None and self.doubts[self.number] and found.data(active):
             self.unsure = active & decided(found)
+            if (lost := self.unsure & (found.wide(1)[:, 0] < FIRST << 3)).any():
+                self.unclear(found, lost, "the guard of an instruction")
             bits = found.bits
         else:
             bits = self.numbers(lambda: found, mask, "the guard of an instruction")
