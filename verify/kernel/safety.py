@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 from verify.core.verdict import Check, Place
@@ -19,6 +20,7 @@ from verify.kernel.claims.launch import Launch
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
@@ -104,7 +106,9 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
     twice = [one for one in found if one.kind in TWICE and one.severity is Severity.RACE]
     if not twice:
         return list(found)
-    again = Interpretation(run.kernel, run.launch, Values(seed, exponents=True), budget, {})
+    kernel = deepcopy(run.kernel)
+    replace_functions(kernel)  # which branch on data, instruction by instruction
+    again = Interpretation(kernel, run.launch, Values(seed, exponents=True), budget, {})
     ended = True
     try:
         again.run()

@@ -147,7 +147,9 @@ def combined(head: str, left: Word, right: Word, reason: int) -> Word:
     ids = np.where(mine & others, np.uint32(reason), np.where(mine, a.ids, b.ids))
     opposite = np.where(mine, a.opposite, b.opposite) ^ (plain & (head == "xor"))
     first, second = left.wide(1)[:, 0], right.wide(1)[:, 0]
-    known = np.where(mine & others, np.minimum(first, second), np.where(mine, first, second))  # ids of no value are less
+    known = np.where(
+        mine & others, np.minimum(first, second), np.where(mine, first, second)
+    )  # ids of no value are less
     labels = np.where(data, known, np.uint32(0))[:, None]
     bits = np.where(data, False, np.where(mine | others, plain, {"and": x & y, "or": x | y, "xor": x ^ y}[head]))
     return (

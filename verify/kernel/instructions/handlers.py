@@ -26,6 +26,7 @@ from verify.kernel.instructions import (
     conversions,
     dot,
     fields,
+    forks,
     integers,
     matrices,
     opaque,
@@ -106,7 +107,8 @@ def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
     machine.pure, machine.doubts = [], []
-    machine.run_unsure = partial(opaque.run_unsure, machine) if machine.values.opaque else None
+    if machine.values.opaque:
+        machine.run_unsure, machine.fork = partial(opaque.run_unsure, machine), forks.Forks(machine).fork
     accounted: set[object] = set()
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from isa_tables.semantics import Meaning
 from verify.kernel.data import intervals
 from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
-from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows
+from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows, lost_of
 from verify.kernel.data.registers import Word, combined, decided, negated, word
-from verify.kernel.data.values import UNWRITTEN, Mask
+from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.lanes import WARP
 from verify.kernel.state.machine import Machine, Run
+from verify.kernel.state.memory import Octets
 
 Rule = Callable[[Sequence[Interval]], Interval]
 _INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))
@@ -286,24 +287,41 @@ def _of_lanes(machine: Machine, values: OpaqueValues, one: Instruction, run: Run
 
 def run_unsure(machine: Machine, number: int, mask: Mask | None) -> None:
     """Run an instruction that data decide whether to execute: registers hold what they held, or its result."""
-    before, unsure = list(machine.registers), machine.unsure
-    assert unsure is not None
+    before, unsure, guard = list(machine.registers), machine.unsure, machine.kernel.instructions[number].guard
+    assert unsure is not None and guard is not None
+    found = machine.register(guard.index)
+    if (lost := unsure & (found.wide(1)[:, 0] < FIRST << 3)).any():
+        machine.unclear(found, lost, "the guard of an instruction")
+    local = (machine.local_labels.copy(), machine.local_plain.copy()) if machine.local_size else None
     machine.run[number](mask)
     for index, (old, new) in enumerate(zip(before, machine.registers, strict=True)):
         if new is not None and new is not old:
-            machine.registers[index] = _join_registers(machine, index, old, new, unsure)
+            machine.registers[index] = join_registers(machine, index, old, new, unsure)
+    if local is not None:
+        join_bytes((machine.local_labels, machine.local_plain), local)
     machine.unsure = None
 
 
-def _join_registers(machine: Machine, index: int, old: Word | None, new: Word, unsure: Mask) -> Word:
-    """Return a register that some threads may have written: in these either of two values, in the others the new."""
+def join_registers(machine: Machine, index: int, old: Word | None, new: Word | None, unsure: Mask) -> Word:
+    """Return a register that holds either of two values in some threads, and the new one in the others."""
     values = machine.values
     kind = machine.kernel.registers[index] if index < len(machine.kernel.registers) else "b64"
     if not isinstance(values, OpaqueValues) or WIDTHS[kind] > 64:
-        raise Unclear(machine.findings.line, f"data decide whether a register of type {kind} is written")
-    before = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32)) if old is None else old
+        raise Unclear(machine.findings.line, f"data decide what a register of type {kind} holds")
+    empty = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
+    old, new = (empty if each is None else each for each in (old, new))
     size = max(WIDTHS[kind] // 8, 1)
-    rows = [values.rows(each, size) for each in (before, new)]
+    rows = [values.rows(each, size) for each in (old, new)]
     made = _apply(values, lambda parts: intervals.hull(parts[0], parts[1], 8 * size), rows, size, machine.count, unsure)
     bits = np.where(unsure, made.bits, new.bits)
     return word(bits, np.where(unsure[:, None], made.wide(8), new.wide(8)))
+
+
+def join_bytes(memory: tuple[Ids, Octets], other: tuple[Ids, Octets]) -> None:
+    """Let each byte of a memory, by its label and its plain bits, hold either of two values."""
+    labels, plain = memory
+    differ = (labels != other[0]) | (plain != other[1])
+    if differ.any():
+        either = np.maximum(*(lost_of(each[differ] >> np.uint32(3)) for each in (labels, other[0])))
+        labels[differ] = np.where(either > 0, either, np.uint32(DATA)) << np.uint32(3)
+        plain[differ] = 0

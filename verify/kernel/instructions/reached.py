@@ -59,9 +59,13 @@ def guard_access(machine: Machine, one: Instruction, meaning: Meaning, run: Run)
     rooms = [max(register_width(machine, each), 8) if kind[0] == "s" else 8 * size for each in registers if loads]
     constant, strong = "nc" in meaning.words, meaning.words.get("scope", "weak") != "weak"
 
+    own = meaning.words.get("space") == "local"  # a thread's own memory is joined as its registers are
+
     def execute(mask: Mask | None) -> None:
         by_data = decided(read())
-        with_data = split_threads(machine, mask, by_data if machine.unsure is None else by_data | machine.unsure, run)
+        if machine.unsure is not None and not own:
+            by_data = by_data | machine.unsure
+        with_data = split_threads(machine, mask, by_data, run)
         if with_data is None:
             return
         if strong:

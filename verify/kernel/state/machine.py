@@ -18,7 +18,7 @@ from isa_tables.semantics import Meaning
 from verify.kernel.claims.launch import Launch, TensorMap
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word, decided, merged, negated, settled
-from verify.kernel.data.values import FIRST, UNWRITTEN, Bits, Mask, Values
+from verify.kernel.data.values import UNWRITTEN, Bits, Mask, Values
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Operand, Register, Symbol
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
@@ -63,6 +63,7 @@ class Machine:
         self.unsure: Mask | None = None  # threads in which opaque data decide whether they execute the instruction
         self.doubts: list[bool] = []  # by instruction, whether data may decide that
         self.run_unsure: Callable[[int, Mask | None], None] | None = None  # runs one of which they do
+        self.fork: Callable[[int, Mask], bool] | None = None  # takes a branch both ways if data decide it
         self.trips: dict[int, int] = {}  # the first instruction of a loop -> the most trips of a thread
         self.control: list[str] = []  # branch, exit, barrier or empty
         self.placement = Placement(kernel, launch.smem, launch.smem_align)
@@ -298,9 +299,9 @@ class Machine:
             active = running & (self.pc == pc)
             later = (running & ~active) | ((self.state == GATHERING) & (self.pc > pc))
             limit = int(self.pc[later].min()) if later.any() else len(self.run)
-            self._straight(pc, active, limit)
+            self.straight(pc, active, limit)
 
-    def _straight(self, pc: int, active: Mask, limit: int) -> None:
+    def straight(self, pc: int, active: Mask, limit: int) -> None:
         """Execute from an instruction on, until threads part, block, or meet others at `limit`."""
         instructions, findings = self.kernel.instructions, self.findings
         everyone, self.active = bool(active.all()), active
@@ -318,6 +319,8 @@ class Machine:
             self.effects += not self.pure[pc]
             mask = None if everyone else active
             if one.guard is not None:
+                if self.fork is not None and self.fork(pc, active):
+                    return
                 mask = self.guard_mask(one.guard, active, mask)
                 if (seen := self.guards.get(pc, 0)) != 3:
                     self.guards[pc] = seen | self._values_of(one.guard, active)
@@ -342,8 +345,6 @@ class Machine:
         self.unsure = None
         if self.run_unsure is not None and self.doubts[self.number] and found.data(active):
             self.unsure = active & decided(found)
-            if (lost := self.unsure & (found.wide(1)[:, 0] < FIRST << 3)).any():
-                self.unclear(found, lost, "the guard of an instruction")
             bits = found.bits
         else:
             bits = self.numbers(lambda: found, mask, "the guard of an instruction")

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Branches that data decide, in a run on opaque data: both ways are taken, and their results joined where they meet.
+
+Each thread may go either way, whatever the others do. So the threads in which data decide go one way up to the place
+where the ways meet, then, with the registers and the memory that there were, the other; where they meet, a register or
+a byte holds either of two values. That is sound as long as nothing on the ways makes threads wait for
+each other: a barrier, a vote or a fence there, or the branch itself again, in a loop, ends the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+from dataclasses import replace
+
+import numpy as np
+
+from isa_tables.semantics import meaning
+from verify.kernel.data.registers import decided
+from verify.kernel.data.values import FIRST, Ids, Mask
+from verify.kernel.instructions.opaque import join_bytes, join_registers
+from verify.kernel.ptx.joins import ControlFlow
+from verify.kernel.state.barriers import RUNNING
+from verify.kernel.state.findings import WARNINGS, Severity, Unclear
+from verify.kernel.state.machine import Machine
+from verify.kernel.state.memory import Octets
+
+MOST = 64  # times that each branch is taken both ways in a batch
+_MILD = frozenset({"branch", "exit", "nothing", "parameter", "trap"})
+_STRONG = frozenset({"acquire", "release", "acq_rel", "relaxed", "mmio"})  # what orders threads, or is ordered
+_WRITES = frozenset({"st", "atom", "red"})
+
+
+class Forks:
+    """The branches of a kernel that data decide."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.flow = ControlFlow(machine.kernel.instructions)
+        self.taken: Counter[tuple[int, int]] = Counter()  # by batch and branch
+        self.joins: dict[int, tuple[int, bool]] = {}  # where the ways of a branch meet, whether they write memory
+
+    def fork(self, number: int, active: Mask) -> bool:
+        """Take a branch both ways in the threads in which data decide it; return whether there are any."""
+        machine = self.machine
+        one = machine.kernel.instructions[number]
+        if machine.control[number] != "branch" or one.guard is None or len(one.targets) > 1 or one.words[0] == "brx":
+            return False
+        found = machine.register(one.guard.index)
+        if not found.data(active):
+            return False
+        who = active & decided(found)
+        if (lost := who & (found.wide(1)[:, 0] < FIRST << 3)).any():
+            machine.unclear(found, lost, "the guard of a branch")
+        self.taken[machine.begun, number] += 1
+        if self.taken[machine.begun, number] > MOST:
+            raise Unclear(one.line, f"data decide this branch, which was taken both ways {MOST} times")
+        (join, stores), rest = self._join(number), active & ~who
+        true = np.broadcast_to((found.bits == 0) if one.guard.negated else (found.bits != 0), machine.count)
+        machine.pc[rest] = np.where(true[rest], one.target, number + 1)
+        machine.guards[number] = 3
+        self._take_both(who, number, join, stores)
+        return True
+
+    def _join(self, number: int) -> tuple[int, bool]:
+        """Return where the ways of a branch meet; Unclear if something on them isn't a thread's own affair."""
+        if number in self.joins:
+            return self.joins[number]
+        machine, join = self.machine, self.flow.join(number)
+        code = machine.kernel.instructions
+        here = code[number].line
+        places = self.flow.between(number, join)
+        if join < 0 or number in places:
+            raise Unclear(here, "data decide how often a loop goes round")
+        for place in sorted(places):
+            found = meaning(code[place].opcode)
+            mild = machine.doubts[place] or (found is not None and found.row.meaning in _MILD)
+            if not mild or _STRONG.intersection(code[place].words):
+                text = f"data decide this branch, and so whether a thread comes to {code[place].opcode} in line "
+                raise Unclear(here, f"{text}{code[place].line}, which concerns other threads too")
+        self.joins[number] = join, any(code[place].words[0] in _WRITES for place in places)
+        return self.joins[number]
+
+    def _take_both(self, who: Mask, number: int, join: int, stores: bool) -> None:
+        machine = self.machine
+        one, before = machine.kernel.instructions[number], dict(machine.findings.found)
+        registers, loading = list(machine.registers), dict(machine.loading)
+        memories = self._memories() if stores else []
+        kept = [(labels.copy(), plain.copy()) for labels, plain in memories]
+        self._walk(who, one.target, join)
+        first, first_loading = machine.registers, machine.loading
+        written = [(labels.copy(), plain.copy()) for labels, plain in memories]
+        for (labels, plain), old in zip(memories, kept, strict=True):
+            labels[:], plain[:] = old
+        machine.registers, machine.loading = registers, loading
+        machine.state[who] = RUNNING
+        self._walk(who, number + 1, join)
+        machine.loading = first_loading | machine.loading
+        for index, (old_word, new_word) in enumerate(zip(first, machine.registers, strict=True)):
+            if old_word is not new_word:
+                machine.registers[index] = join_registers(machine, index, old_word, new_word, who)
+        for memory, other in zip(memories, written, strict=True):
+            join_bytes(memory, other)
+        self._doubt(before, one.line)
+
+    def _memories(self) -> list[tuple[Ids, Octets]]:
+        """Return the labels and the plain bytes of all that threads may write."""
+        machine = self.machine
+        arrays = [one.stored for one in machine.memory.arrays if one.stored is not None]
+        own, shared = (machine.local_labels, machine.local_plain), (machine.shared.labels, machine.shared.plain)
+        return [own, shared, *((one.labels, one.plain) for one in arrays)]
+
+    def _walk(self, who: Mask, start: int, join: int) -> None:
+        """Run some threads from one place to another, or to their end."""
+        machine = self.machine
+        machine.effects += 1  # no state of a loop before is that of one on this way
+        machine.pc[who] = start
+        while (running := who & (machine.state == RUNNING) & (machine.pc != join)).any():
+            pc = int(machine.pc[running].min())
+            active = running & (machine.pc == pc)
+            later = machine.pc[running & ~active]
+            limits = [len(machine.run), *later.tolist(), *([join] if join > pc else [])]
+            machine.straight(pc, active, min(limits))
+        machine.effects += 1
+
+    def _doubt(self, before: Container[tuple[str, int]], line: int) -> None:
+        """Make what was found on one of the ways unknown: no data may go there."""
+        known = self.machine.findings.found
+        for key, one in known.items():
+            if key not in before and one.severity not in (*WARNINGS, Severity.UNKNOWN):
+                text = f"{one.text}; that is if data let the branch in line {line} go there"
+                known[key] = replace(one, severity=Severity.UNKNOWN, text=text)
