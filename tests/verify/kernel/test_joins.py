@@ -17,7 +17,7 @@ def draw(seed: int) -> list[Instruction]:
     made = []
     for line in range(count):
         head = pick.choice(["bra", "bra", "ret", "add", "add"])
-        guard = Register(0) if head == "bra" or pick.random() < 0.5 else None
+        guard = Register("%p1", 0) if head == "bra" or pick.random() < 0.5 else None
         target = pick.randrange(count) if head == "bra" else -1
         made.append(Instruction(line, "", (head,), guard, (), None, target))
     return made
