@@ -51,16 +51,19 @@ class AtomChecker(Run):
         that may repair it: by default from its entry with other keys.
         """
         subject = prepared(atom)
-        sort = COPY if is_copy(subject) else MMA
-        table = [row for row in self.table if sort in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
-        verdicts += self.relabelled(subject, self.verdicts(table, subject, wanted))
+        verdicts += self.relabelled(subject, self.judge(subject, wanted))
         if wanted is everything:
             edit = edit or partial(repairs.edit_atom, subject.atom)
             verdicts = repairs.add_repairs(subject, verdicts, edit, self.confirms)
         verdicts = cause.of_atom(subject, verdicts)
         again = partial(command, subject.atom, self.options)
         return [replayed(verdict, again) for verdict in verdicts]
+
+    def judge(self, subject: BoundAtom, wanted: Wanted = everything) -> list[Verdict]:
+        """Return the verdicts by the evidence alone: what explains one (a relabelling, a cause) is not looked for."""
+        sort = COPY if is_copy(subject) else MMA
+        return self.verdicts([row for row in self.table if sort in row.says], subject, wanted)
 
     def confirms(self, atom: ReadAtom) -> bool:
         """Whether an atom is VERIFIED by the checks of this run, on its own: no evidence is taken over or left.

@@ -15,7 +15,7 @@ from lanecheck.console.progress import each
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
-from verify.atom.checker import AtomChecker
+from verify.atom.checker import AtomChecker, prepared
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status, Verdict
 from verify.evidence.gpu_shared_memory import free, refutable
@@ -157,10 +157,10 @@ class Bench:
 
     def verify(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
         """The verdicts that are counted: on a mutant's changed operands and the relation; z3 decides equality only."""
-        parts = (*mutant.parts, *WHOLE)
-        found = self.observers.verify(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
+        subject, parts = prepared(mutant.atom), (*mutant.parts, *WHOLE)
+        found = self.observers.judge(subject, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
-            found += self.prover.verify(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
+            found += self.prover.judge(subject, lambda claim: claim.prop == EQUALS and claim.part in parts)
         return found
 
 
