@@ -302,8 +302,8 @@ def test_recordings_of_a_file_are_dropped_with_it_and_the_evidence_is_not() -> N
 
 
 @pytest.mark.slow
-def test_the_report_on_every_fourth_atom_is_that_of_one_process() -> None:
-    atoms = list(registry().values())[::4]
+def test_the_report_on_every_eighth_atom_is_that_of_one_process() -> None:
+    atoms = list(registry().values())[::8]
     texts = []
     for jobs in (1, 2, 3):
         checker = AtomChecker()

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import isa_tables
+from tests.samples import many
 from verify import verify_index
 from verify.maps.fragment_map import Axis, FragmentMap, MapError
 from verify.maps.table import Columns, read
@@ -97,7 +98,7 @@ def test_what_is_no_table_is_one_line(text: str, problem: str, tmp_path: Path, m
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(15_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [100, pytest.param(many(3_000), marks=pytest.mark.slow)])
 def test_changed_tables_end_in_a_map_or_a_line(count: int, tmp_path: Path) -> None:
     rng, path = Random(count), tmp_path / "b.csv"
     texts, read_ = [csv(by_element()), csv(by_lane()), drawn(by_lane(), "+--+")], 0

@@ -111,11 +111,11 @@ def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", [3, 57, 111])
+@pytest.mark.parametrize("start", [3, 57])
 def test_what_is_drawn_as_wrong_is_what_the_check_refutes(start: int) -> None:
     names = [*registry()]
     checker, seen = AtomChecker(frozenset({Check.ISA})), 0
-    for name in names[start::160]:
+    for name in names[start::200]:
         case = checker.case(registry()[name])
         picture = case.picture(WHOLE)
         if picture is not None:

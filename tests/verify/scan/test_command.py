@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.samples import many
 from verify.scan.command import main
 
 HEADERS = Path(__file__).parents[3] / "examples" / "headers"
@@ -286,7 +287,7 @@ def test_thousands_of_mangled_headers_end_in_an_exit_code(tmp_path: Path, capsys
     dice = random.Random(16)
     path = tmp_path / "mma_traits.hpp"
     codes = Counter[int]()
-    for _ in range(3_000):
+    for _ in range(many(1_000)):
         text = "\n".join(dice.sample(SEEDS, dice.randrange(1, 4)))
         for _ in range(dice.randrange(1, 8)):
             at, to = sorted(dice.choices(range(len(text)), k=2))
@@ -296,7 +297,7 @@ def test_thousands_of_mangled_headers_end_in_an_exit_code(tmp_path: Path, capsys
         code = main([str(path), "-q"])
         codes[code] += 1
         assert "internal error" not in capsys.readouterr().err
-    assert codes.keys() <= {0, 1, 2, 4} and all(codes[code] > 30 for code in (0, 1, 4))
+    assert codes.keys() <= {0, 1, 2, 4} and all(codes[code] > 10 for code in (0, 1, 4))
 
 
 @pytest.mark.slow
