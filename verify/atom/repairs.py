@@ -169,14 +169,14 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
         numbers = _numbers(by_name[other], lanes, atom.adapter if other == "Dst" else None)
     if numbers is None or numbers.shape != names.shape:
         return None
-    pairs = list(zip(numbers.ravel().tolist(), names.ravel().tolist(), strict=True))
-    of_number = dict(pairs)
-    if any(of_number[number] != name for number, name in pairs):
+    known, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+    named = names.ravel()[first]
+    if (named[which].ravel() != names.ravel()).any():
         return None
     mine = _numbers(by_name[given], lanes, None)
-    if not of_number.keys() >= {*mine.ravel().tolist()}:
+    if not np.isin(mine, known).all():
         return None
-    wanted = np.vectorize(of_number.__getitem__, otypes=[np.int64])(mine)
+    wanted = named[np.searchsorted(known, mine)]
     found = repair.find(parts[given], wanted)
     return None if found is None else (given, found)
 
