@@ -8,6 +8,7 @@ can contradict gpu_checks.kernels.packing.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -175,13 +176,19 @@ class Simulated:
         home = {tuple(label[:2]): d for d, label in enumerate(d_labels)}
         counts, places, codes = [], [], []
         weights = coded.numbering.base ** np.arange(len(values) - 1)
+        single, code = sums[0] == 1, np.tensordot(weights, sums[1:], 1)  # of every (k, n)
+
+        @cache
+        def columns_of(k):
+            return [(c, code[k, c] if single[k, c] else -1) for c in np.flatnonzero(sums[0, k]).tolist()]
+
         for fixed in coded.fixed:
             a = self.stored_at(coded.form.signature, fixed)
             if coded.a is not None:
                 a = self.remembered(signature, a, self.labels(signature, "A", coded.a))
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
-                columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
-                shown = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
+                columns = columns_of(k) if k >= 0 else []
+                shown = sorted((home[m, c], number) for c, number in columns)
                 shown = (shown + [(0, 0)] * coded.numbering.columns)[: coded.numbering.columns]
                 counts.append(len(columns))
                 places.append([d for d, _ in shown])
