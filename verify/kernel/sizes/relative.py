@@ -43,7 +43,7 @@ COMPARED: Mapping[type, frozenset[str]] = {
 EMPTY: Mapping[type, frozenset[str]] = {
     Machine: frozenset(
         {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
-        | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure"}
+        | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure", "fork"}
     ),
     Shared: frozenset({"loads", "loaded", "held", "written"}),
     Order: frozenset({"engine", "tensor", "added"}),
