@@ -46,6 +46,8 @@ EXAMPLE = "lanecheck check SM80_16x8x16"
 
 
 # The verbs; then the commands of one kind of subject each; then two groups, whose name may stand before a command.
+# They name kinds, which else only `verify.kinds` does, because `lanecheck --help` may load no kind. A kind needs no
+# command of its own, `lanecheck check` verifies it; tests/verify/test_map_of_commands.py compares these with the rows.
 VERBS = ("check", "show", "identify", "lock", "explain", "list", "init")
 OF_A_KIND = ("atom", "layout", "index", "tiling", "movement", "kernel", "scan", "foreign")
 GROUPS = {

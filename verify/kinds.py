@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import os
-import re
-from argparse import Namespace
 from collections import ChainMap
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import isa_tables
 from layouts.toml.document import read
 from layouts.toml.errors import AtomFileError
 from verify.atom.kind import ATOM
@@ -23,89 +20,16 @@ from verify.core.files import list_fitting, purpose
 from verify.core.wording import in_words
 from verify.foreign.kind import FOREIGN
 from verify.index.kind import INDEX
+from verify.instruction.kind import INSTRUCTION
 from verify.kernel.kind import KERNEL
-from verify.kind import LIKELY, SURE, Drawing, Kind, Recognition, Resources
+from verify.kind import SURE, Kind, Recognition
 from verify.laws.kind import LAW
 from verify.layout.kind import LAYOUT
 from verify.movement.kind import MOVEMENT
-from verify.report import Report
 from verify.scan.kind import HEADER
 from verify.tiling.kind import TILING
 
-if TYPE_CHECKING:
-    from verify.pictures.picture import Picture
-
 CUDA = (".cu", ".cuh", ".h", ".hpp")  # suffixes of source files
-OF_TABLES = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
-MNEMONIC = re.compile(r"[a-z][a-z0-9_]*\.[\w.:]+")
-
-
-def _recognize_mnemonic(text: str) -> Recognition | None:
-    return Recognition(LIKELY, "it is spelled as a mnemonic") if MNEMONIC.fullmatch(text) else None
-
-
-def _is_table(tables: Mapping[str, object]) -> bool:
-    """Return whether a TOML file is the table of an instruction."""
-    return len(OF_TABLES & tables.keys()) > 1
-
-
-def _draw_instruction(text: str, options: Namespace) -> Picture:
-    from verify.pictures.instructions import of_instruction
-
-    return of_instruction(text, (options.rows, options.columns))
-
-
-def _atoms_of(what: Sequence[str]) -> Sequence[str]:
-    """Return the shipped atoms that issue the instructions of mnemonics, or of short names such as `ldmatrix.x4`."""
-    known = frozenset(isa_tables.mnemonics("*"))
-    every: dict[str, None] = {}
-    for text in what:
-        if text.endswith(".toml"):
-            raise UsageError(f"{text}: {INSTRUCTION.describe(Path(text))}")
-        whole = _spell_as_tables(text, known)  # of no short name: what has more words is another instruction
-        meant = {whole} if whole in known else {*isa_tables.expand(text)}
-        atoms = with_shipped({}).items()
-        found = [name for name, atom in atoms if any(_spell_as_tables(one, known) in meant for one in atom.ptx or ())]
-        if not found:
-            try:
-                isa_tables.instruction(text)
-            except isa_tables.IsaError as error:
-                raise UsageError(" ".join(str(error).split())) from error
-            raise UsageError(f"no atom issues {text}: `lanecheck show` draws the instruction")
-        every |= dict.fromkeys(found)
-    return list(every)
-
-
-def _report_atoms(what: Sequence[str], *, allow_exec: bool = False) -> Report:
-    """Return the verdicts on the shipped atoms that issue some instructions."""
-    if ATOM.verifier is None:
-        raise TypeError("atoms are not verified")
-    atoms, verify = with_shipped({}), ATOM.verifier(Resources())
-    return Report(tuple(verify(atoms[name]) for name in _atoms_of(what)))
-
-
-def _spell_as_tables(mnemonic: str, known: Collection[str]) -> str:
-    """Return a mnemonic with its words in the order of the ISA tables; one that the ISA lacks as it is."""
-    with suppress(isa_tables.IsaError):
-        return mnemonic if mnemonic in known else isa_tables.instruction(mnemonic).signature.mnemonic
-    return mnemonic
-
-
-INSTRUCTION: Kind[Any] = Kind(  # of the ISA tables: what all others are compared with, so its atoms are verified
-    name="instruction",
-    one="an instruction",
-    plural="instructions",
-    argument="an instruction (its mnemonic, or its short name)",
-    example=("mma.m16n8k8",),
-    command=ATOM.command,
-    arguments=_atoms_of,
-    spelled=_recognize_mnemonic,
-    document=_is_table,
-    says=lambda path: "this is the table of an instruction: put it into isa_tables/ptx",
-    report=_report_atoms,
-    drawing=Drawing(_draw_instruction),
-    names=lambda: isa_tables.mnemonics("*"),
-)
 KINDS: tuple[Kind[Any], ...] = (
     ATOM, LAYOUT, INSTRUCTION, TILING, MOVEMENT, INDEX,
     LAW, CAMPAIGN, HEADER, FOREIGN, KERNEL,

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.cases import each
+from verify import kinds
 from verify.__main__ import COMMANDS, GROUPS, OF_A_KIND, VERBS, main
 
 
@@ -17,6 +18,14 @@ def test_every_command_is_in_one_place() -> None:
     listed = Counter([*VERBS, *OF_A_KIND, *(name for _, names in GROUPS.values() for name in names)])
     assert listed == Counter(list(COMMANDS))
     assert not GROUPS.keys() & COMMANDS.keys()
+
+
+def test_the_commands_of_kinds_are_those_that_the_rows_name() -> None:
+    """The help names them by hand, since it may load no kind."""
+    modules = {kind.command for kind in kinds.KINDS if kind.command}
+    assert modules <= {module for module, _ in COMMANDS.values()}
+    of_kinds = {name for name, (module, _) in COMMANDS.items() if module in modules}
+    assert of_kinds - {*GROUPS["self"][1]} == {*OF_A_KIND}  # laws and campaigns are about Lanecheck itself
 
 
 @pytest.mark.parametrize(("group", "name"), [(group, name) for group, (_, names) in GROUPS.items() for name in names])
