@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
+from isa_tables.signature import expand, signature
 from lanecheck.console.command import unread, width
 from lanecheck.console.exits import Exit
 from lanecheck.console.frame import guarded_printing
@@ -55,6 +56,22 @@ def add_unchecked(parser: argparse.ArgumentParser) -> None:
 def exit_undecided(options: argparse.Namespace) -> Exit:
     """Return the exit code of a command that left something UNCHECKED."""
     return Exit.OK if options.allow_unchecked else Exit.UNDECIDED
+
+
+def find_mnemonics(name: str) -> tuple[str, ...]:
+    """Return the mnemonic of an instruction, or every one that a short name may mean, those with f32 first.
+
+    >>> find_mnemonics("ldmatrix.x4.trans.b16")
+    ('ldmatrix.sync.aligned.m8n8.x4.trans.b16',)
+
+    Raises IsaError, a ValueError with the nearest mnemonics, for any other name.
+    """
+    try:
+        return (signature(name).mnemonic,)
+    except ValueError:
+        if meant := expand(name):
+            return meant
+        raise
 
 
 def show(*lines: str) -> None:

@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.check import check
-from gpu_checks.command import Interrupted, add_unchecked, exit_undecided, guarded, parsed, show
+from gpu_checks.command import Interrupted, add_unchecked, exit_undecided, find_mnemonics, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
@@ -91,7 +91,9 @@ def _processes(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     what = "Record what matrix instructions do with the elements of their operands on this GPU."
     parser = parser_of("lanecheck probe", what, "--family mma.sync -o recordings", EPILOG)
-    parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
+    parser.add_argument(
+        "mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, its short name, or a glob such as '*.s8.*'"
+    )
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
     words = "run every form of every opcode on plain bits instead: integers, comparisons, conversions, loads, shuffles"
@@ -136,7 +138,7 @@ def _chosen(options: argparse.Namespace) -> list[Signature]:
                 raise ValueError(f"no instruction is named {name!r} (see --list)")
             found |= alike
         else:
-            found.add(signature(name).mnemonic)
+            found.update(find_mnemonics(name))
     chosen = [signature(name) for name in sorted(found)]
     kept = [s for s in chosen if family in (None, s.family)]
     if chosen and not kept and not names:

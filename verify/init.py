@@ -22,7 +22,7 @@ DESCRIPTION = """Write a file to start from: the claim of a kernel, or a map. It
 before it is asked, and without a terminal the options must answer everything. The answers are read as `lanecheck check`
 reads the file, so what it writes can be checked at once. A file that exists is never written."""
 EPILOG = f"""example:
-  lanecheck init claim gemm.toml
+  lanecheck init claim gemm.toml --kernel gemm.ptx
   lanecheck init map mine.toml --operand C
 
 {RULE}"""
@@ -48,10 +48,10 @@ def _main(argv: Sequence[str] | None) -> Exit:
     if not options.file:
         raise UsageError(f"which file? Give FILE: lanecheck init {template.name} FILE.toml")
     _check_absent(options.file)  # before anything is asked
-    text = _fill(template, given)
+    answers, text = _fill(template, given)
     _check_absent(options.file)
     output.write(text, options.file)
-    output.write(f"wrote {options.file}; now: {template.then.format(shlex.quote(options.file))}\n", None)
+    output.write(f"wrote {options.file}; now: {template.then(answers).format(shlex.quote(options.file))}\n", None)
     return Exit.OK
 
 
@@ -72,13 +72,16 @@ def _questions() -> dict[str, Question]:
     return {one.key: one for template in _templates().values() for one in template.questions}
 
 
-def _fill(template: Template, given: Mapping[str, str]) -> str:
-    """Return the file's text by the options and the answers; an answer that is wrong is asked for again."""
+def _fill(template: Template, given: Mapping[str, str]) -> tuple[Mapping[str, str], str]:
+    """Return the answers, by the options and by asking, and the file's text; what is wrong is asked for again."""
     questions = {one.key: one for one in template.questions}
-    answers = {key: given[key] if key in given else _answer(one) for key, one in questions.items()}
+    answers: dict[str, str] = {}
     while True:
         try:
-            return template.write(answers)
+            for key, question in questions.items():
+                if key not in answers:
+                    answers[key] = given[key] if key in given else _answer(question, template.derive(answers).get(key))
+            return answers, template.write(answers)
         except SpecError as error:
             if error.key not in questions or error.key in given or not _can_ask():
                 raise
@@ -86,18 +89,21 @@ def _fill(template: Template, given: Mapping[str, str]) -> str:
             answers[error.key] = _answer(questions[error.key])
 
 
-def _answer(question: Question) -> str:
-    """Ask for one part. Raises UsageError without a terminal, or at its end, if the part is needed."""
+def _answer(question: Question, follows: str | None = None) -> str:
+    """Ask for one part; an empty answer means what follows from those before, if anything does.
+
+    Raises UsageError without a terminal, or at its end, if the part is needed and nothing follows.
+    """
     while _can_ask():
         try:
-            answer = input(f"{question.asks}: ").strip()
+            answer = input(f"{question.asks}{f' [{follows}]' if follows else ''}: ").strip()
         except EOFError:
             break
-        if answer or not question.needed:
-            return answer
-    if question.needed:
+        if answer or follows or not question.needed:
+            return answer or follows or ""
+    if question.needed and not follows:
         raise UsageError(f"give --{question.key}: {question.asks}")
-    return ""
+    return follows or ""
 
 
 def _can_ask() -> bool:

@@ -91,7 +91,8 @@ class Template(NamedTuple):
     name: str
     questions: Sequence[Question]
     write: Callable[[Mapping[str, str]], str]  # its text; raises SpecError with the key of a question
-    then: str  # the command to run next, {} for the file
+    then: Callable[[Mapping[str, str]], str]  # the command to run next, {} for the file
+    derive: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda answers: {}  # what follows from those so far
 
 
 @dataclass(frozen=True, kw_only=True)

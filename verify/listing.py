@@ -16,8 +16,8 @@ from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
 
 DESCRIPTION = """List what `lanecheck check` and `lanecheck show` know by name: atoms, instructions, laws, projects.
-PATTERN is a part of the name, in capitals or not, or a glob; of several patterns a name has all. Without PATTERN, list
-the kinds of subjects, and how many names each has."""
+PATTERN is a part of the name, in capitals or not, a glob, or an instruction's short name; of several patterns a name
+has all. Without PATTERN, list the kinds of subjects, and how many names each has."""
 EPILOG = f"""example:
   lanecheck list m16n8k16 f16
   lanecheck list --kind atom "SM90_64x8x16*"
@@ -58,10 +58,22 @@ def _fits(name: str, patterns: Sequence[str]) -> bool:
     >>> _fits("SM80_16x8x16_F32F16F16F32_TN", ["16x8x16", "sm80*tn"]), _fits("SM89_16x8x32_F32E4M3E4M3F32_TN", ["SM80"])
     (True, False)
     """
-    lowered = name.lower()
     return all(
-        fnmatch.fnmatchcase(lowered, one.lower()) if set("*?[") & {*one} else one.lower() in lowered for one in patterns
+        fnmatch.fnmatchcase(name.lower(), one) if set("*?[") & {*one} else one in name.lower() or _has_words(name, one)
+        for one in map(str.lower, patterns)
     )
+
+
+def _has_words(name: str, short: str) -> bool:
+    """Return whether a name has the words of a short one in their order, beginning with the first.
+
+    >>> _has_words("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "mma.m16n8k8.f32")
+    True
+    """
+    first, *others = name.lower().split(".")
+    wanted, *rest = short.split(".")
+    words = iter(others)
+    return bool(rest) and first == wanted and all(word in words for word in rest)
 
 
 def _write_kinds(format: str) -> str:

@@ -49,6 +49,7 @@ class Found:
     maps: Sequence[FoundMap]  # of each operand
     notes: Sequence[str] = ()  # what is no map
     wanted: Signature | None = None  # of an instruction
+    alike: Sequence[str] = ()  # of a short name: the instructions that have these maps
 
     @property
     def mnemonic(self) -> str:
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     what = "Find the map of an instruction, or of a function of yours, by observation alone."
     example = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     parser = parser_of("lanecheck discover", what, example, EPILOG)
-    parser.add_argument("subject", metavar="SUBJECT", help="a PTX mnemonic, or FILE.cu::function")
+    parser.add_argument("subject", metavar="SUBJECT", help="a PTX mnemonic or its short name, or FILE.cu::function")
     parser.add_argument("--operand", metavar="NAME", help="only the map of this operand: A, B, D; R of a move")
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
     parser.add_argument("--recordings", type=Path, metavar="DIR", help="further recordings, which are taken first")
@@ -147,13 +148,36 @@ def _of_function(options: argparse.Namespace) -> Found | Unavailable:
 
 
 def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
-    wanted = signature(options.subject)  # ValueError, with the nearest, for an unknown one
-    if options.live:
-        seen = _probed(wanted, options.timeout)
-    else:
-        seen = _recorded(wanted, options.recordings)
-    if isinstance(seen, Unavailable):
-        return seen
+    """Return the maps of an instruction, or those on which all instructions of a short name agree.
+
+    Raises ValueError, with a mnemonic for each map, if they differ.
+    """
+    meant = command.find_mnemonics(options.subject)  # ValueError, with the nearest, for an unknown one
+    wanted = [signature(name) for name in meant]
+    seen = _probed(wanted, options.timeout) if options.live else _recorded(wanted, options.recordings)
+    groups: dict[object, list[Found]] = {}
+    for one, recording in zip(wanted, seen, strict=True):
+        if not isinstance(recording, Unavailable):
+            found = _read(one, recording)
+            maps = [m for m in found.maps if options.operand in (None, m.operand)]
+            same = tuple((m.operand, *m.inputs, *m.axes, *m.lengths, *m.extent, m.table.tobytes()) for m in maps)
+            groups.setdefault(same, []).append(found)
+    if not groups:
+        return next(one for one in seen if isinstance(one, Unavailable))
+    if len(groups) > 1:
+        names = [f"{one.subject}{f' ({len(more)} more alike)' if more else ''}" for one, *more in groups.values()]
+        raise ValueError(f"{options.subject} was seen with {len(groups)} maps, give one: {', '.join(names)}")
+    ((first, *others),) = groups.values()
+    alike = [other.subject for other in others]
+    return (
+        first
+        if options.subject in [one.mnemonic for one in wanted]
+        else replace(first, subject=options.subject, alike=[first.subject, *alike])
+    )
+
+
+def _read(wanted: Signature, seen: Recording | Move) -> Found:
+    """Return the maps of a recording."""
     where = f"{seen.gpu}, driver {seen.driver or 'unknown'}, CUDA {seen.cuda}, {seen.date}"
     source = f"recorded, {Path(seen.file).name}:{seen.line}" if seen.file else "probed just now"
     notes = list(seen.exceptions)
@@ -165,26 +189,30 @@ def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
     return Found(seen.mnemonic, where, source, of_recording(seen), notes, wanted)
 
 
-def _probed(wanted: Signature, timeout: float) -> Recording | Move | Unavailable:
+def _probed(wanted: Sequence[Signature], timeout: float) -> list[Recording | Move | Unavailable]:
     from gpu_checks.worker import Relate, Worker
 
     with Worker(timeout=timeout) as worker:
-        found: Recording | Move | Unavailable = next(iter(worker.run([Relate(wanted)])))[1]
-    return found
+        found: dict[int, Recording | Move | Unavailable] = dict(worker.run([Relate(one) for one in wanted]))
+    return [found[index] for index in range(len(wanted))]
 
 
-def _recorded(wanted: Signature, folder: Path | None) -> Recording | Move | Unavailable:
-    """The recording of an instruction, one of the folder first."""
+def _recorded(wanted: Sequence[Signature], folder: Path | None) -> list[Recording | Move | Unavailable]:
+    """Return the recording of each instruction, one of the folder first."""
     library = gpu_checks.recordings(*([folder] if folder else []))
-    products: tuple[Recording | Move, ...] = library.get(wanted.mnemonic, ())
-    found = (*products, *library.moves.get(wanted.mnemonic, ()))
-    if not found:
-        return Unavailable("there is no recording of it; --live probes this machine's GPU")
-    return found[-1]
+    absent = Unavailable("there is no recording of it; --live probes this machine's GPU")
+    found: list[Recording | Move | Unavailable] = []
+    for one in wanted:
+        seen: tuple[Recording | Move, ...] = (*library.get(one.mnemonic, ()), *library.moves.get(one.mnemonic, ()))
+        found.append(seen[-1] if seen else absent)
+    return found
 
 
 def _as_text(found: Found, options: argparse.Namespace) -> Iterator[str]:
     yield f"{found.subject}  {found.gpu}  {found.source}"
+    if found.alike:
+        first, *others = found.alike
+        yield f"  {found.subject} is {first}{'; the same maps have been seen in ' if others else ''}{', '.join(others)}"
     yield from (f"  not a map: {note}" for note in found.notes)
     for one in found.maps:
         texts = {"layout": one.layout(), "bases": one.bases()}
@@ -239,6 +267,7 @@ def _as_json(found: Found) -> str:
         "gpu": found.gpu,
         "source": found.source,
         "notes": list(found.notes),
+        **({"alike": list(found.alike)} if found.alike else {}),
         "maps": [_map(one) for one in found.maps],
     }
     return json.dumps(document) + "\n"

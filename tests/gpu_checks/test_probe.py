@@ -122,6 +122,8 @@ def test_listing_selects_without_a_gpu(capsys):
         assert capsys.readouterr().out.split() == list(mnemonics("*"))
     assert probe.main(["--list", "--family", "dp4a"]) == 0
     assert tuple(capsys.readouterr().out.split()) == mnemonics("dp4a")
+    assert probe.main(["--list", "mma.m16n8k8.f32", "mma.m16n8k8.f32.f16"]) == 0
+    assert [name.split(".")[-2] for name in capsys.readouterr().out.split()] == ["bf16", "f16", "tf32"]
     assert probe.main(["--list", "*.f64.f64.f64.f64.rz"]) == 0
     assert all(name.endswith(".rz") for name in capsys.readouterr().out.split())
 

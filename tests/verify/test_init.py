@@ -48,8 +48,8 @@ def test_it_asks_and_asks_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "gemm.toml"
-    answers = [*GEMM.values(), "M=128 N=192 K=64", ""]
-    answers[1:1] = [""]  # a part that is needed
+    answers = ["", *GEMM.values(), "M=128 N=192 K=64", ""]
+    answers[2:2] = [""]  # a part that is needed
     monkeypatch.setattr("sys.stdin", Terminal("\n".join([*answers, ""])))
     assert main(["init", "claim", str(file)]) == 0
     monkeypatch.setattr("sys.stdin", io.StringIO())
@@ -57,11 +57,41 @@ def test_it_asks_and_asks_again(
     assert file.read_text() == (tmp_path / "again.toml").read_text()
     capsys.readouterr()
     wrong = [*answers]
-    wrong[2] = "A=f16 C=f32"
+    wrong[3] = "A=f16 C=f32"
     monkeypatch.setattr("sys.stdin", Terminal("\n".join([*wrong, "A=f16 B=f16 C=f32", ""])))
     assert main(["init", "claim", str(tmp_path / "third.toml")]) == 0
     assert "types: give the type of B too" in capsys.readouterr().err
     assert (tmp_path / "third.toml").read_text() == file.read_text()
+
+
+def test_the_kernel_answers_what_its_ptx_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "gemm.toml"
+    words = ["--claim", GEMM["claim"], "--grid", GEMM["grid"], "--smem", "16384", "--sizes", "M=128 N=192 K=64"]
+    assert main(["init", "claim", str(file), "--kernel", KERNEL, *words]) == 0
+    assert capsys.readouterr().out == f"wrote {file}; now: lanecheck check {KERNEL} {file}\n"
+    asked = tmp_path / "asked.toml"
+    assert main(["init", "claim", str(asked), *CLAIM, "--sizes", "M=128 N=192 K=64"]) == 0
+    assert file.read_text().replace('kernel = "matmul"\n', "") == asked.read_text()
+    assert main(["check", KERNEL, str(file), "-q"]) == 0
+
+
+def test_a_kernel_without_leading_dimensions_has_packed_arrays(tmp_path: Path) -> None:
+    file, fragment = tmp_path / "mma.toml", KERNEL.replace("matmul", "fragment")
+    words = ["--claim", "C[m,n] = sum_k A[m,k]*B[n,k]", "--grid", "1", "--block", "32", "--sizes", "M=16 N=8 K=16"]
+    assert main(["init", "claim", str(file), "--kernel", fragment, *words]) == 0
+    assert 'A = { dims = "mk", type = "f16", strides = ["K", 1] }' in file.read_text()
+    assert main(["check", fragment, str(file), "-q"]) == 1  # it is read; fragment.ptx has a bug, and padded rows
+
+
+def test_what_the_kernel_says_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [KERNEL, GEMM["claim"], "", GEMM["grid"], "", "A B C M N K lda ldb ldc - -", "", "", "", "16384"]
+    monkeypatch.setattr("sys.stdin", Terminal("\n".join([*answers, ""])))
+    assert main(["init", "claim", str(tmp_path / "gemm.toml")]) == 0
+    out, err = capsys.readouterr()
+    assert "[A=f16 B=f16 C=f32]: " in out and "[128]: " in out and "[A B C M N K lda ldb ldc - -]: " in out
+    assert "smem: matmul has dynamic shared memory: give its bytes" in err
 
 
 def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,6 +109,16 @@ def test_a_file_that_exists_is_left_as_it_is(tmp_path: Path, capsys: pytest.Capt
         (["clam"], "nearest: claim"),
         (["claim"], "which file? Give FILE: lanecheck init claim FILE.toml"),
         (["claim", "new.toml"], "give --claim: what it computes, as C[m,n] = sum_k A[m,k]*B[k,n]"),
+        (["claim", "new.toml", "--kernel", "no.ptx", *CLAIM], "--kernel: no.ptx cannot be read: No such file"),
+        (
+            ["claim", "new.toml", "--kernel", "/dev/null", *CLAIM],
+            "--kernel: /dev/null: line 1: no .entry",
+        ),
+        (
+            ["claim", "new.toml", "--kernel", KERNEL + "::f", *CLAIM],
+            "no kernels have 'f' in their name; there are",
+        ),
+        (["claim", "new.toml", "--kernel", KERNEL, *CLAIM[:-2]], "--smem: matmul has dynamic shared memory"),
         (["map", "new.toml", "--grid", "1"], "--grid: isn't asked of a map; its options are --ptx"),
         (["map", "new.toml", *MAP[:-1], "j"], "--col: unknown name 'j'"),
         (["map", "new.toml", *MAP[:2], "--operand", "Q", *MAP[4:]], "--operand: "),

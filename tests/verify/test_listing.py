@@ -35,6 +35,12 @@ def test_a_pattern_is_a_part_of_a_name_or_a_glob(capsys: pytest.CaptureFixture[s
     assert "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" in json.loads(capsys.readouterr().out)["instructions"]
 
 
+def test_a_pattern_is_a_short_name_of_an_instruction(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "mma.m16n8k16.f32.f16", "sync.aligned"]) == 0
+    assert MMA in capsys.readouterr().out.splitlines()
+    assert main(["list", "mma.m16n8k9"]) == 2
+
+
 def test_names_of_several_kinds_have_heads(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "tr"]) == 0
     out = capsys.readouterr().out

@@ -10,6 +10,7 @@ from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING
 
+import isa_tables
 from verify.cli import inputs
 from verify.core.errors import SpecError
 from verify.core.names import select
@@ -102,6 +103,9 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
                 if word not in values:
                     problem = f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
                     raise SpecError("", problem) from error
+        if instruction := next((name for name in bare if isa_tables.expand(name)), ""):
+            way = f"{instruction} is an instruction: `lanecheck check {instruction}` verifies the atoms that issue it"
+            raise SpecError("", way) from error
         raise SpecError("", error.problem) from error
 
 

@@ -29,4 +29,4 @@ def write(answers: Mapping[str, str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-TEMPLATE = Template("map", QUESTIONS, write, "lanecheck check {}")
+TEMPLATE = Template("map", QUESTIONS, write, lambda answers: "lanecheck check {}")

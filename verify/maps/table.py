@@ -116,7 +116,7 @@ def _whole(field: str, where: str) -> int:
 def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
     """The map of a JSON list, of objects with named fields or nested as [lane][value] = [row, col]. Raises MapError.
 
-    Or the report of `gpu_checks.discover --format json` on one map.
+    Or the report of `lanecheck discover --format json` on one map.
     """
     import json
 
@@ -126,7 +126,7 @@ def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
         raise MapError(f"{file}: is no JSON: {error}") from error
     if isinstance(data, _Object) and isinstance(maps := dict(data).get("maps"), list):
         if len(maps) != 1 or not isinstance(maps[0], _Object):
-            raise MapError(f"{file}: has {len(maps)} maps: write one, with `gpu_checks.discover --operand`")
+            raise MapError(f"{file}: has {len(maps)} maps: write one, with `lanecheck discover --operand`")
         data = dict(maps[0]).get("table")
     if not isinstance(data, list) or isinstance(data, _Object) or not data:
         what = "an object" if isinstance(data, _Object) else type(data).__name__

@@ -9,11 +9,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
+from verify.core.files import purpose
+from verify.core.registry import list_kinds
 from verify.core.verdict import Check
+from verify.scan.kind import SUFFIXES
 
 if TYPE_CHECKING:
     from verify.report import Case, Report
@@ -66,6 +70,9 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.atom.selection import checks
     from verify.scan.checkout import checkout
 
+    others = {".toml", ".py", ".cu"} | {suffix for kind in list_kinds() for suffix in kind.suffixes} - {*SUFFIXES}
+    if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
+        raise UsageError(f"{other}: {purpose(other)}")
     with ending.uncollected():
         read = checkout(options.paths, options.max_files)
         made = verify_headers(

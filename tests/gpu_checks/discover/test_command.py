@@ -40,11 +40,23 @@ def test_verify_index_takes_its_json(operand: str, tmp_path: Path) -> None:
     assert lanecheck(["index", "--ptx", MMA, "--operand", operand, "--table", str(path)]) == 1
 
 
+def test_a_short_name_is_all_that_was_seen_with_one_map(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["mma.m16n8k16.f32.f16", "--format", "json"]) == command.main([MMA, "--format", "json"]) == 0
+    short, whole = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert short["maps"] == whole["maps"] and short["alike"] == [MMA] and "alike" not in whole
+    assert command.main(["mma.m16n8k8.f32", "--operand", "D"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert (
+        "mma.m16n8k8.f32 is mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32; the same maps have been seen in" in out
+    )
+    assert command.main(["mma.m16n8k8.f32", "--operand", "A"]) == 2
+
+
 def test_a_report_on_several_maps_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "found.json"
     assert command.main([MMA, "--format", "json", "-o", str(path)]) == 0
     assert lanecheck(["index", "--ptx", MMA, "--operand", "C", "--table", str(path)]) == 2
-    assert "has 3 maps: write one, with `gpu_checks.discover --operand`" in capsys.readouterr().err
+    assert "has 3 maps: write one, with `lanecheck discover --operand`" in capsys.readouterr().err
 
 
 def test_a_minus_is_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +76,12 @@ def test_every_point_is_printed_where_it_is_asked_for(capsys: pytest.CaptureFixt
     ("line", "code", "why"),
     [
         ("nonsense", 2, "'nonsense': nonsense is not in the tables"),
+        (
+            "mma.m16n8k8",
+            2,
+            "mma.m16n8k8 was seen with 3 maps, give one: mma.sync.aligned.m16n8k8.row.col.f32",
+        ),
+        ("mma.m16n8k9", 2, "'mma.m16n8k9': the ISA has no such mma instruction; nearest: "),
         (f"{MMA} --operand E", 2, "has no map of E: it has A, B, D"),
         (f"{MMA} --values 4", 2, "--values is for a function"),
         (f"{MMA} --recordings nowhere", 2, "nowhere"),

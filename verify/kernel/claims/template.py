@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from verify.core.errors import SpecError
 from verify.kernel.claims import expression
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.guess import derive_answers, read_kernel
 from verify.kind import Question, Template
 
 QUESTIONS = (
+    Question("kernel", "the compiled kernel, as gemm.ptx or gemm.ptx::name; empty: none is read", needed=False),
     Question("claim", "what it computes, as C[m,n] = sum_k A[m,k]*B[k,n]"),
     Question("types", "the type of each array, as A=f16 B=f16 C=f32"),
     Question("grid", "CTAs in x, y and z, as cdiv(M,64) cdiv(N,64)"),
@@ -28,9 +31,15 @@ ASKED = {"arrays": "types", "tiles": "sizes"}  # the question that a key of the 
 
 def write(answers: Mapping[str, str]) -> str:
     """Return the claim's file. Raises SpecError, its key that of a question, for answers that make none."""
-    arrays = _arrays(answers["claim"], _pairs("types", answers["types"]))
+    packed = answers["kernel"] != "" and not re.search(r"\bld", answers["params"])  # no stride is a parameter
+    arrays = _arrays(answers["claim"], _pairs("types", answers["types"]), packed)
     params = ["{ unused = true }" if word == "-" else json.dumps(word) for word in _words(answers["params"])]
     lines = ["# A claim that `lanecheck init claim` began; docs/kernel.md has every key."]
+    if answers["kernel"]:
+        kernel = read_kernel(answers["kernel"])
+        if kernel.dynamic and not answers["smem"]:
+            raise SpecError("smem", f"{kernel.name} has dynamic shared memory: give its bytes")
+        lines += [f"kernel = {json.dumps(kernel.name)}"]
     lines += [f"grid   = {_numbers(answers['grid'])}", f"block  = {_numbers(answers['block'])}"]
     lines += [f"smem   = {_numbers(answers['smem'])}"] if answers["smem"] else []
     for key in ("sizes", "scalars"):
@@ -49,8 +58,8 @@ def write(answers: Mapping[str, str]) -> str:
     return text
 
 
-def _arrays(claim: str, types: Mapping[str, str]) -> list[str]:
-    """Return the lines of the arrays that a claim names, each with its indices as they are there."""
+def _arrays(claim: str, types: Mapping[str, str], packed: bool) -> list[str]:
+    """Return the lines of the arrays that a claim names, with their indices as there, and their strides if packed."""
     target, value = expression.read(claim)
     dims = {one.name: one.indices for one in (*expression.elements(value), target)}
     if missing := [name for name in dims if name not in types]:
@@ -59,9 +68,19 @@ def _arrays(claim: str, types: Mapping[str, str]) -> list[str]:
         raise SpecError("types", f"no array of the claim is named {unknown[0]}")
     return [
         f"{name} = {{ dims = {json.dumps(''.join(indices))}, type = {json.dumps(types[name])}"
-        f"{', out = true' if name == target.name else ''} }}"
+        f"{f', strides = {_pack(indices)}' if packed else ''}{', out = true' if name == target.name else ''} }}"
         for name, indices in dims.items()
     ]
+
+
+def _pack(indices: Sequence[str]) -> str:
+    """Return the strides of an array without padding, as TOML has them.
+
+    >>> _pack(["b", "m", "k"])
+    '["M*K", "K", 1]'
+    """
+    inner = ["*".join(indices[at:]).upper() for at in range(1, len(indices))]
+    return f"[{', '.join([*map(json.dumps, inner), '1'])}]"
 
 
 def _words(text: str) -> list[str]:
@@ -83,4 +102,10 @@ def _pairs(key: str, text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-TEMPLATE = Template("claim", QUESTIONS, write, "lanecheck check KERNEL.ptx {}")
+def name_next(answers: Mapping[str, str]) -> str:
+    """Return the command that checks the claim, {} for its file."""
+    file = answers["kernel"].partition("::")[0] or "KERNEL.ptx"
+    return f"lanecheck check {shlex.quote(file)} {{}}"
+
+
+TEMPLATE = Template("claim", QUESTIONS, write, name_next, derive_answers)
