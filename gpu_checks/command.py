@@ -61,8 +61,8 @@ def exit_undecided(options: argparse.Namespace) -> Exit:
 def find_mnemonics(name: str) -> tuple[str, ...]:
     """Return the mnemonic of an instruction, or every one that a short name may mean, those with f32 first.
 
-    >>> find_mnemonics("ldmatrix.x4.trans.b16")
-    ('ldmatrix.sync.aligned.m8n8.x4.trans.b16',)
+    >>> find_mnemonics("mma.m16n8k8.f32.f16")
+    ('mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32',)
 
     Raises IsaError, a ValueError with the nearest mnemonics, for any other name.
     """

@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(
             f"--{given[0]} is for a function, FILE.cu::function; {options.subject} is taken for a mnemonic"
         )
-    found = _of_function(options) if of_function else _of_instruction(options)
+    found = _discover_function(options) if of_function else _of_instruction(options)
     if isinstance(found, Unavailable):
         command.show(f"{options.subject}  UNCHECKED  {found.reason}")
         return Exit.UNDECIDED
@@ -124,7 +124,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _of_function(options: argparse.Namespace) -> Found | Unavailable:
+def _discover_function(options: argparse.Namespace) -> Found | Unavailable:
     from gpu_checks.discover.function import Function, discovered
 
     if line := forbidden(options.allow_exec):
@@ -158,7 +158,7 @@ def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
     groups: dict[object, list[Found]] = {}
     for one, recording in zip(wanted, seen, strict=True):
         if not isinstance(recording, Unavailable):
-            found = _read(one, recording)
+            found = _find_maps(one, recording)
             maps = [m for m in found.maps if options.operand in (None, m.operand)]
             same = tuple((m.operand, *m.inputs, *m.axes, *m.lengths, *m.extent, m.table.tobytes()) for m in maps)
             groups.setdefault(same, []).append(found)
@@ -176,7 +176,7 @@ def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
     )
 
 
-def _read(wanted: Signature, seen: Recording | Move) -> Found:
+def _find_maps(wanted: Signature, seen: Recording | Move) -> Found:
     """Return the maps of a recording."""
     where = f"{seen.gpu}, driver {seen.driver or 'unknown'}, CUDA {seen.cuda}, {seen.date}"
     source = f"recorded, {Path(seen.file).name}:{seen.line}" if seen.file else "probed just now"
