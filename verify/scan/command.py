@@ -17,7 +17,6 @@ from verify.core.errors import Exit, UsageError
 from verify.core.files import purpose
 from verify.core.registry import list_kinds
 from verify.core.verdict import Check
-from verify.scan.kind import SUFFIXES
 
 if TYPE_CHECKING:
     from verify.report import Case, Report
@@ -70,7 +69,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.atom.selection import checks
     from verify.scan.checkout import checkout
 
-    others = {".toml", ".py", ".cu"} | {suffix for kind in list_kinds() for suffix in kind.suffixes} - {*SUFFIXES}
+    others = {".toml", ".py", ".cu", *(one for kind in list_kinds() if kind.name != "header" for one in kind.suffixes)}
     if other := next((path for path in map(Path, options.paths) if path.suffix in others and path.is_file()), None):
         raise UsageError(f"{other}: {purpose(other)}")
     with ending.uncollected():
