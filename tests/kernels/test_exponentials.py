@@ -70,6 +70,20 @@ def test_a_wrong_claim_is_refuted(claim: str) -> None:
     assert found.status == "REFUTED", found.findings
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        ROWS.replace("SCORE", f"where(m > n, {SCORE}, -inf)"),  # a row that is wholly masked
+        f"sum_n exp(1000*({SCORE})) * V[h,n,d] / sum_n exp(1000*({SCORE}))",  # inf / inf
+        f"sum_n V[h,n,d] / ({SCORE} - ({SCORE}))",
+        f"sum_n log({SCORE}) * V[h,n,d]",
+    ],
+)
+def test_a_claim_whose_sample_is_no_number_makes_no_warning(claim: str) -> None:
+    assert outcome("attention", claim=f"O[h,m,d] = {claim}").status != "VERIFIED"
+
+
 GROUPED = SCORE.replace("K[h,", "K[h//G,")
 
 

@@ -2,12 +2,18 @@
 """The chance that a wrong element goes unnoticed: how likely two values that differ have equal residues.
 
 A polynomial of degree d that is not zero modulo p vanishes at a random point with at most d / p (Schwartz and Zippel);
-and fewer than height / 30 primes above 2^30 divide a coefficient below 2^height.
+and at most height / 30 primes above 2^30 divide a coefficient below 2^height.
 
-With exponentials a value is a polynomial of the inputs and of powers h = 2^b, of at most twice as high a degree as it
-has exponentials, if the exponents are one number times sums and differences of forms b that are jointly uniform modulo
-q. So it is in attention: given Q, the scores of a row are linear in different rows of K. `Chance.alike` says whether
-Lanecheck saw one number, and no constant added to it; that the forms are independent is an assumption.
+With exponentials a value is a Laurent polynomial of the inputs and of powers h = 2^b, if the exponents are one number
+times forms b, or differences of two, that are jointly uniform modulo q. So it is in attention: given Q, the scores of a
+row are linear in different rows of K. A product of d exponentials is then a product of at most 2d powers of h. A
+Laurent polynomial whose terms have at most e factors vanishes with at most 2e / q: fix one variable after the other,
+each time the one with the largest exponent e1 on either side; its exponents span at most 2 e1, and the terms that are
+left have e - e1 factors. That makes 4d / q. `Chance.alike` says whether Lanecheck saw one number, and no constant added
+to it; that the forms are independent is an assumption.
+
+A maximum is a hash of its argument. Two arguments that differ and have the same residues would be one to Lanecheck: of
+n arguments there are n (n - 1) / 2 such pairs, and each must agree modulo every p and every q.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ from fractions import Fraction
 from verify.kernel.claims.expression import Below, Element, Node, Number, Scalar, Sum, functions
 from verify.kernel.data import levels
 from verify.kernel.data.exponents import LEAST_ORDER, PAIRS_THERE
-from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of
+from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of, widest
 from verify.kernel.data.residues import LEAST, PRIMES_THERE
 from verify.kernel.data.values import Ids, Values
 
@@ -34,6 +40,7 @@ class ClaimGrowth:
     extents: Mapping[str, int]
     scalars: Mapping[str, Fraction]
     units: set[float] = field(default_factory=set)
+    hashed: Growth = field(default_factory=Growth)  # the largest bounds of an argument of a function
 
     def __call__(self, node: Node) -> Growth:
         """Return the bounds of a tree."""
@@ -49,6 +56,7 @@ class ClaimGrowth:
             return left + right if node.name == "+" else left - right if node.name == "-" else left * right
         if node.name == "ex2":
             self.units.add(parts[0].unit)
+        self.hashed = widest((self.hashed, *parts))
         if node.name == "where":  # of masks: one of both
             return replace(parts[2] + parts[3], unit=_one_unit(parts[2].unit, parts[3].unit))
         return chosen_growth(node.name, parts)
@@ -86,14 +94,32 @@ def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> 
     there = values.histories.among(values.history[ids])
     degree = max(one.degree for one in there)
     height = max(one.norm for one in there) + max(one.denominator for one in there) + 1
-    applied, count = values.choices.applied, len(values.primes)
-    if not values.pairs:
-        one = (degree + 1) / LEAST + height / 30 / PRIMES_THERE
-        return Chance(float((ids.size + applied) * one**count))
     other = growth(claim)
+    confused = _bound_confusion(values, growth)
+    if not values.pairs:
+        one = (max(degree, other.degree) + 1) / LEAST + max(
+            height, other.norm + other.denominator + 1
+        ) / 30 / PRIMES_THERE
+        return Chance(float(min(ids.size * one ** len(values.primes) + confused, 1.0)))
     height += other.norm + other.denominator
-    row = 2 * (degree + other.degree + 1) / LEAST_ORDER + height / 29 / PAIRS_THERE
+    known = 2 * values.choices.stand_for  # log2(e) is an unknown too
+    row = 4 * (degree + other.degree + known + 1) / LEAST_ORDER + height // 29 / PAIRS_THERE
     units = (values.units | growth.units) - {0.0}
     agree = 2 * ids.size * row ** len(values.pairs)  # all p or all q
     alike = len(units) <= 1 and MIXED not in units and "lg2" not in functions(claim)
-    return Chance(float(min(agree + applied * row**count, 1.0)), alike)
+    return Chance(float(min(agree + confused, 1.0)), alike)
+
+
+def _bound_confusion(values: Values, growth: ClaimGrowth) -> float:
+    """Return a bound on the chance that any two different arguments of a hashed function have the same residues."""
+    count = values.choices.hashed
+    most = widest((values.hashed, growth.hashed))
+    factor = 1 + most.divided  # of a difference of quotients: they are multiplied with denominators
+    degree, height = factor * most.degree + 1, factor * (most.norm + most.denominator) + 1
+    if values.pairs:
+        point, divides = 4 * degree / LEAST_ORDER, height // 29 / PAIRS_THERE
+        both = point * point + 2 * point * divides + height // 59 / PAIRS_THERE
+        one = both ** len(values.pairs)
+    else:
+        one = (degree / LEAST + height // 30 / PRIMES_THERE) ** len(values.primes)
+    return float(count * max(count - 1, 0) / 2 * one)

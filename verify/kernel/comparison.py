@@ -94,6 +94,7 @@ class Comparison:
             infinite = (level == levels.BELOW) & self.below
             differs |= (level > 0) & ~infinite | self.below & ~infinite
             differs |= ~(np.isfinite(sample) & np.isfinite(wanted)) & ~infinite
+        differs |= (lost := np.isnan(wanted))  # the claim divides by 0 there
         differs &= self.judged
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
         with np.errstate(invalid="ignore"):  # a NaN shows nothing
@@ -103,7 +104,7 @@ class Comparison:
             gap = np.minimum(gap % modulus, modulus - gap % modulus)
         shown = gap > tolerance
         exact = (opaque == EXACT) & ~self._may_not_choose() & (not values.pairs)
-        certain = differs & clear & (exact | shown)
+        certain = differs & clear & (exact & ~lost | shown)
         self.wrong: Mask = certain | (~self.written & differs)
         if self.wrong.any():
             self._say_wrong()
@@ -117,6 +118,8 @@ class Comparison:
             text = f"{self.array.element(int(inside.argmax()))} and {int(inside.sum()) - 1} others rest on which lane "
             text += "holds which element of a wmma fragment, which the ISA leaves open"
             self.findings.append(Finding("unspecified fragment", Severity.UNKNOWN, 0, text, "9.7.14.4.1"))
+        if values.pairs:  # equal residues of numbers that differ: a residue lacks its meaning somewhere
+            differs |= shown & self.judged
         self.vague: Mask = differs & clear & ~self.wrong  # functions that were not shown to be equal or different
         self.compared = int(((self.wrong | nan | (clear & ~self.vague)) & self.judged).sum())
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from verify.core.errors import SpecError
 from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, whole
 from verify.kernel.data import levels
-from verify.kernel.data.choices import Choices
+from verify.kernel.data.choices import POLES, Choices
 from verify.kernel.data.histories import sign_of
 
 Residues: TypeAlias = NDArray[np.uint64]
@@ -191,7 +191,10 @@ class Evaluation:
         if name == "lg2" and (parts[0].signs == levels.POSITIVE).all():
             name = "log2"
         made, sample = self.choose(name, flat, given)
-        made, sample = made.reshape(-1, *shape), sample.reshape(shape)
+        lost = np.logical_or.reduce([np.isnan(one) for one in given])
+        if name in POLES:  # its residue is a number, but it is none
+            lost = lost | self.choose.agree(flat[0], 0)
+        made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
         if below[0] is not None:  # exp2(-inf) is 0
             made = np.where(below[0], np.uint64(0), made)
         return Tensor(dims, made, sample, None, sign)
@@ -240,7 +243,8 @@ class Evaluation:
         if any(part.below is not None for part in factors):
             raise SpecError("claim", f"sum_{node.index} of -inf")
         product = len(inside) == 2 and set(inside[0].dims) != set(inside[1].dims)
-        total = self._matrix_product(node.index, *inside) if product else self._add_up(node.index, inside)
+        with np.errstate(invalid="ignore", over="ignore"):  # of samples, as in `_arithmetic`
+            total = self._matrix_product(node.index, *inside) if product else self._add_up(node.index, inside)
         for part in factors:
             if node.index not in part.dims:
                 total = self._arithmetic("*", total, part)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.data import levels
-from verify.kernel.data.choices import POWERS
+from verify.kernel.data.choices import POLES, POWERS, Choices
 from verify.kernel.data.floats import INFINITE, unpack
-from verify.kernel.data.histories import NO_NUMBER
+from verify.kernel.data.histories import NAN, NO_NUMBER
 
 Ids = NDArray[np.uint32]
 
@@ -20,6 +20,8 @@ Ids = NDArray[np.uint32]
 class ValueTable(Protocol):
     """What `Values` has for the application of functions."""
 
+    residues: NDArray[np.uint32]
+    choices: Choices
     infinite: bool
     floor: float
 
@@ -31,6 +33,9 @@ class ValueTable(Protocol):
 
     def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """Return the ids of a function of numbers."""
+
+    def reason(self, text: str) -> int:
+        """Return the id of values that have no meaning."""
 
     def constant(self, bits: int, kind: str) -> int:
         """Return the id of a constant."""
@@ -88,6 +93,19 @@ def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, 
     return found
 
 
+def lose_poles(values: ValueTable, name: str, argument: Ids, found: Ids) -> Ids:
+    """Return the ids of a function's results, but where it is infinite whatever the data are: 1/0 has a residue.
+
+    It must not stay: a power of 2 of -1/0 is 0 on a GPU, and not that of any number.
+    """
+    if name not in POLES:
+        return found
+    places = argument.astype(np.intp)
+    lost = values.choices.agree(values.residues[:, places], 0) & (values.marks("cause", argument) == 0)
+    reason = np.uint32(values.reason(f"{name} of what is 0 for all data")) if lost.any() else np.uint32(0)
+    return np.where(lost, reason, found)
+
+
 def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found: Ids, kind: str) -> Ids:
     """Return the ids of a function's results, those of infinities by what IEEE 754 says of them."""
     own = [values.marks("level", each) for each in flat]
@@ -98,7 +116,8 @@ def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found
         least, most = (levels.BELOW, levels.ABOVE) if name == "max" else (levels.ABOVE, levels.BELOW)
         for here, there in ((0, 1), (1, 0)):
             clear = values.marks("cause", flat[here]) == 0
-            taken = (own[here] == least) | (own[there] == most) & clear
+            number = values.marks("cause", flat[there]) != NAN  # of -inf and a NaN, max is -inf
+            taken = (own[here] == least) & number | (own[there] == most) & clear
             made = np.where(taken, flat[there], made)
     elif name == "relu":
         zero = np.uint32(values.constant(0, kind))

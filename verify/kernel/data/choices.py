@@ -25,6 +25,7 @@ from verify.kernel.data.exponents import Pair, inverse
 Residues = NDArray[np.uint64]  # (primes, n)
 Samples = NDArray[np.float64]
 _LOG2_E, _LN_2 = (Fraction(float(np.float32(one))) for one in (np.log2(np.e), np.log(2.0)))
+POLES = frozenset({"rcp", "rsqrt", "lg2"})  # functions that are infinite at 0
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -107,11 +108,11 @@ class Choices:
         source = random.Random(f"{seed} log2(e)")
         self.log2_e = [source.randrange(1, int(one)) for one in primes]  # an unknown of its own
         self.stand_for = False  # whether a constant was log2(e) or ln(2)
-        self.applied = 0  # arguments so far
+        self.hashed = 0  # arguments so far of functions that are hashed modulo p too
 
     def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
         """The values of a function of arrays of arguments."""
-        self.applied += samples[0].size
+        self.hashed += samples[0].size * self.is_hashed(name)
         known = POWERS if self.pairs and name in POWERS else FUNCTIONS | ROUNDED
         if name in known:
             return self._unary(name, residues[0]), known[name](samples[0])
@@ -128,6 +129,15 @@ class Choices:
         made = self._gate(gap, self._minus(residues[2], residues[3]))  # where(a > b, x, y)
         sample = np.where(samples[0] > samples[1], samples[2], samples[3])
         return (residues[3] + made) % self.primes, sample
+
+    def is_hashed(self, name: str) -> bool:
+        """Return whether a function has no law modulo p, so that two arguments which are taken for one matter."""
+        return not self.pairs or name not in ("ex2", "rcp")
+
+    def agree(self, left: NDArray[Any], right: NDArray[Any] | int) -> NDArray[np.bool_]:
+        """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""
+        half, same = len(self.pairs), np.asarray(left == right)
+        return np.asarray(same[:half].all(0) | same[half:].all(0) if half else same.all(0))
 
     def constant(self, number: Fraction) -> list[int]:
         """Return the residues of a number; log2(e) and ln(2), as f32 holds them, are an unknown and its inverse.

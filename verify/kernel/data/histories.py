@@ -100,13 +100,14 @@ class Growth:
         sign = max(self.sign, other.sign) if self.sign and other.sign else levels.ANY
         level = levels.add(self.level, other.level)
         ends = self.low + other.low, self.high + other.high
-        return self._add(other, ends, level, sign, add_weights(self.weight, other.weight))
+        return self._add(other, ends, level, sign, add_weights(self._weight_beside(other), other._weight_beside(self)))
 
     def __sub__(self, other: Any) -> Growth:
         other = _lift(other)
         level = levels.add(self.level, levels.opposite(other.level))
         ends = self.low - other.high, self.high - other.low
-        return self._add(other, ends, level, levels.ANY, add_weights(self.weight, -other.weight))
+        weight = add_weights(self._weight_beside(other), -other._weight_beside(self))
+        return self._add(other, ends, level, levels.ANY, weight)
 
     def __rsub__(self, other: Any) -> Growth:
         return _lift(other) - self
@@ -120,6 +121,11 @@ class Growth:
         denominator, unit = self.denominator + other.denominator, multiply_units(self.unit, other.unit)
         weight = self._scaled(other) if self.weight else other._scaled(self)
         return Growth(degree, norm, denominator, min(ends), max(ends), level, sign, divided, unit, weight)
+
+    def _weight_beside(self, other: Growth) -> float:
+        """Return its weight in a sum: beside a number that stands for -inf, a small constant is one that adds to it."""
+        constant = other.weight and not self.weight and not self.degree and not self.level and self.low == self.high
+        return self.low if constant else self.weight
 
     def _scaled(self, other: Growth) -> float:
         """Return its weight times a constant; not known for anything else."""
@@ -187,11 +193,11 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
         )
     elif name == "where":  # where(a > b, x, y)
         low, high = min(lows[2:]), max(highs[2:])
-    degree = parts[0].degree if name == "rcp" else 1
+    degree, norm, denominator = (parts[0].degree, parts[0].norm, parts[0].denominator) if name == "rcp" else (1, 0, 0)
     unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "lg2", "log2") else 1.0
     sign, divided = _chosen_sign(name, parts), int(name == "rcp")
     weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
-    return Growth(degree=max(degree, 1), low=low, high=high, sign=sign, divided=divided, unit=unit, weight=weight)
+    return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight)
 
 
 def find_unit(parts: Sequence[Growth | History]) -> float:
@@ -245,6 +251,12 @@ def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
     return found._replace(opaque=max(found.opaque, opaque))
 
 
+def widest(parts: Sequence[Growth | History]) -> Growth:
+    """Return the largest bounds of any of several values as polynomials."""
+    degree, norm = max(one.degree for one in parts), max(one.norm for one in parts)
+    return Growth(degree, norm, max(one.denominator for one in parts), divided=max(one.divided for one in parts))
+
+
 def joined(histories: Sequence[History]) -> History:
     """The history of a place that may hold any of several values."""
     return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
@@ -281,6 +293,10 @@ class Histories:
         if len(self._table) < len(self):
             self._table = np.concatenate([self._table, self._others[len(self._table) - self._reserved :]])
         return self._table
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Return a field of every history."""
+        return self.table()[:, History._fields.index(name)]
 
     def among(self, numbers: Numbers) -> list[History]:
         """The different histories of some values."""

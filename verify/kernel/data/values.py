@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from isa_tables.formula import Tree, evaluate
 from verify.kernel.data import levels
-from verify.kernel.data.applications import apply_with_laws, level_of
+from verify.kernel.data.applications import apply_with_laws, level_of, lose_poles
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
 from verify.kernel.data.exponents import random_pair
@@ -38,12 +38,14 @@ from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
     UNKNOWN_WEIGHT,
+    Growth,
     Histories,
     History,
     Numbers,
     applied,
     merged,
     sign_of,
+    widest,
 )
 from verify.kernel.data.residues import DEPTH, Stack, cut, random_prime
 
@@ -96,6 +98,7 @@ class Values:
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.units: set[float] = set()  # of exponents
+        self.hashed = Growth()  # the largest bounds of an argument of a function that is hashed
         self.above: set[int] = set()  # lines of powers of 2 whose exponent is above 0 on the sample
         self.rounded: dict[int, int] = {}  # numbers that a kernel computed and rounded: their bits
         self.contracted: set[int] = set()  # of those, products that ptxas may fuse with a sum
@@ -218,7 +221,7 @@ class Values:
         low = high = float(number)
         denominator, sign = number.denominator.bit_length() - 1, sign_of(number)
         history = History(norm=norm, denominator=denominator, low=low, high=high, sign=sign, unit=abs(low))
-        if self.floor and low <= self.floor:
+        if self.floor and abs(low) >= -self.floor:  # a large positive number may take a mask away again
             history = history._replace(weight=low if Fraction(low) == number else UNKNOWN_WEIGHT)
         self.history[first] = self.histories.number(history)
         return first
@@ -367,11 +370,11 @@ class Values:
 
     def weights(self, ids: Ids) -> NDArray[np.float64]:
         """Return what numbers that stand for -inf make up of each value."""
-        return np.asarray(self.histories.table()[:, History._fields.index("weight")][self.history[ids]])
+        return self.histories.column("weight")[self.history[ids]]
 
     def marks(self, name: str, ids: Ids) -> NDArray[np.int64]:
         """One of the marks of each value, by its name in a history."""
-        return self.histories.table()[:, History._fields.index(name)].astype(np.int64)[self.history[ids]]
+        return self.histories.column(name).astype(np.int64)[self.history[ids]]
 
     def _multiplied(
         self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
@@ -399,10 +402,9 @@ class Values:
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
-        shape, flat = ids[0].shape, [one.ravel() for one in ids]
-        if self.pairs:
-            return apply_with_laws(self, name, flat, kind, (CHOSEN, opaque)).reshape(shape)
-        return self.choose(name, flat, kind, opaque).reshape(shape)
+        flat, marks = [one.ravel() for one in ids], (CHOSEN, opaque)
+        made = apply_with_laws(self, name, flat, kind, marks) if self.pairs else self.choose(name, flat, kind, opaque)
+        return made.reshape(ids[0].shape)
 
     def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """Return the ids of a function of arguments that are numbers, as `choices` has it."""
@@ -411,15 +413,16 @@ class Values:
         parts = [self.exact(one) for one in flat]
         made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
         self.residues[:, place], self.sample[place] = made
-
         if name == "ex2":
             self.above |= {self.line} if (parts[0].sample > EVEN).any() else set()
-            self.units |= {
-                one.unit for each in flat for one in self.histories.among(self.history[each]) if not one.cause
-            }
-        unknown = partial(applied, name, opaque)
+            self.units |= {one.unit for one in self.histories.among(self.history[flat[0]]) if not one.cause}
+
+        def unknown(parts: Sequence[History]) -> History:
+            self.hashed = widest((self.hashed, *parts)) if self.choices.is_hashed(name) else self.hashed
+            return applied(name, opaque, parts)
+
         self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
-        return np.arange(first, self.top, dtype=np.uint32)
+        return lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
         """The ids of inverses: of a number it is a number, of anything else a function of it."""
@@ -439,9 +442,7 @@ class Values:
 
     def equal(self, left: NDArray[Any], right: NDArray[Any]) -> Mask:
         """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""
-        same = left == right
-        half = len(self.pairs)
-        return np.asarray(same[:half].all(0) | same[half:].all(0) if half else same.all(0))
+        return self.choices.agree(left, right)
 
 
 def _used_as(kind: str) -> str:
