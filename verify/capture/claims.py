@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
-from verify.capture.expressions import NAMES, GivenArray, Names, Writer
+from verify.capture.expressions import NAMES, GivenArray, Writer
+from verify.capture.masks import Names
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
 NOTHING = "nothing"  # the array of a claim that says nothing of values

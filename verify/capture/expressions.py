@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from verify.capture import masks
 from verify.capture.contents import KINDS, Contents, Places, TensorReading, Unchecked, is_exact, list_places, say_made
+from verify.capture.masks import Names, write_number
 from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
 NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
-Names = tuple[str, ...]  # of the indices of a reading; "" where it does not depend on one
 
 
 @dataclass
@@ -167,6 +168,13 @@ class Writer:
             raise Unchecked(f"a part of {say_made(content)}")
         return tuple(found)
 
+    def find_content(self, reading: TensorReading, names: Names) -> tuple[Mapping[str, Any], Names]:
+        """Return the content that a reading is of, with its number, and the names of the content's own indices."""
+        number = self._resolve(reading.content)
+        content = self.contents.table[number]
+        own = self._match(content, reading, names) if content["kind"] == "op" else names
+        return {**content, "number": number}, own
+
     def _constant(self, number: int, row: TorchOperation) -> str:
         if row.constant != "value":
             return row.constant
@@ -179,14 +187,27 @@ class Writer:
             raise Unchecked(f"{say_made(content)} has the argument out")
         self._note(content)
         given = self.contents.arguments(number)
-        if row.cast:
-            return self._cast(content, given["a"], names, depth)
-        if row.product:
-            return self._product(content, given, names, depth)
-        if row.sum:
-            return self._sum(content, given, row.sum, names, depth)
-        if not row.text:
-            raise Unchecked(f"the reference rests on {say_made(content)}, which no text describes")
+        common = content, given, names, depth
+        ways: tuple[tuple[object, Callable[[], str]], ...] = (
+            (row.cast, lambda: self._cast(content, given["a"], names, depth)),
+            (row.product, lambda: self._product(*common)),
+            (row.sum in ("sum", "mean"), lambda: self._sum(content, given, row.sum, names, depth)),
+            (row.sum, lambda: self._softmax(content, given, row.sum, names, depth)),
+            (row.attention, lambda: self._attention(*common)),
+            (row.choice or row.triangle or row.range, lambda: self._mask(content, row, given, names, depth)),
+            (not row.text, lambda: self._refuse(content)),
+        )
+        way = next((write for wanted, write in ways if wanted), None)
+        return self._replace(row, *common) if way is None else way()
+
+    @staticmethod
+    def _refuse(content: Mapping[str, Any]) -> str:
+        raise Unchecked(f"the reference rests on {say_made(content)}, which no text describes")
+
+    def _replace(
+        self, row: TorchOperation, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int
+    ) -> str:
+        """Return a row's text with its parameters in place; one that it doesn't name must have its default."""
         words: dict[str, str] = {}
         for name, default in row.parameters.items():
             if re.search(rf"\b{name}\b", row.text):
@@ -194,6 +215,18 @@ class Writer:
             elif given[name] != default and given[name] is not None:
                 raise Unchecked(f"{say_made(content)} has {name} = {given[name]}")
         return self._fill(content, row.text, words)
+
+    def _mask(
+        self, content: Mapping[str, Any], row: TorchOperation, given: Mapping[str, Any], names: Names, depth: int
+    ) -> str:
+        """Return the text of a choice between two tensors, of a triangle, or of a range."""
+        if row.triangle:
+            return masks.write_triangle(self, content, given, row.triangle, names, depth)
+        if row.range:
+            return masks.write_range(content, given, names)
+        condition = masks.write_condition(self, given["condition"], names, depth)
+        texts = [self._operand(content, given[one], names, depth, masked=True) for one in "ab"]
+        return f"where({condition}, {texts[0]}, {texts[1]})"
 
     @staticmethod
     def _fill(content: Mapping[str, Any], text: str, words: Mapping[str, str]) -> str:
@@ -217,8 +250,10 @@ class Writer:
         if kind in ("f16", "bf16", "e4m3", "e5m2"):
             self.narrow.add(kind)
 
-    def _operand(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
+    def _operand(self, content: Mapping[str, Any], value: Any, names: Names, depth: int, masked: bool = False) -> str:
         """Return the text of an operand: a number, or a tensor that is broadcast to the result."""
+        if masked and value == -math.inf:
+            return "-inf"
         if isinstance(value, bool) or value is None:
             raise Unchecked(f"{say_made(content)} has the operand {value}")
         if isinstance(value, (int, float)):
@@ -254,12 +289,21 @@ class Writer:
         return self.write(reading, names, depth + 1)
 
     def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
-        """Return the text of a product of matrices, as torch.matmul broadcasts them."""
+        """Return the text of a product of matrices, as torch.matmul broadcasts them; of linear, with its bias."""
         a, b = (TensorReading.of(given[one]["reading"]) for one in "ab")
         for one in (a, b):
             self._same_kind(content, one)
+        if "bias" in given:  # b of torch.nn.functional.linear has the index of the output first
+            b = replace(b, shape=b.shape[::-1], strides=b.strides[::-1])
         if not a.shape or not b.shape or a.shape[-1] != b.shape[-2 if len(b.shape) > 1 else 0]:
             raise Unchecked(f"{say_made(content)} has shapes that are not read")
+        text = self._contract(a, b, names, depth)
+        if given.get("bias", "none") in ("none", None):
+            return text
+        return f"({text} + {self._operand(content, given['bias'], names, depth)})"
+
+    def _contract(self, a: TensorReading, b: TensorReading, names: Names, depth: int) -> str:
+        """Return the text of the sum of products over the last index of a and the last but one of b."""
         k = self.index(a.shape[-1], summed=True) if a.shape[-1] > 1 else ""
         own = list(names)
         last = own.pop() if len(b.shape) > 1 else None
@@ -270,6 +314,47 @@ class Writer:
             words = [name if extent > 1 else "" for name, extent in zip([*outer, *inner], one.shape, strict=True)]
             texts.append(self.write(one, tuple(words), depth + 1))
         return f"sum_{k} ({texts[0]} * {texts[1]})" if k else f"({texts[0]} * {texts[1]})"
+
+    def _softmax(
+        self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int
+    ) -> str:
+        """Return the text of a softmax, or of a logarithm of a sum of exponentials, over one index."""
+        reading = TensorReading.of(given["a"]["reading"])
+        self._same_kind(content, reading)
+        dim = given["dim"][0] if isinstance(given["dim"], list) and len(given["dim"]) == 1 else given["dim"]
+        if not isinstance(dim, int) or not reading.shape:
+            raise Unchecked(f"{say_made(content)} goes over indices that are not read")
+        axis, words = dim % len(reading.shape), list(names)
+        if kind == "logsumexp":
+            if given["keepdim"] is True:
+                del words[axis]
+            words.insert(axis, self.index(reading.shape[axis], summed=True) if reading.shape[axis] > 1 else "")
+        text, index = self.write(reading, tuple(words), depth + 1), words[axis]
+        if not index:
+            return {"softmax": "1", "log_softmax": "0"}.get(kind, text)
+        if kind == "log_softmax":
+            return f"({text} - logsumexp_{index}({text}))"
+        return f"{kind}_{index}({text})"
+
+    def _attention(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
+        """Return the text of torch's scaled_dot_product_attention: its mask begins at the first row and column."""
+        options = {"attn_mask": ("none", None), "dropout_p": (0, 0.0), "enable_gqa": (False,)}
+        for name, allowed in options.items():
+            if given[name] not in allowed:
+                raise Unchecked(f"{say_made(content)} has {name}")
+        q, k, v = (TensorReading.of(given[one]["reading"]) for one in "qkv")
+        if {len(one.shape) for one in (q, k, v)} != {len(names)} or not names[-2] or q.shape[:-2] != k.shape[:-2]:
+            raise Unchecked(f"{say_made(content)} has shapes that are not read")
+        for one in (q, k, v):
+            self._same_kind(content, one)
+        *outer, m, d = names
+        n, inner = self.index(k.shape[-2], summed=True), self.index(q.shape[-1], summed=True)
+        left, right = (self.write(one, (*outer, row, inner), depth + 1) for one, row in ((q, m), (k, n)))
+        scale = q.shape[-1] ** -0.5 if given["scale"] in ("none", None) else given["scale"]
+        score = f"{write_number(scale)} * sum_{inner} ({left} * {right})"
+        if given["is_causal"] is True:
+            score = f"where({m} >= {n}, {score}, -inf)"
+        return f"sum_{n} (softmax_{n}({score}) * {self.write(v, (*outer, n, d), depth + 1)})"
 
     def _sum(self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int) -> str:
         """Return the text of a sum or a mean over some indices."""
@@ -294,15 +379,3 @@ class Writer:
         for name in new:
             text = f"sum_{name} ({text})"
         return f"({text} / {count})" if kind == "mean" and count > 1 else text
-
-
-def write_number(value: Any) -> str:
-    """Return a number as a claim has it.
-
-    >>> write_number(2), write_number(-0.5)
-    ('2', '(0 - 0.5)')
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise Unchecked(f"{value!r} is no number of a claim")
-    text = repr(abs(value)).lower()
-    return f"(0 - {text})" if value < 0 else text

@@ -20,9 +20,13 @@ class TorchOperation:
     names: tuple[str, ...]  # as torch.overrides.resolve_name gives them
     parameters: Mapping[str, Any]  # name -> its default; those without one are tensors or must be given
     text: str = ""  # of each element of the result, in the language of claims
-    relation: str = ""  # of a truth value: which comparison of a and b it is
+    relation: str = ""  # of a truth value: which comparison of a and b it is, or "not", "and", "or"
+    choice: bool = False  # a where the condition is true, else b
+    triangle: str = ""  # a on one side of a diagonal, else 0: how the column compares with the row
+    range: bool = False  # whole numbers from 0 up
     product: bool = False  # the sum of products over the last index of a and the last but one of b
-    sum: str = ""  # a reduction: "sum" or "mean"
+    attention: bool = False  # softmax(scale * q @ k) @ v over the last two indices of each
+    sum: str = ""  # a reduction: "sum", "mean" or "logsumexp"; "softmax" and "log_softmax" keep the index
     cast: bool = False  # the same numbers in another type, or at another place
     constant: str = ""  # the number that every element is; "value" for the parameter of that name
     random: bool = False  # numbers that are drawn: any number of the type could be among them

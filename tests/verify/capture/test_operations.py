@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify.capture.contents import Contents, TensorReading
+from verify.capture.contents import Contents, TensorReading, list_places
 from verify.capture.expressions import GivenArray, Writer
 from verify.capture.table import REQUIRED, TorchOperation, read_table
-from verify.kernel.claims.expression import Apply, Element, Number, Sum, read
+from verify.kernel.claims.expression import Apply, Below, Element, Number, Scalar, Sum, read
 
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
 needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
 ROWS = [(name, row) for row in read_table() for name in row.names]
+# those of masks are in test_masks.py
+COMPUTED = [one for one in ROWS if not (one[1].relation or one[1].choice or one[1].triangle or one[1].range)]
 SHAPE = (6, 7)
 
 
@@ -26,14 +28,19 @@ def apply(name: str, parts: list[Any]) -> Any:
         "+": np.add, "-": np.subtract, "*": np.multiply, "relu": lambda a: np.maximum(a, 0), "abs": np.abs,
         "max": np.maximum, "min": np.minimum, "where": lambda a, b, x, y: np.where(a > b, x, y), "ex2": np.exp2,
         "sqrt": np.sqrt, "rsqrt": lambda a: 1 / np.sqrt(a), "rcp": lambda a: 1 / a, "sin": np.sin, "cos": np.cos,
-        "tanh": np.tanh,
+        "tanh": np.tanh, "lg2": np.log2,
     }[name](*parts)  # fmt: skip
 
 
-def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int]) -> Any:
+def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int], sizes: dict[str, int] | None = None) -> Any:
     """The value of a claim's tree by numbers, with an axis for each index."""
     if isinstance(node, Number):
         return np.array(float(node.value))
+    if isinstance(node, Below):
+        return np.array(-np.inf)
+    if isinstance(node, Scalar):
+        assert sizes is not None
+        return np.arange(sizes[node.name]).reshape([-1 if at == axes[node.name] else 1 for at in range(len(axes))])
     if isinstance(node, Element):
         value = arrays[node.name]
         order = sorted(range(value.ndim), key=lambda axis: axes[node.indices[axis]])
@@ -42,9 +49,9 @@ def evaluate(node: Any, arrays: dict[str, Any], axes: dict[str, int]) -> Any:
             shape[axes[index]] = value.shape[axis]
         return value.transpose(order).reshape(shape)
     if isinstance(node, Sum):
-        return evaluate(node.body, arrays, axes).sum(axes[node.index], keepdims=True)
+        return evaluate(node.body, arrays, axes, sizes).sum(axes[node.index], keepdims=True)
     assert isinstance(node, Apply)
-    return apply(node.name, [evaluate(part, arrays, axes) for part in node.parts])
+    return apply(node.name, [evaluate(part, arrays, axes, sizes) for part in node.parts])
 
 
 def call(torch: Any, name: str) -> Any:
@@ -58,9 +65,15 @@ def call(torch: Any, name: str) -> Any:
 def arguments(torch: Any, name: str, row: TorchOperation) -> list[Any]:
     """Arguments of a row: random tensors, with numbers where it takes no tensor."""
     word = name.rpartition(".")[2]
-    shapes = {"bmm": ((2, 3, 4), (2, 4, 5)), "mv": ((3, 4), (4,))}.get(word, ((3, 4), (4, 5)))
+    shapes = {"bmm": ((2, 3, 4), (2, 4, 5)), "mv": ((3, 4), (4,)), "linear": ((3, 4), (5, 4))}.get(
+        word, ((3, 4), (4, 5))
+    )
     if row.product:
         return [torch.rand(shape, dtype=torch.float64) for shape in shapes]
+    if row.attention:
+        return [torch.rand(2, 3, 4, 5, dtype=torch.float64) for _ in "qkv"]
+    if "dim" in row.parameters and row.sum not in ("sum", "mean"):
+        return [torch.rand(SHAPE, dtype=torch.float64), 1]
     needed = [key for key, default in row.parameters.items() if default is REQUIRED]
     return [torch.rand(SHAPE, dtype=torch.float64) + 0.5 * (key == "b") for key in needed]
 
@@ -70,6 +83,16 @@ def describe(content: int, tensor: Any) -> dict[str, Any]:
         "content": content, "dtype": str(tensor.dtype).removeprefix("torch."), "offset": tensor.storage_offset(),
         "shape": list(tensor.shape), "strides": list(tensor.stride()),
     }  # fmt: skip
+
+
+def read_array(array: GivenArray, tensor: Any) -> np.ndarray[Any, Any]:
+    """The numbers of an array, in the order of the indices that the text gives it."""
+    return (
+        tensor.double()
+        .reshape(-1)
+        .numpy()[list_places(array.offset, array.shape, array.strides)]
+        .reshape(array.shape or 1)
+    )
 
 
 def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[Any, Any]:
@@ -91,13 +114,13 @@ def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[
         "kind": "op", "op": name, "args": encoded, "kwargs": {}, "at": "", "dtype": reading["dtype"], "layout": layout,
     }  # fmt: skip
     writer = Writer(Contents(table, lambda launch: frozenset()), -1, arrays)
-    names = tuple("abc"[axis] for axis in range(result.dim()))
+    names = tuple("abcd"[axis] for axis in range(result.dim()))
     writer.sizes.update(zip(names, result.shape, strict=True))
     text = writer.write(TensorReading.of(reading), names)
     _, value = read(f"Z[{','.join(names) or 'i'}] = {text}", double=True)
     numbers = {}
     for array, one in zip(arrays, (one for one in given if isinstance(one, torch.Tensor)), strict=True):
-        numbers[array.name] = one.double().numpy().reshape(array.shape or 1)
+        numbers[array.name] = read_array(array, one)
     axes = {index: at for at, index in enumerate([*names, *(one for one in writer.sizes if one not in names)])}
     found = evaluate(value, numbers, axes)
     found = found.reshape(found.shape[: len(names)]) if found.ndim else found
@@ -105,7 +128,7 @@ def written(torch: Any, name: str, given: list[Any], result: Any) -> np.ndarray[
 
 
 @needs_torch
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=[name for name, _ in ROWS])
+@pytest.mark.parametrize(("name", "row"), COMPUTED, ids=[name for name, _ in COMPUTED])
 def test_a_row_is_what_torch_computes(name: str, row: TorchOperation) -> None:
     torch: Any = importlib.import_module("torch")
     torch.manual_seed(random.Random(name).getrandbits(32))
@@ -129,7 +152,11 @@ def variants(torch: Any, name: str, row: TorchOperation) -> list[list[Any]]:
         made.append([first[0], 3.5])
     if row.text and len(first) == 2 and "_r" not in name:
         made.append([first[0], first[1][:1]])
-    if row.sum:
+    if name.endswith("linear"):
+        made.append([*first, torch.rand(5, dtype=torch.float64)])
+    if name.endswith(("pow", "pow__")):
+        made = [[first[0], 2]]
+    if row.sum in ("sum", "mean"):
         made += [[first[0], 1], [first[0], 0, True], [first[0], [0, 1]]]
     if name.endswith("reshape"):
         made = [[first[0], SHAPE]]
