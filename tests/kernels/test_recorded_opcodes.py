@@ -24,7 +24,7 @@ from tests.kernels.recorded_opcodes import (
     outcome,
     payload_alone,
 )
-from verify.kernel.instructions import handlers, integers
+from verify.kernel.instructions import integers
 
 # Classes in which some lanes of every form have no meaning, or differ under a guard (`test`); the others are compared.
 _PARTLY = frozenset(("atomic", "count_from", "dot", "extremum", "quotient", "function", "test"))
@@ -99,7 +99,7 @@ def test_a_meaning_that_is_wrong_in_one_bit_is_seen(found: Outcome, monkeypatch:
     probe = next(Probe(form) for form in accepted_forms() if form.name == "popc.b32 d, a")
     assert found.compared[probe.form.name].status == "equal"
     monkeypatch.setitem(
-        handlers.BINDS,
+        integers.BINDS,
         "count",
         integers.plain(lambda meaning, bits: integers.count_bits(meaning, bits) ^ (bits == 33), ""),
     )

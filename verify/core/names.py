@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from verify.core.errors import SpecError
@@ -46,8 +48,6 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
 def means(pattern: str, name: str) -> bool:
     """Whether a pattern selects a name: as a glob, or as a prefix that ends where a word of the name does."""
     if any(c in pattern for c in "*?["):
-        import fnmatch
-
         return fnmatch.fnmatchcase(name, pattern)
     if not pattern or not name.startswith(pattern):
         return False
@@ -61,8 +61,6 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
     '; nearest: coalesce'
     """
     if os.path.isfile(word):  # unlike Path.is_file, no error for a text that cannot be a path
-        from pathlib import Path
-
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"

@@ -22,8 +22,6 @@ from verify.kernel.claims.expression import functions
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import Values
-from verify.kernel.explain import explained
-from verify.kernel.formulas import compare_functions
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
 from verify.kernel.ptx.libdevice import replace_functions
@@ -133,14 +131,13 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
             run.findings.notes[_LOG2_E] = {0}
         if run.values.above:
             run.findings.notes[_ABOVE] = run.values.above
-        extra += [*comparison.findings, *compare_functions(run, comparison, seed, budget)]
-        if comparison.wrong.any() and run.machine.kinds and _rearranged(run, comparison, seed, budget, samples):
-            extra = [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")]
-        elif comparison.wrong.any() and run.values.pairs and not _wrong_again(run, comparison, seed, budget):
-            extra = [Finding("functions", Severity.UNKNOWN, 0, _ONCE)]
-        elif comparison.wrong.any():
-            why, cause = explained(run, comparison, seed, budget)
-            extra = why + extra
+        extra += comparison.findings
+        if comparison.wrong.any():
+            extra, cause = _explain(run, comparison, seed, budget, samples)
+        elif comparison.vague.any():
+            from verify.kernel.formulas import compare_functions  # most kernels need neither this nor `explain`
+
+            extra.append(compare_functions(run, comparison, seed, budget))
     found = tuple(locate_finding(one, run.kernel) for one in (*run.findings.found.values(), *extra))
     lines = [one.line for one, done in zip(run.kernel.instructions, run.machine.ran, strict=True) if not done]
     name = comparison.name if comparison else ""
@@ -158,6 +155,20 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
         part=run.part,
         notes=tuple((text, tuple(sorted(lines))) for text, lines in run.findings.notes.items()),
     )  # fmt: skip
+
+
+def _explain(
+    run: Interpretation, found: Comparison, seed: int, budget: int, samples: Mapping[str, Samples]
+) -> tuple[list[Finding], WrongProduct | None]:
+    """Return what is said of wrong elements, and the matrix product that is their first cause, if one is."""
+    if run.machine.kinds and _rearranged(run, found, seed, budget, samples):
+        return [Finding("unspecified fragment", Severity.UNKNOWN, 0, _OPEN, "9.7.14.4.1")], None
+    if run.values.pairs and not _wrong_again(run, found, seed, budget):
+        return [Finding("functions", Severity.UNKNOWN, 0, _ONCE)], None
+    from verify.kernel.explain import explained
+
+    why, cause = explained(run, found, seed, budget)
+    return [*why, *found.findings], cause
 
 
 def _written(run: Interpretation) -> frozenset[str]:

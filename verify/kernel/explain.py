@@ -26,10 +26,9 @@ from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.near_misses import near_misses
 from verify.kernel.online import explain_rescaling
-from verify.kernel.state.findings import Finding, Severity, Unclear
+from verify.kernel.state.findings import CAUSE, Finding, Severity, Unclear
 from verify.kernel.state.global_memory import Region
 
-CAUSE = "wrong operand"  # the kind of the finding that names it
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks
 Ints = NDArray[np.int64]
 

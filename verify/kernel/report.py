@@ -15,7 +15,6 @@ from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.ptx.source import PtxError
-from verify.kernel.safety import check_safety, safety_case
 from verify.kernel.sources import find_source, refuse_claim
 from verify.kernel.verdict import case, said
 from verify.report import Case, Report
@@ -78,8 +77,11 @@ def verify_safety(  # noqa: PLR0913
 
     Raises UsageError for a file that cannot be read, and SpecError for a launch that is none.
     """
+    from verify.kernel.safety import check_safety, safety_case  # opaque data, which no claim has
+
     given = _Given(kernel, refuse_claim(launch), spelled=spelled)
-    return _verify(given, strict, python, claimed=False, seed=seed, budget=budget or BUDGET, ticked=ticked)
+    options = {"seed": seed, "budget": budget or BUDGET, "ticked": ticked}
+    return _verify(given, strict, python, run=check_safety, case_of=safety_case, **options)
 
 
 class _Given(NamedTuple):
@@ -92,10 +94,13 @@ class _Given(NamedTuple):
     spelled: str = ""  # the claim on a command line, if it isn't `--claim FILE`
 
 
-def _verify(given: _Given, strict: bool, python: str, *, claimed: bool = True, **options: Any) -> Report:
-    claim = given.claim
+def _verify(
+    given: _Given, strict: bool, python: str, *, run: Callable[..., list[Outcome]] = check,
+    case_of: Callable[..., Case] | None = None, **options: Any,
+) -> Report:  # fmt: skip
+    """Return the report of a claim, or of what `run` finds without one, whose cases are `case_of` the outcomes."""
+    claim, claimed = given.claim, case_of is None
     file_of_claim = "" if isinstance(claim, Mapping) else str(claim)
-    run = check if claimed else check_safety
     with nullcontext(dict(claim)) if isinstance(claim, Mapping) else located(claim) as read:
         table = _with_sizes(read, given.sizes)
         source = find_source(given.kernel, table, file_of_claim, given.target)
@@ -116,10 +121,10 @@ def _verify(given: _Given, strict: bool, python: str, *, claimed: bool = True, *
     file, cases = source.name.partition("::")[0], []
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
-        if claimed:
+        if case_of is None:
             cases.append(case(one, found.text, strict, replay, file, words))
         else:
-            cases.append(safety_case(one, strict, replay, file, words))
+            cases.append(case_of(one, strict, replay, file, words))
     return Report((*cases, *whole))
 
 

@@ -22,8 +22,7 @@ from verify.core.verdict import (
 )
 from verify.evidence.run import Run
 from verify.kernel.check import Outcome
-from verify.kernel.explain import CAUSE
-from verify.kernel.state.findings import GUARD_LOST, WARNINGS, Finding, Severity, folded
+from verify.kernel.state.findings import CAUSE, GUARD_LOST, WARNINGS, Finding, Severity, folded
 from verify.report import Case
 
 if TYPE_CHECKING:

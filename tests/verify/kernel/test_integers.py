@@ -3,11 +3,13 @@
 
 import random
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 from isa_tables.semantics import rows
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.instructions.handlers import BINDS
+from verify.kernel.instructions import handlers
 
 MASK = (1 << 32) - 1
 EXTREMES = (0, 1, 2, 31, 32, 33, 255, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK, MASK - 1)
@@ -139,5 +141,16 @@ def test_every_integer_opcode_is_pythons() -> None:
 
 def test_every_row_has_code_a_section_and_named_operands() -> None:
     found = rows()
-    assert len(found) > 60 and {row.meaning for row in found} <= BINDS.keys()
+    assert len(found) > 60 and {row.meaning for row in found} <= handlers.HOMES.keys()
     assert all(row.section.startswith("9.7.") and all(role for role, _, _ in row.operands) for row in found)
+
+
+def test_the_table_of_classes_names_those_of_every_module() -> None:
+    """A kernel loads the modules of its classes alone: the table says which module has which."""
+    folder = Path(handlers.__file__).parent
+    modules = {path.stem: import_module(f"{handlers.__package__}.{path.stem}") for path in folder.glob("[!_]*.py")}
+    having = {name: [*module.BINDS] for name, module in modules.items() if hasattr(module, "BINDS")}
+    assert {name: sorted(classes.split()) for name, classes in handlers.MODULES.items()} == {
+        name: sorted(classes) for name, classes in having.items()
+    }
+    assert len(handlers.HOMES) == sum(map(len, having.values())) > 60

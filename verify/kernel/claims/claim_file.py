@@ -12,7 +12,6 @@ from typing import Any
 from layouts.toml.document import read
 from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError, UsageError
-from verify.core.files import meant_for, purpose
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.expression import ClaimTextError
 from verify.kernel.claims.keys import is_claim
@@ -36,8 +35,11 @@ def located(path: Path | str) -> Iterator[dict[str, Any]]:
         raise UsageError(str(error)) from None
     if document.errors:
         raise UsageError(str(document.errors[0]))
-    if not is_claim(document.tables) and meant_for(document.tables) not in ("", "kernel"):  # which asks every kind
-        raise UsageError(f"{path} is no claim: {purpose(Path(path))}")
+    if not is_claim(document.tables):
+        from verify.core.files import meant_for, purpose  # which asks every kind
+
+        if meant_for(document.tables) not in ("", "kernel"):
+            raise UsageError(f"{path} is no claim: {purpose(Path(path))}")
     try:
         yield dict(document.tables)
     except SpecError as error:

@@ -9,62 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 from isa_tables.semantics import Meaning, NotedWords, Row, meaning, unread
 from verify.kernel.data import floats
-from verify.kernel.instructions import (
-    accesses,
-    asynchronous,
-    atomics,
-    bit_fields,
-    bit_operations,
-    bulk,
-    carries,
-    clusters,
-    comparisons,
-    conversions,
-    dot,
-    fields,
-    forks,
-    integers,
-    matrices,
-    opaque,
-    reached,
-    sparse,
-    tcgen05,
-    tensor_maps,
-    together,
-    wgmma,
-    wmma,
-)
 from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction, Kernel, Operand, Register, Vector
 from verify.kernel.state.findings import GUARD_LOST, Finding, Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Read, Run
 
-BINDS: Mapping[str, Bind] = {
-    **integers.BINDS,
-    **bit_fields.BINDS,
-    **bit_operations.BINDS,
-    **fields.BINDS,
-    **conversions.BINDS,
-    **carries.BINDS,
-    **comparisons.BINDS,
-    **accesses.BINDS,
-    **atomics.BINDS,
-    **matrices.BINDS,
-    **wgmma.BINDS,
-    **dot.BINDS,
-    **sparse.BINDS,
-    **wmma.BINDS,
-    **tcgen05.BINDS,
-    **tensor_maps.BINDS,
-    **together.BINDS,
-    **asynchronous.BINDS,
-    **bulk.BINDS,
-    **clusters.BINDS,
-    **reached.BINDS,
+# module of this folder -> the classes of opcodes that it binds; a kernel loads those that it has
+MODULES: Mapping[str, str] = {
+    "integers": "integer divide high product24 mask count_from count lookup",
+    "bit_fields": "extract insert funnel",
+    "bit_operations": "bitwise shift permute",
+    "fields": "copysign test field extremum function quotient",
+    "conversions": "convert",
+    "carries": "carry",
+    "comparisons": "select compare set sign_select",
+    "accesses": "move address window parameter load store copy copy_group",
+    "atomics": "atomic discard",
+    "matrices": "product load_matrix store_matrix move_matrix",
+    "wgmma": "wgmma wgmma_order",
+    "dot": "dot half_dot",
+    "sparse": "sparse_product",
+    "wmma": "fragment_load fragment_store fragment_product",
+    "tcgen05": "tensor_allocate tensor_deallocate tensor_from tensor_to tensor_wait tensor_commit tensor_product",
+    "tensor_maps": "map_replace map_publish map_acquire",
+    "together": "shuffle vote reduce match warp_barrier barrier fence nothing policy branch exit trap proxy_fence",
+    "asynchronous": "barrier_init barrier_invalidate barrier_arrive barrier_expect "
+    "wait tensor_load elect register_count",
+    "bulk": "tensor_store bulk_copy bulk_group",
+    "clusters": "cluster_arrive cluster_wait own_address",
+    "reached": "atomic_any",
 }
+HOMES = {name: module for module, names in MODULES.items() for name in names.split()}
 CONTROL = {"branch": "branch", "exit": "exit", "trap": "", "barrier": "barrier"}
 _MOVES = (
     "move",
@@ -84,10 +63,12 @@ _LOST = (
     "the driver's code changes the destination in lanes whose guard is false too; compute it without the guard into a "
     "register of its own, and move that under the guard"
 )
-# classes that write registers alone
-_COMPUTES = (integers, bit_fields, bit_operations, fields, conversions, carries, comparisons)
-PURE = frozenset({*(name for each in _COMPUTES for name in each.BINDS), *_MOVES})
-ON_DATA = frozenset({*(name for each in (*_COMPUTES, dot) for name in each.BINDS), "vote", "reduce", "match"})
+_COMPUTES = {
+    name for name, module in HOMES.items()
+    if module in ("integers", "bit_fields", "bit_operations", "fields", "conversions", "carries", "comparisons")
+}  # fmt: skip
+PURE = frozenset({*_COMPUTES, *_MOVES})  # classes that write registers alone
+ON_DATA = frozenset({*_COMPUTES, *MODULES["dot"].split(), "vote", "reduce", "match"})
 MAY_DOUBT = ON_DATA - {"vote", "reduce", "match"} | {"move", "address", "load", "store", "atomic", "atomic_any"}
 WAITS = frozenset({"wait", "cluster_wait"})  # classes that stay where they are while their threads wait
 _CELLS = (
@@ -103,12 +84,27 @@ _CELLS = (
 )
 
 
+@cache
+def _load(module: str) -> Any:
+    return import_module(f"{__package__}.{module}")
+
+
+def find_bind(name: str) -> Bind:
+    """Return the code of a class of opcodes; its module is loaded when a kernel first needs it."""
+    found: Bind = _load(HOMES[name]).BINDS[name]
+    return found
+
+
 def bound(machine: Machine) -> list[Finding]:
     """Bind every instruction of the machine's kernel; the findings say which have no meaning."""
     machine.run, machine.lanes, machine.control, machine.members, missing = [], [], [], [], []
     machine.pure, machine.doubts = [], []
-    if machine.values.opaque:
-        machine.run_unsure, machine.fork = partial(opaque.run_unsure, machine), forks.Forks(machine).fork
+    opaque = machine.values.opaque
+    if opaque:
+        machine.run_unsure, machine.fork = (
+            partial(_load("opaque").run_unsure, machine),
+            _load("forks").Forks(machine).fork,
+        )
     accounted: set[object] = set()
     if machine.kernel.clusters:
         line, text = machine.kernel.clusters
@@ -117,14 +113,14 @@ def bound(machine: Machine) -> list[Finding]:
         machine.findings.line = one.line
         found = meaning(one.opcode)
         try:
-            if found is None or found.row.meaning not in BINDS:
+            if found is None or found.row.meaning not in HOMES:
                 raise Unclear(one.line, f"no meaning for the opcode {one.opcode}")
             _check_operands(one, found)
             run, members = _account(machine, one, found, accounted)
-            if machine.values.opaque and found.row.meaning in ON_DATA:
-                run = opaque.guard_data(machine, one, found, run)
-            if machine.values.opaque and found.row.meaning in ("load", "store"):
-                run = reached.guard_access(machine, one, found, run)
+            if opaque and found.row.meaning in ON_DATA:
+                run = _load("opaque").guard_data(machine, one, found, run)
+            if opaque and found.row.meaning in ("load", "store"):
+                run = _load("reached").guard_access(machine, one, found, run)
         except Unclear as error:
             missing.append(Finding("no meaning", Severity.UNKNOWN, one.line, f"{error.problem}: {one.text[:100]}"))
             continue
@@ -214,8 +210,10 @@ def _bind(machine: Machine, one: Instruction, found: Meaning, operands: tuple[Op
     """Return what an instruction with these operands does, and the mask of its lanes, if it has one."""
     roles, one.operands = _roles(found.row), operands
     members = machine.reader(operands[roles.index("mask")]) if "mask" in roles else None
-    bind = reached.atomic if machine.values.opaque and found.row.meaning == "atomic" else BINDS[found.row.meaning]
-    return bind(machine, one, found), members
+    name = found.row.meaning
+    if machine.values.opaque and name == "atomic":
+        name = "atomic_any"
+    return find_bind(name)(machine, one, found), members
 
 
 def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:

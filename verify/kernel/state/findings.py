@@ -36,6 +36,7 @@ class Finding:
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
 
 
+CAUSE = "wrong operand"  # the kind of the finding that names the first cause of a wrong element
 GUARD_LOST = "guard not kept"  # a kind of findings
 NOT_NAN = "no NaN is among the data that are compared"  # a note
 FLUSHED = "no subnormal number is flushed to zero"  # and these
