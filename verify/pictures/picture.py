@@ -155,10 +155,10 @@ class Picture:
         return colours + [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
 
     def only(self, names: Sequence[str]) -> Picture:
-        """The picture of some of its panels."""
+        """The picture of some of its panels, each with its block."""
         from dataclasses import replace
 
-        return replace(self, panels=tuple(panel for panel in self.panels if panel.name in names))
+        return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(" block") in names))
 
 
 def _summary(panel: Panel, several: str, expected: str) -> str:

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of tilings: the threads of a CTA's tile, coloured by warp, and the five steps to one thread's part."""
+"""Pictures of tilings: the threads of a CTA's tile, coloured by warp, and the five steps to one thread's part.
+
+A large tile is drawn at two levels: the warps of all of it, block by block, and the threads of one block, the one
+where it is wrong. A window draws the threads of any part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
@@ -15,10 +20,13 @@ from verify.core.errors import UsageError
 from verify.core.verdict import Verdict
 from verify.maps.fragment_map import Point
 from verify.pictures import layouts, owners, points
-from verify.pictures.picture import Cell, Panel, Picture, Window, grid
+from verify.pictures.picture import WHOLE, Cell, Fault, Names, Panel, Picture, Window, grid
 from verify.tiling.bind import TiledOperand, Tiling
 
 WARP = 32
+BLOCK = 16  # elements along each axis of a block of a large tile
+FAULTS = {Fault.SEVERAL: "several owners", Fault.MISSING: "too few owners"}
+LARGE = 512  # elements of an operand: one with more is drawn at two levels
 PLACES = {"A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
 
 
@@ -47,6 +55,10 @@ class TileOwners:
                     found.setdefault(place, []).append((thread, value + len(row) * number))
         return {element: tuple(several) for element, several in found.items()}
 
+    def warps(self, element: int) -> list[int]:
+        """The warps that have an element."""
+        return sorted({thread // WARP for thread, _ in self.owners.get(element, ())})
+
     def cell(self, element: int, marked: bool = False) -> Cell:
         """The cell of an element, coloured by the warp of its first owner."""
         mine = self.owners.get(element, ())
@@ -54,15 +66,29 @@ class TileOwners:
         if not mine:
             return found
         y, x = divmod(element, self.extent[0])
-        warps = sorted({thread // WARP for thread, _ in mine}) if len(mine) > 1 else [mine[0][0] // WARP]
+        warps = self.warps(element)
         first, second = self.axes
         about = f"({first}={x}, {second}={y}): {found.text}", f"warp {', '.join(map(str, warps))}"
         return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
 
+    def block(self, xs: range, ys: range, cells: Sequence[Cell]) -> Cell:
+        """The cell of a block of elements, of which these are the cells: its warps, and what is wrong in it."""
+        held = sorted({warp for x in xs for y in ys for warp in self.warps(x + self.extent[0] * y)})
+        faults = Counter(cell.fault for cell in cells if cell.fault)
+        first, second = self.axes
+        place = f"({first}={_ends(xs)}, {second}={_ends(ys)})"
+        lines = tuple(owners.listed([(warp,) for warp in held], "W")) if held else ()
+        wrong = [f"{count} elements with {FAULTS[fault]}" for fault, count in faults.items()]
+        fault = min(faults, default=Fault.NONE, key=lambda fault: fault != Fault.SEVERAL)
+        marked = any(cell.marked for cell in cells)
+        return Cell(
+            lines, held[0] % 8 if held else -1, fault, marked=marked, about=(f"{place}: {' '.join(lines)}", *wrong)
+        )
+
 
 def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
     """The picture of a tiling with what the verdicts found wrong."""
-    panels = []
+    panels: list[Panel] = []
     notes = [
         f"{one.claim.part} {one.status}: {one.counterexample.statement}".strip()
         for one in verdicts
@@ -72,29 +98,72 @@ def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pi
         if tiled.read[0] is None:
             notes.append(f"{tiled.name} = {tiled.claimed} is not drawn: it is not well formed: {tiled.read[1]}")
         else:
-            panels.append(_tile(tiling, tiled, verdicts, window))
+            panels += _tile(TileOwners(tiling, tiled), verdicts, window)
     return Picture(tiling.name, tuple(panels), notes=tuple(notes), shades="warp")
 
 
-def _tile(tiling: Tiling, tiled: TiledOperand, verdicts: Sequence[Verdict], window: Window) -> Panel:
-    """The whole tile of an operand; B, drawn above C, has n across."""
-    whole, name = TileOwners(tiling, tiled), tiled.name
-    rows, columns = whole.extent
-    first, second = tiled.part.axes
+def _tile(whole: TileOwners, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
+    """Yield the threads of an operand's whole tile; of a large one the warps, and the threads of one block."""
+    name, (width, height) = whole.tiled.name, whole.extent
     wrong = [one.counterexample for one in verdicts if one.claim.part == name and one.counterexample is not None]
     inputs = wrong[0].inputs if wrong else {}
     points = {(inputs.get(f"{other}thread"), inputs.get(f"{other}value")) for other in ("", "other ")}
 
-    def cell(element: int) -> Cell:
+    def cell(x: int, y: int) -> Cell:
+        element = x + width * y
         return whole.cell(element, bool(inputs) and not points.isdisjoint(whole.owners.get(element, ())))
 
-    heading = f"{name} {rows}x{columns} ({first},{second})"
-    captions = [f"{name} = {tiled.layout} of {whole.unit[0]}x{whole.unit[1]}"]
-    if first == "n":
-        return grid(name, heading, (second, first), (columns, rows), lambda y, x: cell(x + rows * y),
-                    window=window, place=PLACES[name], captions=captions)  # fmt: skip
-    return grid(name, heading, (first, second), (rows, columns), lambda x, y: cell(x + rows * y),
-                window=window, place=PLACES[name], captions=captions)  # fmt: skip
+    heading = f"{name} {width}x{height} ({','.join(whole.axes)})"
+    caption = f"{name} = {whole.tiled.layout} of {whole.unit[0]}x{whole.unit[1]}"
+    if window != WHOLE or width * height <= LARGE:
+        yield _panel(whole, name, heading, whole.extent, cell, window=window, captions=[caption])
+        return
+    xs, ys = _blocks(width), _blocks(height)
+    blocks = {
+        (i, j): whole.block(xs[i], ys[j], [cell(x, y) for x in xs[i] for y in ys[j]])
+        for i, j in product(range(len(xs)), range(len(ys)))
+    }
+    names = (lambda i: _ends(xs[i])), (lambda j: _ends(ys[j]))
+    at, extent = (lambda i, j: blocks[i, j]), (len(xs), len(ys))
+    yield _panel(whole, name, f"{heading}, its warps", extent, at, names=names, captions=[caption])
+    i, j = min(blocks, key=lambda place: (not blocks[place].marked, not blocks[place].fault))
+    about = f"one block of {name}; --rows and --columns draw another part"
+    yield _panel(
+        whole, f"{name} block", heading, whole.extent, cell, window=(xs[i], ys[j]), captions=[about], below=True
+    )
+
+
+def _panel(  # noqa: PLR0913
+    whole: TileOwners,
+    name: str,
+    heading: str,
+    extent: tuple[int, int],
+    cell: Callable[[int, int], Cell],
+    *,
+    window: Window = WHOLE,
+    names: Names = (None, None),
+    captions: Sequence[str] = (),
+    below: bool = False,
+) -> Panel:
+    """Return a panel of an operand; B, drawn above C, has n across. `window` is of x and y for a block `below`."""
+    down, across = PLACES[whole.tiled.name]
+    (first, second), (width, height) = whole.axes, extent
+    turned, at = whole.axes[0] == "n", cell
+    if turned:
+        first, second, width, height, names = second, first, height, width, names[::-1]
+        window, at = (window[::-1] if below else window), lambda row, column: cell(column, row)
+    return grid(
+        name, heading, (first, second), (width, height), at,
+        window=window, place=(down + below * len(PLACES), across), captions=captions, names=names,
+    )  # fmt: skip
+
+
+def _blocks(extent: int) -> list[range]:
+    return [range(start, min(start + BLOCK, extent)) for start in range(0, extent, BLOCK)]
+
+
+def _ends(block: range) -> str:
+    return f"{block[0]}..{block[-1]}" if len(block) > 1 else str(block[0])
 
 
 def of_thread(tiling: Tiling, thread: int, window: Window) -> Picture:
