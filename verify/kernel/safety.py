@@ -28,10 +28,6 @@ from verify.kernel.verdict import PROPERTIES, JudgedKernel, KernelChecker, list_
 from verify.report import Alone, Case
 
 SAFE = "SAFE"
-ASSUMED = {  # the first words of an opcode -> what no rule here checks of a kernel that has it
-    ("tcgen05",): "a tcgen05.fence is wherever the ISA asks for one",
-    ("mbarrier", "init"): "a fence comes between an mbarrier's init and its first use by a copy or another CTA",
-}
 TWICE = {  # findings of two writes that nothing orders -> those of two that write the same value
     "race: write after write": "race: write of equal values",
     "race: two writes in global memory": "equal values written twice",
@@ -82,19 +78,8 @@ def _interpret(
         steps=machine.steps, ended=Severity.UNKNOWN not in severities, target=kernel.target,
         never_ran=tuple(one.line for one, done in zip(kernel.instructions, machine.ran, strict=True) if not done),
         domain=_domain(launch), offsets=tuple(sorted(machine.offsets_read)),
-        notes=_list_assumed(kernel),
         loops=tuple((kernel.instructions[one].line, trips) for one, trips in sorted(machine.trips.items())),
     )  # fmt: skip
-
-
-def _list_assumed(kernel: Kernel) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return what is taken for granted of a kernel, each with the lines of the instructions that rest on it."""
-    found: dict[str, list[int]] = {}
-    for one in kernel.instructions:
-        for words, text in ASSUMED.items():
-            if one.words[: len(words)] == words and "fence" not in one.opcode:
-                found.setdefault(text, []).append(one.line)
-    return tuple((text, tuple(lines)) for text, lines in found.items())
 
 
 def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:

@@ -45,6 +45,6 @@ def test_the_join_is_the_nearest_place_on_every_way_to_the_end(seed: int) -> Non
         on_all.append(flow.end)
         join = flow.join(branch)
         assert join in on_all
-        assert all(one == join or one == flow.end or not reaches_end(flow, join, one) for one in on_all)
+        assert all(one in {join, flow.end} or not reaches_end(flow, join, one) for one in on_all)
         for place in flow.between(branch, join):
             assert place != join and reaches_end(flow, place, -1) <= (join not in (-1, place))

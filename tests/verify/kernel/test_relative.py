@@ -139,7 +139,7 @@ DATA: dict[str, Callable[[LiftedMachine], None]] = {
     "Machine.group": lambda machine: machine.group.__setitem__(0, machine.group[0] + 1),
     **{f"Copies.{name}": _later_copy(name) for name in sorted(relative.COMPARED[Copies])},
 }
-# and what other tests, or the proof itself, look at: objects that have the fields above, and what must not differ at all
+# and what other tests, or the proof itself, look at: objects that have the fields above, and what must not differ
 ELSEWHERE = {
     "Machine.registers", "Machine.shared", "Machine.barriers", "Machine.memory", "Machine.products", "Shared.order",
     "Barriers.barriers", "Barrier.came", "Barrier.waited", "Global.arrays",

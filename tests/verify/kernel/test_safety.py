@@ -13,7 +13,7 @@ from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
 from verify.kernel.command import main
-from verify.kernel.safety import ASSUMED, check_safety
+from verify.kernel.safety import check_safety
 from verify.kernel.state.findings import Severity
 
 HEAD = """.version 8.0
@@ -360,10 +360,57 @@ def test_every_fault_of_a_histogram_is_found_but_harmless_ones() -> None:
     assert [fate for _, line, fate in fates if line not in HARMLESS] == ["refuted"] * 8
 
 
-def test_what_no_rule_checks_is_listed() -> None:
-    path = corpus.COMPILED / "tma_3.ptx"
-    (found,) = check_safety(path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False), seed=1)
-    assert [(text, len(lines)) for text, lines in found.notes] == [(ASSUMED["mbarrier", "init"], 3)]
+INIT = "fence.mbarrier_init.release.cluster;"
+AFTER = "tcgen05.fence::after_thread_sync;"
+
+
+@pytest.mark.parametrize(
+    ("name", "fences", "kind"),
+    [
+        ("tma_3", [INIT], ""),  # the proxy fence that follows shows the mbarriers too
+        ("tma_3", [INIT, "fence.proxy.async;"], "no fence after mbarrier.init"),
+        ("tcgen05_32", [INIT], ""),
+        ("tcgen05_32", [AFTER], "no tcgen05.fence"),
+    ],
+)
+def test_a_fence_that_is_missing_is_a_warning_by_the_letter(name: str, fences: list[str], kind: str) -> None:
+    path = corpus.COMPILED / f"{name}.ptx"
+    text, launch = path.read_text(), read_claim(path.with_suffix(".toml"), claimed=False)
+    assert all(fence in text for fence in fences)
+    for fence in fences:
+        text = text.replace(fence, "")
+    found = check_safety(text, launch, seed=1)[0]
+    assert found.status == "SAFE" and kinds(found) == ({kind} if kind else set())
+    if kind:
+        assert check_safety(text, launch, seed=1, strict=True)[0].status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("missing", "fence"), [("", ""), ("before", "before_thread_sync"), ("after", "after_thread_sync")]
+)
+def test_what_two_warps_do_in_tensor_memory_is_in_order_by_two_fences(missing: str, fence: str) -> None:
+    """Warp 0 stores columns of its lanes, and warp 4, which has the same lanes, loads them."""
+    body = """.reg .pred %q<4>; .reg .b32 %t<9>; mov.u32 %t0, s; shr.u32 %t1, %r1, 5; setp.eq.u32 %q1, %t1, 0;
+setp.eq.u32 %q2, %t1, 4; setp.eq.u32 %q3, %t1, 0;
+@%q1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%t0], 32;
+bar.sync 0; ld.shared.u32 %t2, [%t0];
+@%q1 tcgen05.st.sync.aligned.32x32b.x1.b32 [%t2], {%r1};
+@%q1 tcgen05.wait::st.sync.aligned;
+tcgen05.fence::before_thread_sync;
+bar.sync 0;
+tcgen05.fence::after_thread_sync;
+@%q2 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%t3}, [%t2];
+@%q2 tcgen05.wait::ld.sync.aligned;
+tcgen05.fence::before_thread_sync;
+bar.sync 0;
+tcgen05.fence::after_thread_sync;
+@%q1 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t2, 32;"""
+    text = HEAD.replace("8.0", "8.6").replace("sm_80", "sm_100a") + body
+    if missing:
+        text = text.replace(f"tcgen05.fence::{missing}_thread_sync;", "", 1)
+    (found,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 256}, claimed=False), seed=1)
+    assert found.status == "SAFE"
+    assert [one.text.rpartition("::")[2] for one in found.findings] == ([fence] if fence else []), found.findings
 
 
 def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -311,12 +311,21 @@ def tensor_load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
+def _check_shown(machine: Machine, phases: Phases, thread: int, address: int) -> None:
+    """Report an mbarrier that an engine uses with no fence since its initialisation; with a claim none is asked for."""
+    if not phases.fenced and machine.values.opaque:
+        text = f"{machine.shared.who(thread)}: an asynchronous instruction arrives at the mbarrier at shared address "
+        text += f"{address}, and no fence.mbarrier_init or fence.proxy.async came after its mbarrier.init"
+        machine.findings.add("no fence after mbarrier.init", Severity.LETTER, text, "9.7.13.4")
+
+
 def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, labels: Ids, plain: Octets) -> None:
     """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
     running, who = engine(machine), np.array([thread])
     running.time += 1
     machine.shared.load_by_engine(places, thread, labels, plain, running.time)
     phases = _barrier(machine, who, barrier)
+    _check_shown(machine, phases, thread, barrier)
     phases.bytes -= int(places.size)
     _comes(machine, phases, barrier, who, running.time)
     phases.gather(machine.shared.order.ended(copied=running.time))
@@ -327,6 +336,7 @@ def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) 
     """Let the tensor core arrive at an mbarrier for a thread, with what it releases."""
     who = np.array([thread])
     phases = _barrier(machine, who, address)
+    _check_shown(machine, phases, thread, address)
     _comes(machine, phases, address, who)
     phases.pending -= 1
     phases.gather(clock)

@@ -34,9 +34,11 @@ MODULES: Mapping[str, str] = {
     "dot": "dot half_dot",
     "sparse": "sparse_product",
     "wmma": "fragment_load fragment_store fragment_product",
-    "tcgen05": "tensor_allocate tensor_deallocate tensor_from tensor_to tensor_wait tensor_commit tensor_product",
+    "tcgen05": "tensor_allocate tensor_deallocate tensor_fence tensor_from tensor_to tensor_wait tensor_commit "
+    "tensor_product",
     "tensor_maps": "map_replace map_publish map_acquire",
-    "together": "shuffle vote reduce match warp_barrier barrier fence nothing policy branch exit trap proxy_fence",
+    "together": "shuffle vote reduce match warp_barrier barrier fence nothing policy branch exit trap",
+    "proxies": "barrier_fence proxy_fence",
     "asynchronous": "barrier_init barrier_invalidate barrier_arrive barrier_expect "
     "wait tensor_load elect register_count",
     "bulk": "tensor_store bulk_copy bulk_group",

@@ -201,6 +201,17 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
+def fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """tcgen05.fence: what a thread did before a barrier, and does after one, is in the order of the barrier."""
+    closes = meaning.words["what"] == "fence::before_thread_sync"
+
+    def execute(mask: Mask | None) -> None:
+        fences = memory(machine).fences
+        (fences.close if closes else fences.open)(machine.chosen(mask))
+
+    return execute
+
+
 def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """tcgen05.commit: an mbarrier is arrived at when all products that the thread has issued are done."""
     address, generic = machine.address(one.operands[0]), "space" not in meaning.words
@@ -356,5 +367,6 @@ BINDS: dict[str, Bind] = {
     "tensor_to": store,
     "tensor_wait": wait,
     "tensor_commit": commit,
+    "tensor_fence": fence,
     "tensor_product": product,
 }

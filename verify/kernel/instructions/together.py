@@ -213,30 +213,6 @@ def trap(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """fence.proxy.async: what threads wrote, to the memory that it names, is seen by asynchronous instructions."""
-    space = meaning.words.get("space", "")
-
-    def execute(mask: Mask | None) -> None:
-        shared = machine.shared
-        if not space.startswith("shared"):
-            machine.memory.fence(mask)
-        if space == "global":
-            return
-        if mask is None:
-            shared.generic[:] = False
-            return
-        places = np.flatnonzero(shared.generic)
-        writer = shared.order.writer[places]
-        added = shared.order.added[places]
-        own = mask[writer] & (added == 0)
-        who = np.flatnonzero(mask)[0]
-        seen = np.maximum(shared.order.written[places], added) <= shared.order.floor[who]
-        shared.generic[places[own | seen]] = False
-
-    return execute
-
-
 BINDS: dict[str, Bind] = {
     "shuffle": shuffle,
     "vote": vote,
@@ -250,5 +226,4 @@ BINDS: dict[str, Bind] = {
     "branch": branch,
     "exit": branch,
     "trap": trap,
-    "proxy_fence": proxy_fence,
 }

@@ -83,6 +83,7 @@ class Phases:
     made: int  # and when
     executed: Executed  # what comes after what
     bytes: int = 0  # that are expected and not there
+    fenced: bool = False  # whether a fence has shown it to the copy engine
     number: int = 0  # of phases that are over
     gathered: Clock | None = None  # the memory clocks of this phase's arrivals
     released: Clock | None = None  # and of all phases that are over

@@ -15,9 +15,10 @@ from verify.kernel.data.values import UNWRITTEN, Ids, Mask
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.memory import Octets, Shared
 from verify.kernel.state.order import ALWAYS, Ints
+from verify.kernel.state.tensor_fences import TensorFences
 
 LANES, COLUMNS, PART = 128, 512, 32  # of a CTA; lanes that a warp can access
-ALLOCATION, ORDER = "9.7.16.7", "9.7.16.6"  # sections of the PTX ISA
+ALLOCATION, ORDER, FENCE = "9.7.16.7", "9.7.16.6", "9.7.16.11.1"  # sections of the PTX ISA
 
 
 class TensorMemory:
@@ -43,6 +44,7 @@ class TensorMemory:
         self.issued = np.zeros(len(self.order.known), np.int32)  # of each thread, the number of its last
         self.reading = np.zeros(len(self.order.writer), np.int32)  # the last one that reads a cell of shared memory
         self.reading_line = np.zeros(len(self.order.writer), np.int32)
+        self.fences = TensorFences(self.order)
         shared.written = self.written
 
     # ---- allocation
@@ -154,6 +156,9 @@ class TensorMemory:
             line = int(self.line[ctas, parts, columns][late][0])
             text = f"{self.shared.who(thread)}: {does} of what the tcgen05.mma of line {line} writes, with no wait for "
             self.findings.add("tcgen05.mma not waited for", _severity(does), f"{text}its commit", ORDER)
+        elif (number > self.fences.tensor[thread]).any():
+            line = int(self.line[ctas, parts, columns][number > self.fences.tensor[thread]][0])
+            self._unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
 
     def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
         for what in kinds:
@@ -172,6 +177,16 @@ class TensorMemory:
                     f"{self.shared.who(thread)}: {does} where another warp's tcgen05.{what} was; nothing orders the two"
                 )
                 self.findings.add(f"after a tcgen05.{what}", _severity(does), text, ORDER)
+                continue
+            for other, time in {*zip(by[by >= 0].tolist(), when[by >= 0].tolist(), strict=True)}:
+                if missing := self.fences.missing(thread, other, time):
+                    self._unfenced(thread, f"{does} after another warp's tcgen05.{what}", missing)
+
+    def _unfenced(self, thread: int, what: str, fence: str) -> None:
+        """Report a fence that is missing; a run with a claim takes them for granted."""
+        if self.shared.values.opaque:
+            text = f"{self.shared.who(thread)}: {what}, with a barrier between them and no tcgen05.fence::{fence}"
+            self.findings.add("no tcgen05.fence", Severity.LETTER, text, FENCE)
 
     def consumes(self, cells: Ints) -> None:
         """The tcgen05.mma under way reads cells of shared memory."""

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tcgen05.fence: whether an access of Tensor Memory is ordered after another thread's by fences, as the ISA asks.
+
+A barrier alone orders threads, and not their asynchronous tcgen05 instructions (9.7.16.6.4). What thread u did is
+before what thread t does if u executes fence::before_thread_sync after it, the two meet, and t then executes
+fence::after_thread_sync. A tcgen05.commit is a fence of the first kind itself (9.7.16.12.1).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from verify.kernel.state.order import Ints, Order
+
+
+class TensorFences:
+    """The fences of the threads of a batch."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.before: dict[int, list[int]] = {}  # thread -> when it executed fence::before_thread_sync, ascending
+        self.known = np.zeros_like(order.known)  # what each thread knew at its last fence::after_thread_sync
+        self.tensor = np.zeros_like(order.tensor)  # and which tcgen05.mma
+
+    def close(self, threads: Ints) -> None:
+        """Execute fence::before_thread_sync."""
+        for thread in threads.tolist():
+            self.before.setdefault(thread, []).append(self.order.now)
+
+    def open(self, threads: Ints) -> None:
+        """Execute fence::after_thread_sync."""
+        self.known[threads], self.tensor[threads] = self.order.known[threads], self.order.tensor[threads]
+
+    def missing(self, thread: int, other: int, when: int) -> str:
+        """Return which fence is missing between what a thread did until a time, and what another does now."""
+        if thread == other:
+            return ""
+        times = self.before.get(other, [])
+        place = bisect_left(times, when)
+        if place == len(times) or times[place] > self.order.known[thread, self.order.local[other]]:
+            return "before_thread_sync"
+        return "" if times[place] <= self.known[thread, self.order.local[other]] else "after_thread_sync"
