@@ -139,9 +139,7 @@ class Machine:
         self.ends: list[Callable[[], None]] = []  # called when all threads have ended
         self.local_labels = np.full((self.count, max(self.local_size, 16)), UNWRITTEN << 3, np.uint32)
         self.local_plain = np.zeros(self.local_labels.shape, np.uint8)
-        self.owned: dict[
-            int, tuple[int, int, int]
-        ] = {}  # warp -> registers of each thread by setmaxnreg, when, how many
+        self.owned: dict[int, tuple[int, int, int]] = {}  # warp -> registers of a thread by setmaxnreg, when, how many
         self.counts: dict[int, list[int]] = {}  # warpgroup -> the registers that its warps are to have, in order
         self.loops, self.effects = Loops(self), 0  # of the batch; instructions that were not pure
         self.active = np.ones(self.count, bool)  # the threads that execute
@@ -442,9 +440,8 @@ class Machine:
                 pc = int(self.pc[members[0]]) - (state == AT_BARRIER)
                 self.findings.line = self.kernel.instructions[max(pc, 0)].line
                 if state == GATHERING and self.together.apart(members):
-                    raise Unclear(
-                        self.findings.line, "the lanes of a warp meet at several bar.warp.sync: no meaning yet"
-                    )
+                    text = "the lanes of a warp meet at several bar.warp.sync: no meaning yet"
+                    raise Unclear(self.findings.line, text)
                 lanes = f"{what}group" if state == GATHERING and self.lanes[pc] == 128 else what
                 text = f"{self.shared.who(int(members[0]))} and {len(members) - 1} others wait for {lanes} for ever"
                 text += self.waited_for() if state == WAITING else ""
