@@ -307,6 +307,13 @@ def substitute(content: Content, name: str, by: Polynomial) -> Content:
     return content
 
 
+def symbols_in(content: Content) -> frozenset[str]:
+    """Return the symbols of a content, those of its parts too."""
+    if isinstance(content, Polynomial):
+        return content.symbols
+    return frozenset().union(*(symbols_in(part) for part in _parts(content)))
+
+
 def conditions_in(content: object) -> list[Condition]:
     """Return the conditions of a condition or a choice, its parts too."""
     if isinstance(content, Alternative):

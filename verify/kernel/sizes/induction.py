@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Ids
 from verify.kernel.ptx.source import WIDTHS
-from verify.kernel.sizes.forms import NotLifted, Polynomial, alike, describe, substitute
+from verify.kernel.sizes.forms import NotLifted, Polynomial, alike, describe, substitute, symbols_in
 from verify.kernel.sizes.relative import differs as state_differs
 from verify.kernel.sizes.runs import COMPUTED, LiftedRun, Snapshot
 
@@ -137,7 +137,8 @@ def _form_differs(run: LiftedRun, index: int, before: Snapshot, after: Snapshot)
     )
     if form is None or later is None:
         return "is a form at one of two heads"
-    if any("j" in defined.symbols for defined, _ in run.region.quotients.values()):
+    growing = {name for name, (defined, _) in run.region.quotients.items() if "j" in defined.symbols}
+    if growing & (symbols_in(form) | symbols_in(later)):
         return "a quotient of a number that grows with the rounds"
     wanted = substitute(form, "j", Polynomial.symbol("j") + Polynomial.number(1))
     same = alike(wanted, later, WIDTHS[run.machine.kernel.registers[index]])

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attacks on proofs for all sizes: `python -m benchmarks.kernels.lifted drifts|edits|oracle [KERNEL …]`.
+
+`drifts` lets one operand drift over the trips, `edits` changes an instruction at random: a mutant that is proved is run
+at random sizes, and refuted there it is a miss. `oracle` runs the proved kernel at random sizes. Every mutant is a line
+of the output file; what is in it is not done again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kernels.drifts import SHIFTS, apply_drift, draw_drifts
+from benchmarks.kernels.edits import drawn
+from benchmarks.kernels.sizes import COMPILED, claim_for_all
+from verify.core.errors import SpecError, UsageError
+from verify.kernel.check import check
+from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.statement import AllSizes
+from verify.kernel.sizes.theorem import Theorem, prove
+
+PROVED_KERNELS = ("plain_f16", "pipeline_3", "pipeline_trans")
+SIZES = {"drifts": 20, "edits": 10}  # random sizes at which a mutant that is proved is run
+MISSED = "missed"  # proved, and refuted at some sizes
+OUTPUT = Path("build/kernels/lifted.jsonl")
+
+
+def draw_sizes(statement: AllSizes, draw: random.Random, least_trips: int = 1) -> dict[str, int]:
+    """Return random sizes and strides that the theorem speaks of, small enough to be run."""
+    found = {}
+    for name in statement.names:
+        by = statement.divisors.get(name, 1)
+        axis = next((one for one in statement.axes if one.size == name), None)
+        if axis is not None:
+            step = by if axis.rounds_up else lcm(by, axis.tile)
+            found[name] = step * draw.randint(1, max(1, 5 * axis.tile // 2 // step))
+        else:
+            low = statement.step * (least_trips - 1) // by + 1
+            found[name] = by * draw.randint(low, statement.step * (least_trips + 8) // by)
+    for name, row in statement.rows_of_strides().items():
+        by = statement.divisors.get(name, 1)
+        found[name] = by * (-(-found[row] // by) + draw.randint(0, 3))
+    return found
+
+
+def refuted_at(ptx: str, statement: AllSizes, many: int, seed: int, least_trips: int = 1) -> str:
+    """Return the first of random sizes at which the interpreter doesn't verify a kernel, and why; "" if none."""
+    draw = random.Random(seed)
+    for _ in range(many):
+        sizes = draw_sizes(statement, draw, least_trips)
+        for one in check(ptx, statement.launch(sizes), seed=draw.getrandbits(32)):
+            if one.status != "VERIFIED":
+                text = one.findings[0].text if one.findings else ""
+                return f"{one.status} at {sizes}: {text}"
+    return ""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A text that must be verified at random sizes."""
+
+    text: str  # PTX
+    least_trips: int  # of each size
+
+
+class ProvedKernel:
+    """A kernel with its claim for all sizes, and where its loop begins."""
+
+    def __init__(self, ptx: str, table: Mapping[str, Any], seed: int) -> None:
+        self.ptx, self.table, self.seed = ptx, table, seed
+        self.theorem: Theorem = prove(ptx, table, seed=seed)
+        self.statement, self.name = self.theorem.statement, str(table["kernel"])
+
+    @classmethod
+    def kept(cls, name: str, seed: int) -> ProvedKernel:
+        """Return a kernel of the corpus."""
+        table = tomllib.loads((COMPILED / f"{name}.toml").read_text(encoding="utf-8"))
+        return cls((COMPILED / f"{name}.ptx").read_text(encoding="utf-8"), claim_for_all(table), seed)
+
+    def mutants(self, what: str, count: int) -> Iterator[tuple[str, str, list[Trial]]]:
+        """Yield for each mutant its name, its text, and the trials of which one must end well if it is proved.
+
+        A drift may do nothing from the first trip on, or not before there were sixteen: a register that counts from -1
+        is another only in its first trips.
+        """
+        head = self.theorem.head
+        if what == "edits":
+            for edit in drawn(self.ptx, count, self.seed):
+                yield str(edit), edit.on(self.ptx), [Trial(edit.on(self.ptx), 1)]
+            return
+        for one in draw_drifts(self.ptx, self.name, head, count, self.seed):
+            late, *others = (apply_drift(self.ptx, self.name, head, replace(one, shift=shift))
+                             for shift in (one.shift, 0, SHIFTS[0]))  # fmt: skip
+            yield str(one), late, [Trial(others[0], 4), Trial(others[1], (1 << SHIFTS[0]) + 4)]
+
+    def judge(self, what: str, text: str, trials: Sequence[Trial]) -> tuple[str, str]:
+        """Return what becomes of a mutant, and why."""
+        try:
+            prove(text, self.table, seed=self.seed)
+        except (NotLifted, SpecError, UsageError) as error:
+            return "not proved", str(error)[:300]
+        why = ""
+        for number, one in enumerate(trials):
+            why = refuted_at(one.text, self.statement, SIZES[what], self.seed, one.least_trips)
+            if not why:
+                return ("proved, and changes nothing" if not number else "proved, and right past its trip"), ""
+        return MISSED, why
+
+
+def run_campaign(what: str, name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield what becomes of each mutant that the file doesn't have, as far as the time goes."""
+    until = time.monotonic() + options.seconds
+    done = {(one["what"], one["kernel"], one["seed"], one["mutant"]) for one in kept_lines(options.output)}
+    kernel = ProvedKernel.kept(name, options.seed)
+    for mutant, text, trials in kernel.mutants(what, options.many):
+        if (what, name, options.seed, mutant) in done:
+            continue
+        if time.monotonic() > until:
+            return
+        status, why = kernel.judge(what, text, trials)
+        yield {"what": what, "kernel": name, "seed": options.seed, "mutant": mutant, "status": status, "why": why}
+
+
+def run_oracle(name: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield what the interpreter says of a proved kernel at random sizes that the file doesn't have."""
+    until = time.monotonic() + options.seconds
+    lines = [one for one in kept_lines(options.output) if one["what"] == "oracle"]
+    done = {(one["kernel"], one["seed"], one["mutant"]) for one in lines}
+    kernel, draw = ProvedKernel.kept(name, options.seed), random.Random(options.seed)
+    for _ in range(options.many):
+        sizes = draw_sizes(kernel.statement, draw)
+        mutant = ", ".join(f"{each} = {number}" for each, number in sizes.items())
+        if (name, options.seed, mutant) in done:
+            continue
+        if time.monotonic() > until:
+            return
+        found = check(kernel.ptx, kernel.statement.launch(sizes), seed=options.seed)
+        wrong = [one for one in found if one.status != "VERIFIED"]
+        why = f"{wrong[0].status}: {wrong[0].findings[:1]}" if wrong else ""
+        status = MISSED if wrong else "verified"
+        yield {"what": "oracle", "kernel": name, "seed": options.seed, "mutant": mutant, "status": status, "why": why}
+
+
+def kept_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of the output file; a last line that was cut off is dropped."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a campaign; 1 if a mutant was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.lifted", description=__doc__)
+    parser.add_argument("what", choices=("drifts", "edits", "oracle"))
+    parser.add_argument("kernel", nargs="*", help=f"of the corpus ({', '.join(PROVED_KERNELS)})")
+    parser.add_argument("--many", type=int, default=300, metavar="N", help="mutants or sizes of each kernel (300)")
+    parser.add_argument("--seed", type=int, required=True, metavar="N", help="of the draw: choose it last")
+    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S", help="start nothing after this")
+    parser.add_argument("-o", "--output", type=Path, default=OUTPUT, metavar="FILE", help="one line for each")
+    options = parser.parse_args(argv)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    for name in options.kernel or PROVED_KERNELS:
+        steps = run_oracle(name, options) if options.what == "oracle" else run_campaign(options.what, name, options)
+        with options.output.open("a", encoding="utf-8") as file:
+            for one in steps:
+                print(json.dumps(one), file=file, flush=True)
+    every = [one for one in kept_lines(options.output) if one["what"] == options.what]
+    for (name, status), count in sorted(Counter((one["kernel"], one["status"]) for one in every).items()):
+        print(f"{name:<16} {status:<28} {count}")
+    for one in every:
+        if one["status"] == MISSED:
+            print(f"missed: {one['kernel']}, {one['mutant']}: {one['why']}")
+    return int(any(one["status"] == MISSED for one in every))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
