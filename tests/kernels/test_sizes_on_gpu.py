@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are proved for all sizes, on a GPU at random sizes: with random exact integers each element is right."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from benchmarks.kernels.lifted import PROVED_KERNELS, draw_sizes
+from benchmarks.kernels.silicon import drawn, job, rounded, unpacked
+from benchmarks.kernels.sizes import COMPILED, claim_for_all
+from gpu_checks import Unavailable
+from gpu_checks.compiled import RunCompiled, run_all
+from verify.kernel.claims.launch import Array
+from verify.kernel.ptx.parse import read
+from verify.kernel.sizes.statement import state
+
+MANY, SEED = 50, 20261128
+STEP = 32  # elements of k in a trip, of each of these kernels
+Job = tuple[str, RunCompiled, int, Array, np.ndarray]
+
+
+def jobs_of(name: str, many: int) -> Iterator[Job]:
+    """Yield launches of a kernel at random sizes, each with its output's number and what numpy computes."""
+    path: Path = COMPILED / f"{name}.ptx"
+    ptx, table = path.read_text(encoding="utf-8"), tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
+    statement, draw = state(claim_for_all(table)), random.Random(f"{SEED} {name}")
+    statement.step = STEP
+    for number in range(many):
+        sizes = draw_sizes(statement, draw)
+        (launch,) = statement.launch(sizes).launches
+        samples = drawn(launch, SEED + number)
+        b = samples["B"] if launch.array("B").dims == ("k", "n") else samples["B"].T
+        target = launch.array(launch.target.name)
+        made = job(read(ptx, table["kernel"]), ptx, launch, samples)
+        yield f"{name} at {sizes}", made, launch.arrays.index(target), target, samples["A"] @ b
+
+
+def test_each_job_has_the_arrays_of_its_sizes() -> None:
+    for name in PROVED_KERNELS:
+        for words, made, number, target, product in jobs_of(name, 2):
+            assert name in words and product.shape == target.shape
+            assert len(made.memory) == 3 and made.memory[number].size >= 4 * target.places.max()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", PROVED_KERNELS)
+def test_a_gpu_computes_what_is_proved(name: str) -> None:
+    assert not isinstance(gpu_checks.device_info(), Unavailable)
+    every = list(jobs_of(name, MANY))
+    wrong = []
+    for (words, _, number, target, product), found in zip(every, run_all([one[1] for one in every]), strict=True):
+        if isinstance(found, Unavailable):
+            wrong.append(f"{words}: {found.reason}")
+        elif differ := int((unpacked(target, found[number]) != rounded(target, product)).sum()):
+            wrong.append(f"{words}: {differ} of {product.size} elements differ")
+    print(f"{name}: {len(every)} sizes, {len(wrong)} differ")
+    assert wrong == []
