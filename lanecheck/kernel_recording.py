@@ -11,8 +11,10 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import runpy
+import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,41 @@ def pytest_load_initial_conftests() -> None:
     folder = Path(task["folder"])
     STATE["file"] = (folder / "records.jsonl").open("a", encoding="utf-8")
     STATE["recorder"] = install(task["target"], folder, task["configs"], task["seed"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a file as a script, if that is what is to be run."""
+    if not json.loads(os.environ[TASK]).get("script"):
+        return None
+    found: ScriptFile = ScriptFile.from_parent(parent, path=module_path)
+    return found
+
+
+class ScriptFile(pytest.File):
+    """A script, as one test."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the only item."""
+        yield ScriptItem.from_parent(self, name="script")
+
+
+class ScriptItem(pytest.Item):
+    """The run of a script; it fails where the script does."""
+
+    def runtest(self) -> None:
+        """Run the script from its folder, as Python would."""
+        sys.path.insert(0, str(self.path.parent))
+        try:
+            runpy.run_path(str(self.path), run_name="__main__")
+        except SystemExit as end:
+            assert not end.code, f"the script ends with exit code {end.code}"
+        finally:
+            sys.path.remove(str(self.path.parent))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the file, its first line, and its name."""
+        return self.path, 0, self.path.name
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -192,6 +192,7 @@ def record_file(path: Path, home: Path, config: pytest.Config, task: Mapping[str
         "target": option("--lanecheck-target"),
         "configs": option("--lanecheck-configs"),
         "seed": task["seed"],
+        "script": option("--lanecheck-scripts"),
     }
     command = [
         sys.executable,

@@ -70,6 +70,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="verify each launch of a Triton kernel in the tests, without a GPU, by what a test compares it with",
     )
     group.addoption(
+        "--lanecheck-scripts", action="store_true", help="with --lanecheck-kernels: run the files as scripts, not tests"
+    )
+    group.addoption(
         "--lanecheck-target", default="sm_90a", metavar="TARGET", help="the GPU that kernels are compiled for (sm_90a)"
     )
     configs = "the configurations of an autotuned kernel that are compared: the first and two others, or all"

@@ -26,7 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    what, rest, name = _split(list(sys.argv[1:] if argv is None else argv))
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0].endswith(".py") and (scripts := import_module("verify.capture.command")).is_script(words):
+        return int(scripts.main(words))
+    what, rest, name = _split(words)
     kind = kinds.of(name) if name else _agree(what)
     if kind.command:
         return int(import_module(kind.command).main([*kind.arguments(what), *rest]))

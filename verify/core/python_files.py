@@ -47,6 +47,17 @@ def find_fault(text: str, folder: Path | None = None) -> str:
     return ""
 
 
+def imports_module(path: Path, module: str) -> bool:
+    """Return whether a Python file imports a module, or a part of it, anywhere; not if it can't be read."""
+    try:
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    except (OSError, SyntaxError, ValueError):
+        return False
+    names = [alias.name for one in nodes if isinstance(one, ast.Import) for alias in one.names]
+    names += [one.module or "" for one in nodes if isinstance(one, ast.ImportFrom) and not one.level]
+    return any(name.partition(".")[0] == module for name in names)
+
+
 def _statements(path: Path) -> Sequence[ast.stmt]:
     """Return the statements of a file; one of a syntax error, which whoever runs the file reports, has `pass`."""
     with suppress(SyntaxError, ValueError):
