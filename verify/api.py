@@ -311,7 +311,7 @@ def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
 
 def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
     required = _checks_of(require)
-    return Report(tuple(entry.case() for entry in entries), required, allow_unchecked=allow_unchecked)
+    return Report(tuple(case for entry in entries for case in entry.cases()), required, allow_unchecked=allow_unchecked)
 
 
 def _checks_of(require: Sequence[str]) -> frozenset[Check]:

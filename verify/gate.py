@@ -28,8 +28,13 @@ class Entry:
     """A subject of a file: its name, the function that verifies it, its line in the file."""
 
     name: str
-    case: Callable[[], Case]
+    cases: Callable[[], Sequence[Case]]  # one, or for a claim one for each table of its sizes
     line: int
+
+    def case(self) -> Case:
+        """Return the only case."""
+        (found,) = self.cases()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Found:
 def _malformed(error: AtomFileError) -> Entry:
     """An error of a file as an entry that fails, beside the entries that can be read."""
 
-    def fail() -> Case:
+    def fail() -> Sequence[Case]:
         raise error
 
     return Entry(error.key or "syntax", fail, error.place[0] if error.place else 1)
@@ -69,6 +74,9 @@ class Suite:
 
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
+        whole = next((kind for kind in kinds.all() if kind.report and kind.document(document.tables)), None)
+        if whole is not None:
+            return [Entry(path.stem, lambda: self._report(whole, path), 1)]
         kind = kinds.of_tables(document.tables, path)
         if kind.read is None or kind.verifier is None:
             raise AtomFileError(str(path), "", purpose(path))
@@ -98,8 +106,8 @@ class Suite:
 
     def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
         """The report on some entries; the check `gpu` reads the shipped recordings."""
-        found = [attempt(entry, lambda one: one.case()) for entry in entries]
-        cases = tuple(case for case in found if isinstance(case, Case))
+        found = [attempt(entry, lambda one: one.cases()) for entry in entries]
+        cases = tuple(case for several in found if not isinstance(several, Failure) for case in several)
         failures = [failure.message for failure in found if isinstance(failure, Failure)]
         report = Report(cases, frozenset(map(Check, require)), allow_unchecked=True)
         if failures:
@@ -111,7 +119,13 @@ class Suite:
 
     def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> Entry:
         """A subject of a kind as an entry."""
-        return Entry(subject.name, lambda: self._case(kind, subject), line)
+        return Entry(subject.name, lambda: [self._case(kind, subject)], line)
+
+    def _report(self, kind: Kind[Any], path: Path) -> Sequence[Case]:
+        """Return the cases of a file that is one subject, as a kernel's claim is."""
+        if kind.report is None:
+            raise TypeError(f"{kind.plural} have no report")
+        return kind.report([str(path)], allow_exec=self.allow_exec).cases
 
     def _case(self, kind: Kind[Any], subject: Named) -> Case:
         if kind.runs_code is not None and kind.runs_code(subject):

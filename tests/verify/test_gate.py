@@ -30,6 +30,22 @@ def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     assert not entries and problem.count("mine.toml:") == 2
 
 
+def test_the_claim_of_a_kernel_is_an_entry(tmp_path: Path) -> None:
+    example = Path("examples/kernel/matmul.toml").resolve()
+    path = tmp_path / "gemm.toml"
+    for claim, status in (("sum_k", "VERIFIED"), ("2 * sum_k", "REFUTED")):
+        text = example.read_text().replace('"C[m,n] = sum_k', f'"C[m,n] = {claim}')
+        path.write_text(f'ptx = "{example.with_suffix(".ptx")}"\n{text}')
+        (entry,), problem = Suite().read(path)
+        assert (entry.name, problem) == ("gemm", "")
+        found = Suite().verify([entry])
+        assert [case.status for case in found.report.cases] == [status] * 2
+        assert bool(found.failure) == (status == "REFUTED")
+    path.write_text(example.read_text())
+    (entry,), _ = Suite().read(path)
+    assert "names no kernel" in Suite().verify([entry]).failure
+
+
 def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,8 @@ def _main(argv: Sequence[str] | None) -> int:
         nargs="?",
         help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton; else the claim names it",
     )
-    parser.add_argument("--claim", metavar="FILE", help="what it computes, on which arrays: a TOML file")
+    claim = "what it computes, on which arrays: a TOML file; several if each names its kernel"
+    parser.add_argument("--claim", metavar="FILE", action="append", help=claim)
     _add_safety(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier run, to repeat it")
     parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
@@ -57,7 +58,14 @@ def _main(argv: Sequence[str] | None) -> int:
     options = parser.parse_args(argv)
     if options.kernel is not None:
         _check_kernel(options.kernel)
-    return output.report(replace(_report(options), require=frozenset(map(Check, options.require))), options)
+    claims = options.claim or [None]
+    if len(claims) > 1 and options.kernel is not None:
+        raise UsageError(
+            f"{options.kernel} with {len(claims)} claims: give one claim, or claims that name their kernels"
+        )
+    reports = [_report(argparse.Namespace(**vars(options) | {"claim": claim})) for claim in claims]
+    cases = tuple(case for one in reports for case in one.cases)
+    return output.report(replace(reports[0], cases=cases, require=frozenset(map(Check, options.require))), options)
 
 
 def _add_safety(parser: argparse.ArgumentParser) -> None:

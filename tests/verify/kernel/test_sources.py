@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from verify.check.command import main as check
 from verify.core.errors import UsageError
 from verify.kernel.command import main
 from verify.kernel.report import verify_kernel
@@ -56,6 +57,19 @@ def test_a_claim_names_its_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[
     claim.write_text('ptx = "k/none.ptx"\n' + Path(CLAIM).read_text())
     assert main(["--claim", str(claim)]) == 2
     assert "none.ptx: No such file" in capsys.readouterr().err
+
+
+def test_every_claim_of_several_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last one alone was: a wrong claim before a right one passed."""
+    for name, scale in (("wrong", "2 * "), ("right", "")):
+        text = Path(CLAIM).read_text().replace('"C[m,n] = sum_k', f'"C[m,n] = {scale}sum_k')
+        (tmp_path / f"{name}.toml").write_text(f'ptx = "{Path(CLAIM).with_suffix(".ptx").resolve()}"\n{text}')
+    files = [str(tmp_path / f"{name}.toml") for name in ("wrong", "right")]
+    for words in (files, files[::-1]):
+        assert check([*words, "--seed", "1"]) == 1
+        assert "4 subjects: 2 verified, 2 refuted" in capsys.readouterr().out
+    assert main([str(Path(CLAIM).with_suffix(".ptx")), "--claim", files[0], "--claim", files[1]]) == 2
+    assert "with 2 claims: give one claim" in capsys.readouterr().err
 
 
 def test_a_claim_that_names_two_kernels_or_none(tmp_path: Path) -> None:
