@@ -28,8 +28,7 @@ from verify.kernel.state.loops import Loops
 from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.placement import MAX_SHARED, Placement
-from verify.kernel.state.products import INJECTED, Products
-from verify.kernel.state.products import WAIT as WAIT_GROUP
+from verify.kernel.state.products import Products
 from verify.kernel.state.specials import SPECIALS, special_registers
 
 WAITING, GATHERING = 3, 4  # states of a thread besides those of `barriers`
@@ -174,7 +173,7 @@ class Machine:
     def register(self, index: int) -> Word:
         """The contents of a register."""
         if self.products is not None and index in self.products.results:
-            self._check_flight(index, self.active, writes=False)
+            self.products.check_flight(index, self.kernel.names[index], self.active, writes=False)
         if self.loading and index in self.loading:
             line = self.loading[index]
             text = f"{self.kernel.names[index]} is read, and the tcgen05.ld of line {line} was not waited for"
@@ -184,17 +183,6 @@ class Machine:
         if found is None:
             found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
         return found
-
-    def _check_flight(self, index: int, active: Mask, writes: bool) -> None:
-        """Report a register of a wgmma that nobody has waited for; a warning where it is only copied."""
-        assert self.products is not None
-        line = self.products.owner(index, active, writes)
-        if line and self.products.moving and not writes:
-            text = f"a register of the wgmma of line {line} is copied, and nobody has waited for that"
-            self.findings.add("copy of a register in flight", Severity.LETTER, f"{text}; {INJECTED}", WAIT_GROUP)
-        elif line:
-            text = f"{self.kernel.names[index]} belongs to the wgmma of line {line}, which nobody has waited for"
-            self.findings.add("register in flight", Severity.RACE, text, WAIT_GROUP)
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
         """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
@@ -225,7 +213,8 @@ class Machine:
     def put(self, index: int, word: Word, mask: Mask | None) -> None:
         """Write a register in some threads."""
         if self.products is not None:
-            self._check_flight(index, self.active if mask is None else mask, writes=True)
+            active = self.active if mask is None else mask
+            self.products.check_flight(index, self.kernel.names[index], active, writes=True)
             self.products.touch(index, mask, self.steps)
         if self.loading:
             self.loading.pop(index, None)

@@ -151,7 +151,7 @@ class Products:
         """The warpgroups that have a thread in a mask."""
         return np.asarray(mask.reshape(len(self.complete), -1).any(1))
 
-    def owner(self, register: int, active: Mask, writes: bool) -> int:
+    def _owner(self, register: int, active: Mask, writes: bool) -> int:
         """The line of a wgmma on its way to which a register belongs in some of the active groups; 0 for none."""
         for table in (self.results, self.inputs) if writes else (self.results,):
             serials = table.get(register)
@@ -171,6 +171,16 @@ class Products:
         for register in copies if late.any() else ():
             self.copies.add(register)
             self.results[register] = np.where(late, latest, self.results.get(register, 0))
+
+    def check_flight(self, register: int, name: str, active: Mask, writes: bool) -> None:
+        """Report a register of a wgmma that nobody has waited for; a warning where it is only copied."""
+        line = self._owner(register, active, writes)
+        if line and self.moving and not writes:
+            text = f"a register of the wgmma of line {line} is copied, and nobody has waited for that"
+            self.findings.add("copy of a register in flight", Severity.LETTER, f"{text}; {INJECTED}", WAIT)
+        elif line:
+            text = f"{name} belongs to the wgmma of line {line}, which nobody has waited for"
+            self.findings.add("register in flight", Severity.RACE, text, WAIT)
 
     def unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
         """A register that was written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
