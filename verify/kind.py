@@ -115,7 +115,7 @@ class Kind(Generic[S]):
     says: Callable[[Path], str] | None = None  # what a file of it is and what reads it, if not `lanecheck check FILE`
     lists: str = ""  # the command that lists the names of its subjects
     signs: Signs | None = None  # the keys by which a table of a TOML file is one
-    spec: tuple[type, ...] = ()  # whose fields are the keys of such a table, one for each form that it may have
+    specs: Callable[[], Sequence[type]] = tuple  # their fields are the keys of such a table, one for each of its forms
     read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others
     table: Callable[[S], str] = attrgetter("name")  # of the file: where a subject of it stands
     shipped: Callable[[], Mapping[str, S]] | None = None  # the subjects that need no file

@@ -180,7 +180,7 @@ def test_only_atoms_are_shipped_and_named_by_others() -> None:
     """So the option for a user's own is --atoms, and `show` reads it for the kinds whose row says `names_atoms`."""
     assert [kind.name for kind in kinds.KINDS if kind.shipped is not None] == ["atom"]
     naming = {kind.name for kind in kinds.KINDS if kind.names_atoms}
-    assert naming == {kind.name for kind in kinds.KINDS for spec in kind.spec if "atom" in spec.__dataclass_fields__}
+    assert naming == {kind.name for kind in kinds.KINDS for spec in kind.specs() if "atom" in spec.__dataclass_fields__}
 
 
 def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:

@@ -3,9 +3,31 @@
 
 from __future__ import annotations
 
-from verify.campaign.spec import KINDS, CampaignSpec, read
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from verify.core.registry import Signs
 from verify.kind import Kind
+
+if TYPE_CHECKING:
+    from layouts.toml.tables import Found
+    from verify.campaign.spec import CampaignSpec
+
+
+def list_specs() -> Sequence[type]:
+    """Return the sorts of campaigns."""
+    from verify.campaign.spec import KINDS
+
+    return tuple(KINDS.values())
+
+
+def read_campaigns(path: Path) -> Found[CampaignSpec]:
+    """Return the campaigns of a file, and all errors of the others."""
+    from verify.campaign.spec import read
+
+    return read(path)
+
 
 CAMPAIGN: Kind[CampaignSpec] = Kind(
     name="campaign",
@@ -15,6 +37,6 @@ CAMPAIGN: Kind[CampaignSpec] = Kind(
     command="verify.campaign.command",
     lists="--count",
     signs=Signs(frozenset({"kind"}), "campaigns"),
-    spec=tuple(KINDS.values()),
-    read=read,
+    specs=list_specs,
+    read=read_campaigns,
 )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.core.registry import Signs
-from verify.index.spec import EntrySpec, OperandSpec, of_options
 from verify.kind import Functions, Kind, PropertyTable, Resources
 
 if TYPE_CHECKING:
@@ -17,6 +16,13 @@ if TYPE_CHECKING:
     from verify.report import Case
 
 SIGNS = frozenset({"row", "col", "table", "bases", "function", "inverse", "column", "byte", "lang"})
+
+
+def list_specs() -> Sequence[type]:
+    """Return what an entry has, and what each of its operands may have."""
+    from verify.index.spec import EntrySpec, OperandSpec
+
+    return EntrySpec, OperandSpec
 
 
 def read_maps(path: Path) -> Found[BoundIndex]:
@@ -29,6 +35,7 @@ def read_maps(path: Path) -> Found[BoundIndex]:
 def bind_keys(keys: Mapping[str, Any]) -> BoundIndex:
     """Return the map of keys; `map` is a map as a value. Raises SpecError."""
     from verify.index.bind import bind, of_map
+    from verify.index.spec import of_options
 
     if "map" in keys:
         return of_map(keys["map"], keys["ptx"], keys["operand"], keys["select"])
@@ -62,7 +69,7 @@ INDEX: Kind[BoundIndex] = Kind(
     command="verify.index.command",
     template="verify.index.template",
     signs=Signs(SIGNS, "index arithmetic", inside=True),
-    spec=(EntrySpec, OperandSpec),
+    specs=list_specs,
     read=read_maps,
     from_keys=bind_keys,
     runs_code=lambda index: index.spec.runs_code,

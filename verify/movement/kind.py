@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 from verify.core.registry import Signs
 from verify.kind import Kind, PropertyTable, Resources
-from verify.movement.spec import SORTS
 
 if TYPE_CHECKING:
     from layouts.toml.tables import Found
     from verify.movement.bind import Movement
     from verify.report import Case
+
+
+def list_specs() -> Sequence[type]:
+    """Return the forms of a movement."""
+    from verify.movement.spec import SORTS
+
+    return tuple(SORTS.values())
 
 
 def read_movements(path: Path) -> Found[Movement]:
@@ -45,7 +51,7 @@ MOVEMENT: Kind[Movement] = Kind(
     example=("examples/movement.toml",),
     command="verify.movement.command",
     signs=Signs(frozenset({"from", "to", "access", "descriptor"}), "movements"),
-    spec=tuple(SORTS.values()),
+    specs=list_specs,
     read=read_movements,
     verifier=verifier,
     tables=tables,

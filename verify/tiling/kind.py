@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from layouts.atoms import registry
@@ -11,14 +12,29 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.registry import Signs
 from verify.core.verdict import Check
 from verify.kind import Functions, Kind, PropertyTable, Resources
-from verify.tiling.spec import TilingSpec, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from layouts.atoms import AnyAtom
+    from layouts.toml.tables import Found
     from verify.pictures.picture import Picture, Window
     from verify.report import Case
+    from verify.tiling.spec import TilingSpec
+
+
+def list_specs() -> Sequence[type]:
+    """Return the keys of a tiling."""
+    from verify.tiling.spec import TilingSpec
+
+    return (TilingSpec,)
+
+
+def read_tilings(path: Path) -> Found[TilingSpec]:
+    """Return the tilings of a file, and all errors of the others."""
+    from verify.tiling.spec import read
+
+    return read(path)
 
 
 def atoms_of(resources: Resources) -> Mapping[str, AnyAtom]:
@@ -82,8 +98,8 @@ TILING: Kind[TilingSpec] = Kind(
     example=("examples/tilings.toml",),
     command="verify.tiling.command",
     signs=Signs(frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}), "tilings"),
-    spec=(TilingSpec,),
-    read=read,
+    specs=list_specs,
+    read=read_tilings,
     names_atoms=True,
     verifier=verifier,
     functions=functions_of,
