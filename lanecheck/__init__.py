@@ -23,6 +23,7 @@ if sys.argv[:1] == ["-m"]:  # Python imports the package of a command: `python -
 TYPE_CHECKING = False  # `typing` is a module too: Ctrl-C while it loads would be a traceback, see `console.interrupts`
 
 if TYPE_CHECKING:
+    from lanecheck.notebook import load_ipython_extension as load_ipython_extension
     from layouts import Layout
     from verify import (
         Report,
@@ -56,11 +57,12 @@ __all__ = [
 
 
 _HOMES = {"Layout": "layouts", "check": "verify.api", "show": "verify.api"}  # `verify` has commands of these names
+_HOMES["load_ipython_extension"] = "lanecheck.notebook"  # of `%load_ext lanecheck`
 
 
 def __getattr__(name: str) -> object:
     """Load a name from the package that has it; AttributeError if this one offers no such name."""
-    if name in __all__:
+    if name in __all__ or name in _HOMES:
         from importlib import import_module
 
         return getattr(import_module(_HOMES.get(name, "verify")), name)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draw what a cell of a notebook ends with: `%load_ext lanecheck`, then a layout, an atom or a report.
+
+A layout is drawn as its offsets, an atom as who has which element. A report is its text, as a command prints it, and
+the pictures of what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any, Protocol
+
+from layouts import ComposedLayout, Layout, size
+from layouts.atoms import AnyAtom, Atom, CopyAtom
+from verify import Report, verify_kind
+from verify.api import show
+from verify.pictures import svg
+from verify.pictures.picture import WHOLE, Picture
+from verify.report import Case
+
+PICTURES = 4  # of one report
+SIDE = 64  # rows and columns of a picture: more would make a notebook slow
+
+
+class Formatter(Protocol):
+    """What IPython has for one kind of output."""
+
+    def for_type(self, kind: type, draw: Callable[[Any], str | None]) -> object:
+        """Draw the values of a class so; None leaves them to the others."""
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Draw layouts, atoms and reports in this shell of IPython: `%load_ext lanecheck`."""
+    register(shell.display_formatter.formatters["text/html"])
+
+
+def register(html: Formatter) -> None:
+    """Give a formatter of HTML what draws each class."""
+    html.for_type(Layout, draw_layout)
+    html.for_type(ComposedLayout, draw_layout)
+    html.for_type(Atom, draw_atom)
+    html.for_type(CopyAtom, draw_atom)
+    html.for_type(Report, draw_report)
+
+
+def draw_layout(layout: Layout | ComposedLayout) -> str:
+    """Return the SVG of a layout's offsets, of a large one the first rows and columns.
+
+    >>> from layouts import parse_layout
+    >>> draw_layout(parse_layout("(4,8):(8,1)"))[:4]
+    '<svg'
+    """
+    part = {"rows": (0, SIDE), "columns": (0, SIDE)} if size(layout) > SIDE**2 else {}
+    return str(show(layout, format="svg", **part))
+
+
+def draw_atom(atom: AnyAtom) -> str:
+    """Return the SVG of an atom, and above it what is wrong with it."""
+    report = verify_kind("atom", atom)
+    return "\n".join([*([] if report else [_text(report)]), *_pictures(report.cases)])
+
+
+def draw_report(report: Report) -> str:
+    """Return what a command prints, and the SVG of the first subjects that are not verified."""
+    return "\n".join([_text(report), *_pictures([case for case in report.cases if case.status != "VERIFIED"])])
+
+
+def _text(report: Report) -> str:
+    return f"<pre>{escape(report.text().rstrip())}</pre>"
+
+
+def _pictures(cases: list[Case] | tuple[Case, ...]) -> list[str]:
+    drawn = [one for case in cases[:PICTURES] if (one := _picture(case)) and one.cells <= SIDE**2]
+    return [svg.document([one]) for one in drawn]
+
+
+def _picture(case: Case) -> Picture | None:
+    """Return the picture of a case; None for one that has none."""
+    if case.picture is None:
+        return None
+    try:
+        found = case.picture(WHOLE)
+    except ValueError:  # such as a layout that has no such points
+        return None
+    return found if found.panels else None

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The notebook of the docs has the outputs of its cells; `LANECHECK_SNAPSHOTS=update pytest …` writes them anew."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import lanecheck
+from layouts import parse_layout
+from layouts.atoms import registry
+
+PAGE = Path(__file__).parents[2] / "docs" / "notebook.ipynb"
+LOAD = "%load_ext lanecheck"
+WRONG = "((4,8),8):((32,1),8)"
+
+
+class Html:
+    """What draws which class, as IPython's formatter of HTML keeps it."""
+
+    def __init__(self) -> None:
+        self.of: dict[type, Callable[[Any], str | None]] = {}
+
+    def for_type(self, kind: type, draw: Callable[[Any], str | None]) -> None:
+        self.of[kind] = draw
+
+    def draw(self, value: object) -> str | None:
+        return next((self.of[kind](value) for kind in type(value).__mro__ if kind in self.of), None)
+
+
+@pytest.fixture
+def html() -> Html:
+    found = Html()
+    lanecheck.load_ipython_extension(
+        SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": found}))
+    )
+    return found
+
+
+def run(source: str, names: dict[str, Any]) -> object:
+    """Execute a cell, and return the value of its last line."""
+    *before, last = ast.parse(source).body
+    exec(compile(ast.Module(before, []), "cell", "exec"), names)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    exec(compile(ast.Module([last], []), "cell", "exec"), names)
+    return None
+
+
+def outputs(value: object, html: Html, number: int) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    data = {"text/plain": repr(value).splitlines(keepends=True)}
+    if drawn := html.draw(value):
+        data["text/html"] = drawn.splitlines(keepends=True)
+    return [{"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"}]
+
+
+def test_the_notebook_of_the_docs_has_the_outputs_of_its_cells(html: Html, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS")
+    monkeypatch.chdir(PAGE.parents[1])
+    book, names, number = json.loads(PAGE.read_text(encoding="utf-8")), {"__name__": "cell"}, 0
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            number += 1
+            source = "".join(cell["source"])
+            assert number > 1 or source.startswith(LOAD)
+            found = outputs(run(source.replace(LOAD, "pass"), names), html, number)
+            if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+                cell |= {"outputs": found, "execution_count": number}
+            assert (cell["outputs"], cell["execution_count"]) == (found, number)
+    assert number > 4
+    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+        PAGE.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def test_a_report_is_its_text_and_the_pictures_of_what_is_wrong(html: Html) -> None:
+    wrong = html.draw(lanecheck.check(WRONG, onto=(8, 32)))
+    assert wrong and wrong.startswith("<pre>((4,8),8):((32,1),8)  REFUTED") and wrong.count("<svg") == 1
+    right = html.draw(lanecheck.check("(4,8):(8,1)", onto=(4, 8)))
+    assert right and right.endswith("exit 0</pre>") and "<svg" not in right
+
+
+def test_an_atom_is_drawn_and_what_is_wrong_with_it_said(html: Html) -> None:
+    right = html.draw(registry()["SM75_16x8x8_F32F16F16F32_TN"])
+    assert right and right.startswith("<svg")
+    wrong = html.draw(registry()["SM61_DP2A"])
+    assert wrong and wrong.startswith("<pre>SM61_DP2A  REFUTED")
+
+
+def test_a_large_layout_is_drawn_in_part(html: Html) -> None:
+    drawn = html.draw(parse_layout("(1048576,1048576):(1,1048576)"))
+    assert drawn and "row 0..63 of 0..1048575" in drawn and len(drawn) < 1 << 20
+
+
+def test_other_values_are_left_to_the_notebook(html: Html) -> None:
+    assert html.draw("(4,8):(8,1)") is None
