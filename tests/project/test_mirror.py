@@ -18,7 +18,7 @@ PROPERTIES = {
         "copies_in_flight", "docs", "drawn_operand", "meanings", "messages", "plain_bits", "predicates", "schedules",
         "signedness", "signs_and_clamps", "tilelang", "unread", "wide_strides",
     },
-    "verify/maps": {"every_operation"},
+    "verify/maps": {"every_operation", "planted_maps", "search_blocks"},
     "verify/movement": {"planted_bugs", "repairs"},
     "verify/scan": {"edits", "folders", "mnemonics", "released"},
     "verify/show": {"docs", "pages"},
@@ -32,7 +32,7 @@ TOGETHER = {
     "verify/identify": "test_command",  # maps in every form, what they are, and their other forms
     "verify/layout": "test_command",  # layouts right, wrong and unreadable, and their pictures in tests/verify/show
     "verify/index": "test_command",  # right and wrong expressions, tables and bases
-    "verify/maps": "test_findings",  # maps of every source, compared point by point
+    "verify/maps": "test_search",  # maps of every source, compared point by point
     "verify/pictures": "test_picture",  # the same pictures by every writer
     "verify/show": "test_command",  # every sort of argument
     "verify/scan": "test_command",  # headers right, wrong, unreadable and hostile, from their text to the report

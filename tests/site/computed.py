@@ -20,13 +20,12 @@ from layouts.atoms import registry
 from layouts.bank_conflicts import BANKS, wavefronts
 from tests.site.sources import asserted, constant, differing, layout, operand, recorded, rejected, text, unowned, widths
 from verify.binding.atom import prepare
-from verify.core.digits import FEW
 from verify.core.errors import Exit
-from verify.core.search import SAMPLES
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state import placement
 from verify.layout.command import LARGEST
+from verify.maps.map import IsaFormula, Map
 from verify.movement.spec import POINTS as OF_MOVEMENTS
 from verify.pictures import elements
 from verify.tiling.spec import POINTS as OF_TILINGS
@@ -97,9 +96,7 @@ def claims() -> list[Row]:
         ('In JSON `"observed": true` | {} |', 0),
         ("VERIFIED | UNCHECKED, {} | UNCHECKED, {} |", undecided, 0),
         ("UNCHECKED, {} | UNCHECKED, {} | UNCHECKED, {} |", undecided, undecided, 0),
-        ("of more than {}^{} points is evaluated", 2, FEW.bit_length() - 1),
-        ("Where numpy is not loaded, up to {}^{} points of a", 2, FEW.bit_length() - 1),
-        ("Of each block {} points or all", SAMPLES),
+        ("Of each block {} points or all ({} of a formula's)", Map.samples, IsaFormula.samples),
         ("layouts and tiles of at most {}^{} points", 2, LARGEST.bit_length() - 1),
         ("the points of its fragment, at most {}^{},", 2, prod(longest.expected(longest.parts[1])).bit_length() - 1),
         ("movements take layouts of at most {}^{} points", 2, min(OF_MOVEMENTS, OF_TILINGS).bit_length() - 1),

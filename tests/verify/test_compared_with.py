@@ -19,7 +19,8 @@ from verify.layout.command import main as layout
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
 from verify.lock.properties import Comparison
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.report import Case
 from verify.show.command import main as show
 from verify.tiling.spec import TilingSpec, atoms_layout

@@ -22,7 +22,8 @@ from verify.core.specs import Between, Several, keys, required
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, finding
 from verify.evidence.run import Run
 from verify.kind import LIKELY, Drawing, Functions, Kind, PropertyTable, Recognition, Reported, Resources
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.pictures import maps
 from verify.pictures.picture import Picture, Window
 from verify.report import Case

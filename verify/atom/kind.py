@@ -56,7 +56,8 @@ def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
     """Return the map of each operand, (thread, value) -> element, and the lanes of the threads."""
     from verify.atom.checker import prepared
     from verify.core.digits import lane_of
-    from verify.maps.of_layout import of_rows
+    from verify.maps.fragment_map import FragmentMap
+    from verify.maps.strided import of_rows
 
     subject = prepared(atom)
     says = {"ptx": "; ".join(atom.ptx or ())} | ({"thr": atom.thr} if subject.thr is None else {})
@@ -66,7 +67,7 @@ def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
         maps["thr"] = of_rows([[lane] for lane in lanes], (1 + max(lanes), 1), ("lane",))
     for part in subject.parts:
         if part.map is not None:
-            maps[part.name] = part.map  # outside the tile coordinates are those of no element
+            maps[part.name] = FragmentMap.keep(part.map)  # outside the tile coordinates are those of no element
         elif part.well_formed:
             maps[part.name] = of_rows(part.rows(), part.extent, part.axes)
         else:

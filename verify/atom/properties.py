@@ -29,7 +29,7 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.core.wording import owners, times
-from verify.evidence import enumeration, isa, proof
+from verify.evidence import isa, proof
 from verify.evidence.product import product
 from verify.evidence.run import Run, first, shared_name, verified
 
@@ -167,11 +167,14 @@ def not_given(atom: BoundAtom, operand: str) -> str:
 # What the checks find
 
 
-def at_points(
-    find: Callable[[BoundAtom, BoundOperand], isa.Finding], points: enumeration.Find | None = None
-) -> CheckFunction:
-    """The check of one operand at every point of its domain; `points` finds the same in a map."""
-    return enumeration.or_points(lambda run, atom, operand: [isa.compared(find, atom, operand)], points)
+def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
+    """The check of one operand at every point of its domain."""
+    return lambda run, atom, operand: [isa.compared(find, atom, operand)]
+
+
+def of_strides(check: CheckFunction) -> CheckFunction:
+    """The proof about a plain layout; none of another map, which has every point compared."""
+    return lambda run, atom, operand: [] if operand.layout is None else check(run, atom, operand)
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
@@ -290,7 +293,7 @@ SIZE = _of_layout(
     "size",
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
-    isa=at_points(isa.fragment_size, enumeration.size),
+    isa=at_points(isa.fragment_size),
     reads=lambda *read: (operand_key(*read), read[-1].name),  # what is wrong names the operand
     how=("counted", "", ""),
     form=True,
@@ -302,16 +305,16 @@ OWNERSHIP = _of_layout(
         COPY: "each bit named once, or as often as several threads give its address",
     },
     states=of_operand(_owners),
-    isa=at_points(isa.ownership, enumeration.ownership),
-    proof=enumeration.or_points(first(_for_family("ownership"), _certified)),
+    isa=at_points(isa.ownership),
+    proof=of_strides(first(_for_family("ownership"), _certified)),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
     "in_bounds",
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
-    isa=at_points(isa.in_bounds, enumeration.in_bounds),
-    proof=enumeration.or_points(first(_for_family("ownership"), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
+    isa=at_points(isa.in_bounds),
+    proof=of_strides(first(_for_family("ownership"), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
@@ -324,8 +327,8 @@ EQUALS = _of_layout(
     applies=lambda atom, operand: (
         not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
-    isa=at_points(isa.equals, enumeration.equals),
-    proof=enumeration.or_points(first(_for_family("equals"), by_solver(proof.equals))),
+    isa=at_points(isa.equals),
+    proof=of_strides(first(_for_family("equals"), by_solver(proof.equals))),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
     gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
@@ -336,8 +339,8 @@ RIGHT_INVERSE = _of_layout(
     says={MMA: "L(R(k)) = k on the whole tile, R its right inverse"},
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
-    isa=at_points(isa.inverse_holds, enumeration.inverse),
-    proof=enumeration.or_points(first(_for_family("inverse"), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
+    isa=at_points(isa.inverse_holds),
+    proof=of_strides(first(_for_family("inverse"), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
     needs=(*LAID_OUT, _not_refuted(OWNERSHIP)),
 )

@@ -214,7 +214,8 @@ def undone(subject: BoundAtom, numbers: Numbers) -> BoundAtom:
 def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> BoundOperand:
     if not part.well_formed or len(part.axes) != 2 or not inverse.keys() & {*part.axes}:
         return part
-    from verify.maps.fragment_map import Axis, FragmentMap
+    from verify.maps.fragment_map import FragmentMap
+    from verify.maps.map import Axis
 
     rows = _labels(part)
     maps = [inverse.get(axis, {}) for axis in part.axes]

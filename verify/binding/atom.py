@@ -29,9 +29,9 @@ from verify.binding.relabelling import relabelled
 from verify.core.digits import lane_of, walks
 
 if TYPE_CHECKING:
-    from verify.maps.fragment_map import FragmentMap
+    from verify.maps.map import Map
 
-NO_MAPS: Mapping[str, FragmentMap] = MappingProxyType({})
+NO_MAPS: Mapping[str, Map] = MappingProxyType({})
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
@@ -49,7 +49,7 @@ class BoundOperand(NamedTuple):
     no_formula: str = ""  # why the ISA tables have no formula, though they have the instruction
     keys: tuple[tuple[object, ...], ...] = ()  # those of the formulas
     # its map, point by point, in place of a layout: of a layout with a swizzle or with coordinates, of an expression
-    map: FragmentMap | None = None
+    map: Map | None = None
 
     @property
     def parsed(self) -> Layout:
@@ -80,7 +80,7 @@ class BoundOperand(NamedTuple):
         return (0, 0) if self.layout is None else (size(self.layout[0]), size(self.layout[1]))
 
     @property
-    def points(self) -> FragmentMap:
+    def points(self) -> Map:
         """The map. Raises TypeError for an operand with a plain layout."""
         if self.map is None:
             raise TypeError(f"{self.text} is a layout, not a map given point by point")
@@ -253,7 +253,7 @@ class BoundAtom:
         return self.threads, max(1, points // max(1, self.threads))
 
 
-def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, FragmentMap] = NO_MAPS) -> BoundAtom:
+def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
     """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
 
     `maps` has the operands that are given point by point, (thread, value) -> (x, y), in place of their layouts.
@@ -273,7 +273,7 @@ def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, FragmentMap] = NO_M
     return bound(atom, maps)
 
 
-def bound(atom: Atom, maps: Mapping[str, FragmentMap] = NO_MAPS) -> BoundAtom:
+def bound(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
     """A completed MMA atom, bound to its instructions."""
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
@@ -311,7 +311,7 @@ def mnemonic_of(instruction: isa_tables.Instruction) -> str:
 
 
 def _view(
-    atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, FragmentMap]
+    atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, Map]
 ) -> BoundAtom:
     """The atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
@@ -322,7 +322,7 @@ def _view(
         layout, fault = thread_value(text)
         points = maps.get(name)
         if layout is None and points is None:
-            from verify.maps.of_layout import of_text
+            from verify.maps.strided import of_text
 
             points, fault = of_text(text, fault, dict(zip(AXES[name], extents[name], strict=True)))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])

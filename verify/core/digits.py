@@ -18,7 +18,6 @@ from typing import Any
 
 from layouts import Layout
 
-FEW = 1 << 14  # points, or indices of a mode, that are listed here: sooner than numpy is loaded
 LISTED = 1 << 12  # values of modes that are listed together
 PLAIN = frozenset("0123456789_-(),: \t\r\n")
 OTHERS = (  # what other spellings have in place of parentheses and numbers

@@ -1,41 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check `isa`: the PTX ISA's formulas, compared with the layout at every point of its domain.
+"""The check `isa`: the PTX ISA's formulas, compared with an operand's map at every point of its domain.
 
-Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
-of each digit: where these differ there is a contradiction. A refutation names the smallest point, found by arrays.
+The map is searched in `verify.maps.search`, whatever it is: a layout, plain or not, or a map that is given point by
+point. A layout that two evaluations of ours have differently is a contradiction (`verify.maps.strided`).
 
-`in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
-`compared`            a finding as evidence
-`same_function`       evidence on two layouts: whether they are equal at every point
+`fragment_size`, `in_bounds`, `ownership`, `equals`, `inverse_holds`   findings on one operand: the method, how many
+                points, the smallest counterexample or None
+`compared`      a finding as evidence
+`same_function` evidence on two layouts: whether they are equal at every point
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula
-from verify.core import search
-from verify.core.digits import halves, image, lane_of, modes, read, walk, written_out
+from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.evidence import repair
-from verify.maps import findings
-from verify.maps.fragment_map import NOWHERE, Axis
-from verify.maps.of_layout import searched
+from verify.maps import search
+from verify.maps.map import Axis, IsaFormula, Map
+from verify.maps.strided import StridedMap, misread
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
-Search = Literal["in_bounds", "ownership", "equals"]  # of `verify.maps.findings`
 
 
 def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
-    """A finding at every point of one operand, as evidence.
+    """Return a finding at every point of one operand, as evidence.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -46,7 +45,28 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
     """
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
-    return finding(Check.ISA, wrong, method, points, ENGINE, seconds=time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    return finding(Check.ISA, wrong, method, points, engine(map_of(subject, part)), seconds=seconds)
+
+
+def engine(m: Map) -> str:
+    """Return what evaluates a map: plain integers, or blocks of arrays as well."""
+    return ENGINE if m.searchable else "plain integers"
+
+
+def map_of(subject: BoundAtom, part: BoundOperand) -> Map:
+    """Return the map of an operand; that of a layout is kept, with its images, while the atom is checked."""
+    if part.map is not None:
+        return part.map
+    layout, key = part.parsed, (part.parsed, part.axes, part.extent)
+    if key not in subject.tables:
+        subject.tables[key] = StridedMap(layout, tuple(map(Axis, part.axes, part.extent)))  # bits have one axis
+    found: Map = subject.tables[key]
+    return found
+
+
+def _method(part: BoundOperand) -> str:
+    return "exhaustive" if part.map is None else search.METHOD
 
 
 def form(method: str, *faults: str, points: int = 1) -> Evidence:
@@ -99,78 +119,56 @@ def computed_rows(table: Table) -> tuple[Table, int]:
 
 
 def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """Whether a layout has as many threads and values as its fragment, or as its tile needs."""
-    layout = part.parsed
-    threads, values = size(layout[0]), size(layout[1])
-    wanted = subject.expected(part)
+    """Find whether a map has as many threads and values as its fragment, or as its tile needs."""
+    m, wanted = map_of(subject, part), subject.expected(part)
+    if part.map is not None:
+        names = (axis.name for axis in m.inputs)
+        return search.METHOD, len(m), search.find_size_fault(m, tuple(map(Axis, names, wanted)))
+    threads, values = part.domain
     if (threads, values) == wanted:
         return "counted", threads * values, None
     expects = "the ISA" if part.formulas else "its tile"
     statement = f"the layout has {threads} threads x {values} values, {expects} {wanted[0]} x {wanted[1]}"
-    often = 0 if part.formulas else _equal_owners(layout, part)
+    often = 0 if part.formulas else _equal_owners(m, part)
     stated = f"each element has {often} owners: `copies = {{ {part.name} = {often} }}` states that"
     wrong = Counterexample({"threads": threads, "values": values}, statement, damage=(stated,) if often > 1 else ())
     return "counted", threads * values, wrong
 
 
-def _equal_owners(layout: Layout, part: BoundOperand) -> int:
+def _equal_owners(m: Map, part: BoundOperand) -> int:
     """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
     try:
-        counts = search.owners(numbers(layout, {}), part.extent[0] * part.extent[1])
-    except search.Misread:
+        counts = search.count_owners(m, part.extent[0] * part.extent[1])
+    except search.EvaluationMismatch:
         return 0
-    return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == size(layout) else 0
-
-
-def numbers(layout: Layout, kept: dict[Hashable, Any]) -> search.Numbers:
-    """The elements of a layout by blocks: from its table where that is one block, else each block evaluated alone.
-
-    Raises Misread for a table that is wrong.
-    """
-    threads, values = (size(mode) for mode in layout)
-    alike = threads if all(stride == 0 for extent, stride in modes(*halves(layout)[0]) if extent > 1) else 1
-    if threads // alike * values > search.BLOCK:
-        return search.of_layout(layout, partial(walk, layout))
-    if (ours := misread(layout, kept)) is not None:
-        raise search.Misread(ours)
-    flat = evaluate(layout, kept)[: threads // alike].reshape(-1)
-    return search.Numbers(threads, values, lambda start, stop: flat[start:stop], partial(walk, layout), True, alike)
+    return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == len(m) else 0
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """Whether no (thread, value) is at an element outside the tile."""
-    return "exhaustive", size(part.parsed), _of_operand("in_bounds", subject, part)
+    """Find whether no (thread, value) is at an element outside the tile."""
+    m = map_of(subject, part)
+    return _method(part), len(m), _with_sums(m, search.find_out_of_bounds(m))
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """Whether each element of the tile has the number of owners that it must have."""
-    return "exhaustive", size(part.parsed), _of_operand("ownership", subject, part, subject.multiplicity(part))
+    """Find whether each element of the tile has the number of owners that it must have."""
+    m = map_of(subject, part)
+    return _method(part), len(m), _with_sums(m, search.find_owner_fault(m, subject.multiplicity(part)))
 
 
-def _of_operand(find: Search, subject: BoundAtom, part: BoundOperand, *of: int) -> Counterexample | None:
-    """What is wrong with an operand's layout, its sums written out."""
-    layout, tile = part.parsed, dict(zip(part.axes, part.extent, strict=False))  # bits have one axis
-    wrong = _wrong(find, tile, [(layout, partial(numbers, layout, subject.tables))], *of)
-    if wrong is None or "thread" not in wrong.inputs:
+def _with_sums(m: Map, wrong: Counterexample | None) -> Counterexample | None:
+    """What is wrong with a map, the sums of a plain layout written out."""
+    plain = m.plain if isinstance(m, StridedMap) else None
+    if wrong is None or plain is None or "thread" not in wrong.inputs:
         return wrong
     at = list(wrong.inputs.values())
     point, *other = zip(at[::2], at[1::2], strict=True)
-    sums = [written_out(layout, *point), str(walk(layout, *point)), *(written_out(layout, *one) for one in other)]
+    sums = [written_out(plain, *point), str(walk(plain, *point)), *(written_out(plain, *one) for one in other)]
     return wrong._replace(arithmetic=" = ".join(sums))
 
 
-def _wrong(
-    find: Search, tile: Mapping[str, int], of: Sequence[tuple[Layout, Callable[[], search.Numbers]]], *options: Any
-) -> Counterexample | None:
-    """A finding of `verify.maps.findings` on layouts, each with its numbers by blocks."""
-    axes = tuple(map(Axis, tile, tile.values()))
-    maps = (searched(one, axes, NOWHERE, by) for one, by in of)
-    wrong: Counterexample | None = getattr(findings, find)(*maps, *options)
-    return wrong
-
-
 def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """Whether L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
+    """Find whether L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -180,24 +178,65 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
     """
-    (threads, values), wanted = part.domain, subject.expected(part)
-    if (threads, values) != wanted:  # no table is made: a layout may have more points than an instruction
-        statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
-        return "exhaustive", threads * values, Counterexample({"threads": threads}, statement)
-    table = evaluate(part.parsed, subject.tables)
-    if (ours := misread(part.parsed, subject.tables)) is not None:
-        return "exhaustive", table.size, ours
+    m, (threads, values), wanted = map_of(subject, part), part.domain, subject.expected(part)
+    if (threads, values) != wanted:  # nothing is evaluated: a layout may have more points than an instruction
+        statement = f"the {m.noun} has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
+        return _method(part), threads * values, Counterexample({"threads": threads}, statement)
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
-    points = table.size * len(cases)
+    points = len(m) * len(cases)
     for formula, replica in cases:
-        wrong = _compare(subject, part, formula, replica, table)
-        if wrong is not None:
-            return "exhaustive", points, wrong
-    return "exhaustive", points, None
+        locate = formula.locate if len(m.outputs) > 1 else partial(_number, formula, part.extent[0])
+        expected = IsaFormula(locate, formula.key, lanes_of(subject, replica), values, m.outputs)
+        try:
+            found = search.locate_difference(m, expected) or search.locate_stray(expected)
+        except search.EvaluationMismatch as fault:
+            return _method(part), points, fault.counterexample
+        if found is not None:
+            return _method(part), points, _unequal(part, m, expected, formula, found)
+    return _method(part), points, None
+
+
+def _number(formula: Formula, width: int, lane: Any, value: Any) -> tuple[Any]:
+    """The only coordinate of a formula's bit."""
+    x, y = formula.locate(lane, value)
+    return (x + width * y,)
+
+
+def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
+    """Return the lanes of the logical threads of a replica."""
+    thr, rep = subject.numbering
+    if "lanes" not in subject.tables:
+        subject.tables["lanes"] = [lane_of(thr, thread) for thread in range(subject.threads)]
+    first = lane_of(rep, replica)
+    return [lane + first for lane in subject.tables["lanes"]]
+
+
+def _unequal(
+    part: BoundOperand, m: Map, expected: IsaFormula, formula: Formula, found: search.Disagreement
+) -> Counterexample:
+    """The smallest point at which one replica of a map differs from the formula, in words."""
+    if not (isinstance(m, StridedMap) and m.plain is not None):
+        return search.word_difference(m, expected, "ISA", found)
+    (thread, value), lane = found.point, expected.lanes[found.point[0]]
+    (row, col), got = formula.locate(lane, value), m.number(m(thread, value))
+    right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
+    where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
+    beyond = not (0 <= row < part.extent[0] and 0 <= col < part.extent[1])
+    return Counterexample(
+        {"thread": thread, "lane": lane, "value": value},
+        f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
+        f"{written_out(m.plain, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{row + part.extent[0] * col}",
+        extent="unique" if found.wrong == 1 else "smallest",
+        damage=(f"{found.wrong} of {found.points} points disagree",),
+        isa=formula.text(),
+        unique=found.wrong == 1,
+        reproduced=found.reproduced,
+    )
 
 
 def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample | None:
-    """Where Layout.__call__ differs from what all points together have there, which shows an error of ours.
+    """Return where Layout.__call__ differs from what all points together have there: an error of ours.
 
     A layout is linear in its digits, so the unit of each digit and the last point are compared.
 
@@ -208,47 +247,8 @@ def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample |
     last = size(layout[0]) - 1, size(layout[1]) - 1
     for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
         if (alone := layout(thread, value)) != (got := among(thread, value)):
-            return search.misread(thread, value, alone, got)
+            return misread((thread, value), str(alone), str(got))
     return None
-
-
-def misread(layout: Layout, kept: dict[Hashable, Any]) -> Counterexample | None:
-    """Where the table of a layout is wrong, by `called`; kept like the table."""
-    if (layout, "misread") not in kept:
-        kept[layout, "misread"] = called(layout, evaluate(layout, kept).item)
-    found: Counterexample | None = kept[layout, "misread"]
-    return found
-
-
-def _compare(
-    subject: BoundAtom, part: BoundOperand, formula: Formula, replica: int, table: Table
-) -> Counterexample | None:
-    """The smallest point at which one replica of the layout differs from the formula."""
-    thr, rep = subject.numbering
-    lanes = indices(thr, subject.tables)[:, None] + rep(replica)
-    x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
-    inside = all(0 <= np.min(c) and np.max(c) < end for c, end in zip((x, y), part.extent, strict=True))
-    if inside and (table == x + part.extent[0] * y).all():
-        return None
-    bad = (table != x + part.extent[0] * y) | (x < 0) | (x >= part.extent[0]) | (y < 0) | (y >= part.extent[1])
-    wrong = np.argwhere(bad)
-    thread, value = (int(c) for c in wrong[0])
-    got, lane = int(table[thread, value]), lane_of(thr, thread) + lane_of(rep, replica)
-    row, col = formula.locate(lane, value)
-    right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
-    where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
-    beyond = not (0 <= row < part.extent[0] and 0 <= col < part.extent[1])
-    return Counterexample(
-        {"thread": thread, "lane": lane, "value": value},
-        f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
-        f"{written_out(part.parsed, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
-        f"{row + part.extent[0] * col}",
-        extent="unique" if len(wrong) == 1 else "smallest",
-        damage=(f"{len(wrong)} of {table.size} points disagree",),
-        isa=formula.text(),
-        unique=len(wrong) == 1,
-        reproduced=walk(part.parsed, thread, value) == got and (beyond or got != row + part.extent[0] * col),
-    )
 
 
 def same_function(layout: Layout, other: Layout) -> Evidence:
@@ -259,13 +259,12 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     'T0 V1: layout element 4, the other element 1; element 4 belongs to T2 V0'
     """
     points, differently = size(layout), "" if layout == other else "written differently, equal at every point"
-    both = [(one, partial(search.of_layout, one, partial(walk, one))) for one in (layout, other)]
+    axes = (Axis("element", points),)
 
     def sums(point: tuple[int, ...]) -> str:
         return " and ".join(written_out(one, *point) for one in (layout, other))
 
-    wrong = _wrong("equals", {"element": points}, both, "the other", sums)
-    wrong = wrong or next(filter(None, (called(one, by().item) for one, by in both)), None)
+    wrong = search.find_difference(StridedMap(layout, axes), StridedMap(other, axes), "the other", sums)
     if wrong is not None:
         return finding(Check.ISA, wrong, "exhaustive", points, ENGINE)
     return Evidence(Check.ISA, Status.PROVED, "exhaustive", points, ENGINE, differently)
@@ -273,6 +272,8 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether L(R(k)) = k for every element k of the tile, with R the right inverse of the layout."""
+    if part.map is not None:
+        return search.METHOD, len(part.map), search.find_missing_owner(part.map)
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)

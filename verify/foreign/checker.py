@@ -32,10 +32,11 @@ from verify.index import bind
 from verify.index.properties import EQUALS, drawn, operand_verdicts
 from verify.index.repair import expressions, listed
 from verify.index.spec import IndexSpec
-from verify.maps import findings
+from verify.maps import search
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.expression import IndexFunction
-from verify.maps.fragment_map import FragmentMap, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import grid
 from verify.maps.operand import coordinates, elements
 from verify.report import Alone, Case
 
@@ -169,7 +170,7 @@ def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Wi
 
 
 def _compared(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
-    return finding(Check.ISA, wrong_inverse(forward, inverse), findings.METHOD, len(inverse), "plain integers")
+    return finding(Check.ISA, wrong_inverse(forward, inverse), search.METHOD, len(inverse), "plain integers")
 
 
 def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample | None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from verify.identify.matches import Match, Relation
 from verify.identify.query import Query
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.maps.synthesis import FORMS, Form, forms
 
 ROW_AND_COLUMN = ("row", "col")

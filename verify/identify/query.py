@@ -19,7 +19,8 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.names import nearest
 from verify.core.python_files import find_fault
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError, grid
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -46,9 +47,9 @@ class Query:
     def __post_init__(self) -> None:
         if self.found.total:
             return
-        from verify.maps import findings
+        from verify.maps import search
 
-        if wrong := findings.size(self.found, self.found.inputs):
+        if wrong := search.find_size_fault(self.found, self.found.inputs):
             at = " and ".join(f"{axis.extent} {axis.word}s" for axis in self.found.inputs)
             problem = f"the map has not one element for each of {at}: {wrong.statement}"
             raise SpecError("", f"{self.text:.80}: {problem}")
@@ -113,7 +114,7 @@ def of_layout(text: str) -> Query:
     from layouts.composed import ComposedLayout
     from layouts.pasted import read_layout
     from layouts.tensor import Coordinates
-    from verify.maps import of_layout as reader
+    from verify.maps import strided as reader
 
     try:
         layout = read_layout(text)

@@ -16,7 +16,8 @@ from verify.index import memory
 from verify.index.spec import IndexSpec, OperandSpec
 from verify.maps import short_names
 from verify.maps.expression import IndexFunction
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError, Origin
 from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
 from verify.maps.tree import ExpressionError
 
@@ -189,7 +190,7 @@ def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentM
     """The map of a layout, whose first axis of B is n, as atoms have it."""
     from layouts.pasted import from_object
     from verify.binding.coordinates import codomain
-    from verify.maps.of_layout import of_layout
+    from verify.maps.strided import of_layout
 
     return of_layout(from_object(layout), codomain(operand, *tile))
 

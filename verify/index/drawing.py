@@ -9,7 +9,7 @@ from verify.atom.checker import permutations
 from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex, IndexOperand
 from verify.index.whole import bound, maps_of
-from verify.maps.fragment_map import MapError
+from verify.maps.map import MapError
 from verify.pictures import maps
 from verify.pictures.atoms import PLACES
 from verify.pictures.picture import Panel, Picture, Window

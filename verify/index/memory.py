@@ -23,7 +23,8 @@ import isa_tables
 from verify.core.errors import SpecError
 from verify.index.spec import PLACE, OperandSpec
 from verify.maps.expression import Coordinates, IndexFunction, Variable
-from verify.maps.fragment_map import Axis, FragmentMap, Origin, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, Origin, grid
 from verify.maps.operand import ROWS, elements, word
 
 NAMES = {"lane": "TMEM lane", "column": "TMEM column"}  # of axes, so that they are not the lanes of a warp

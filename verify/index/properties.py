@@ -31,8 +31,9 @@ from verify.evidence import cause
 from verify.evidence.run import Run
 from verify.index.bind import BoundIndex, IndexOperand, bind
 from verify.index.spec import IndexSpec
-from verify.maps import findings, short_names
-from verify.maps.fragment_map import Axis, FragmentMap, Point
+from verify.maps import search, short_names
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, Point
 from verify.report import Case, drawing_command
 
 if TYPE_CHECKING:
@@ -181,9 +182,9 @@ def _size(part: IndexOperand) -> Counterexample | None:
     """Whether each input has one image; of lanes that do not contribute none is needed."""
     found, wanted = _compared(part), part.wanted
     if part.in_memory and wanted is not None:
-        return findings.as_many_images(found, _oriented(part, wanted))
+        return search.find_image_count_fault(found, _oriented(part, wanted))
     if part.inverse or wanted is None or wanted.total:
-        return findings.size(found, _inputs(part))
+        return search.find_size_fault(found, _inputs(part))
     wrong = next((point for point in wanted.domain if len(found.at(*point)) != 1), None)
     if wrong is None:
         return None
@@ -198,18 +199,18 @@ def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
     started = time.perf_counter()
     wrong, points = find(), len(_compared(part))
     seconds = time.perf_counter() - started
-    return finding(Check.ISA, wrong, findings.METHOD, points, "plain integers", seconds=seconds)
+    return finding(Check.ISA, wrong, search.METHOD, points, "plain integers", seconds=seconds)
 
 
 def _ownership(part: IndexOperand) -> list[Evidence]:
     if part.in_memory and part.wanted is not None:
         wanted = _oriented(part, part.wanted)
-        return [_enumerated(part, lambda: findings.as_many_owners(_compared(part), wanted))]
+        return [_enumerated(part, lambda: search.find_owner_count_fault(_compared(part), wanted))]
     copies = _copies(part)
     if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
         why = "the ISA has several owners of an element, an inverse map names one of them"
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=why, applies=False)]
-    return [_enumerated(part, lambda: findings.ownership(_compared(part), copies))]
+    return [_enumerated(part, lambda: search.find_owner_fault(_compared(part), copies))]
 
 
 def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
@@ -226,7 +227,7 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
         wanted = _oriented(part, wanted)
     elif part.inverse:
         wanted = _named(found, wanted.inverse())
-    wrong = findings.equals(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
+    wrong = search.find_difference(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
     if wrong is None:
         return None
     from verify.index import repair
@@ -287,7 +288,7 @@ IN_BOUNDS = _of_operand(
     "in_bounds",
     says={MAP: "no value outside the tile"},
     states=_of(_says_bounds),
-    isa=lambda _, subject, part: [_enumerated(part, lambda: findings.in_bounds(_compared(part)))],
+    isa=lambda _, subject, part: [_enumerated(part, lambda: search.find_out_of_bounds(_compared(part)))],
 )
 OWNERSHIP = _of_operand(
     "ownership",

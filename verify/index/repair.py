@@ -19,8 +19,9 @@ from verify.index.spec import OperandSpec
 from verify.maps import bases
 from verify.maps.c_meaning import Undefined
 from verify.maps.expression import IndexFunction, readings
-from verify.maps.findings import agreement
-from verify.maps.fragment_map import FragmentMap, MapError, Point
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import MapError, Point
+from verify.maps.search import count_agreement
 from verify.maps.syntax import parse
 from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
@@ -43,7 +44,7 @@ def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any
         return _of_bases(part, part.spec.bases, wanted)
     if function is None:
         return _in_place_of(part, wanted)
-    now, points = agreement(part.found, wanted)
+    now, points = count_agreement(part.found, wanted)
     probes = part.found.differences(wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
     most = min(MOST, MOST_PARTS // max(1, size))
@@ -117,7 +118,7 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
         text = text[:start] + _renumbered(text[start:end], other) + text[end:]
     if bases.of_operand(bases.read(text), wanted.outputs).differences(wanted):
         return "", {}
-    now, points = agreement(part.found, wanted)
+    now, points = count_agreement(part.found, wanted)
     words = f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
     return words, {"bases": text}
 

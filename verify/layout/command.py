@@ -48,7 +48,7 @@ from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
     from verify.atom.checker import AtomChecker
-    from verify.maps.fragment_map import FragmentMap
+    from verify.maps.map import Map
     from verify.pictures.picture import Picture, Window
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
@@ -337,8 +337,8 @@ def _evidence_of_equality(pair: LayoutPair) -> Evidence:
 
 def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:
     """The evidence that two layouts, not both plain, have the same values."""
-    from verify.evidence import enumeration
-    from verify.maps import findings
+    from verify.evidence import isa
+    from verify.maps import search
 
     axes, others = axes_of(first), axes_of(second)
     if (axes == 0) != (others == 0):
@@ -347,8 +347,8 @@ def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Lay
         mine, theirs = maps_of(first, second)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    wrong = findings.equals(mine, theirs, "the other")
-    return finding(Check.ISA, wrong, findings.METHOD, len(mine), enumeration.engine(mine))
+    wrong = search.find_difference(mine, theirs, "the other")
+    return finding(Check.ISA, wrong, search.METHOD, len(mine), isa.engine(mine))
 
 
 def compared(text: str, other: str, wrong: Counterexample | None, window: Window) -> Picture:
@@ -387,25 +387,23 @@ def axes_of(layout: Layout | ComposedLayout) -> int:
     return max((len(step.value) for step in steps if isinstance(step, Coordinates)), default=0)
 
 
-def maps_of(first: Layout | ComposedLayout, second: Layout | ComposedLayout) -> tuple[FragmentMap, FragmentMap]:
+def maps_of(first: Layout | ComposedLayout, second: Layout | ComposedLayout) -> tuple[Map, Map]:
     """The maps of two layouts onto the same outputs. Raises MapError."""
     outputs = {f"@{mode}": LARGEST for mode in range(max(axes_of(first), axes_of(second)))} or {"element": LARGEST}
     mine, theirs = (points_of(as_pairs(each), **outputs) for each in (first, second))
     return mine, theirs
 
 
-def points_of(
-    layout: Layout | ComposedLayout, part: tuple[range, range] | None = None, /, **outputs: int
-) -> FragmentMap:
+def points_of(layout: Layout | ComposedLayout, part: tuple[range, range] | None = None, /, **outputs: int) -> Map:
     """The map of a (thread, value) layout onto outputs of these extents, or that of some threads and values.
 
     Raises MapError.
     """
-    from verify.maps.fragment_map import Axis
-    from verify.maps.of_layout import of_layout, searched
+    from verify.maps.map import Axis
+    from verify.maps.strided import StridedMap, of_layout
 
     tile = tuple(map(Axis, outputs, outputs.values()))
-    return searched(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
+    return StridedMap(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
 
 
 def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:

@@ -11,7 +11,8 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
 from verify.kind import Reported
 from verify.layout import command
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin, Point
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, Map, MapError, Origin, Point
 from verify.pictures import layouts, maps, points
 from verify.pictures.picture import Picture, Window
 from verify.pictures.picture import shown as ranges
@@ -63,7 +64,7 @@ def of_report(reported: Reported, window: Window) -> Picture | None:
     return None
 
 
-def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> FragmentMap:
+def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> Map:
     """The map of some threads and values of a layout, which may have no values elsewhere."""
     if axes := command.axes_of(pairs):
         return command.points_of(pairs, (threads, values), **{f"@{mode}": command.LARGEST for mode in range(axes)})

@@ -28,8 +28,9 @@ from layouts.pasted import read_layout
 from verify.core.errors import UsageError
 from verify.lock.functions import Subject
 from verify.maps.changes import signature
-from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Point, grid
-from verify.maps.of_layout import of_layout
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import LARGEST, Axis, MapError, Point, grid
+from verify.maps.strided import of_layout
 from verify.maps.synthesis import as_layout
 
 SCHEMA = 1

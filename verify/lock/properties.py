@@ -12,7 +12,7 @@ from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope
 from verify.evidence.run import Run
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
-from verify.maps import findings
+from verify.maps import search
 from verify.maps.changes import change
 from verify.maps.fragment_map import FragmentMap
 from verify.report import Alone, Case
@@ -39,7 +39,7 @@ class ComparedSubject:
 
 
 def _compare(_: Run, __: ComparedSubject, compared: ComparedPart) -> list[Evidence]:
-    return [finding(Check.ISA, compared.wrong, findings.METHOD, compared.points, "plain integers")]
+    return [finding(Check.ISA, compared.wrong, search.METHOD, compared.points, "plain integers")]
 
 
 LOCKED = Property(

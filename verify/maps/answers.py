@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, Origin
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import LARGEST, Axis, Origin
 
 _KEYS = {"source", "ptx", "select", "operand", "inputs", "outputs", "pairs", "inverse", "note"}
 _TEXTS = ("source", "ptx", "operand", "note")

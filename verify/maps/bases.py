@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from verify.maps.fragment_map import NOWHERE, Axis, FragmentMap, MapError, Origin, Point
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point
 
 MAX_TEXT = 16 * 1024
 WARP_BITS = 5
@@ -107,7 +108,7 @@ def of_map(found: FragmentMap) -> Bases:
 
     >>> of_map(FragmentMap.tabulate(lambda i: 3 * i, [Axis("i", 4)], [Axis("m", 16)]))
     Traceback (most recent call last):
-    verify.maps.fragment_map.MapError: not linear over F2: i 3 has (m=9), its bits give (m=5)
+    verify.maps.map.MapError: not linear over F2: i 3 has (m=9), its bits give (m=5)
     """
     for axis in found.inputs:
         if axis.extent & (axis.extent - 1):

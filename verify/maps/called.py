@@ -17,7 +17,8 @@ from pathlib import Path
 from verify.core.python_files import find_fault
 from verify.maps import isolation
 from verify.maps.answers import MissingMap, read
-from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import LARGEST, Axis, MapError, Origin
 
 ADAPTER = Path(__file__).with_name("function_adapter.py")
 SECONDS, START = 20.0, 120.0  # of all calls, and of the imports before them

@@ -6,17 +6,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from layouts.arrays import np
 from verify.core.verdict import Counterexample
-from verify.core.wording import owners
-from verify.maps.fragment_map import FragmentMap, Point
+from verify.core.wording import SHOWN, Some, box, describe, listed, owners
+from verify.maps.map import Array, Map, Point
+
+STEP = 1 << 18  # places that are looked at together
 
 
-def inputs_of(found: FragmentMap, point: Point) -> dict[str, int]:
+def inputs_of(found: Map, point: Point) -> dict[str, int]:
     """The coordinates of an input, by their names."""
     return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
 
 
-def leaves_the_tile(found: FragmentMap, count: int, point: Point, image: Point) -> Counterexample:
+def leaves_the_tile(found: Map, count: int, point: Point, image: Point) -> Counterexample:
     """The counterexample of `in_bounds`: how many images are outside, and the first of them."""
     tile = "x".join(str(axis.extent) for axis in found.outputs)
     return Counterexample(
@@ -41,7 +44,7 @@ class OwnerCounts(NamedTuple):
     both: tuple[Point, ...] = ()  # its first two
 
 
-def wrong_owners(found: FragmentMap, copies: int, counted: OwnerCounts) -> Counterexample | None:
+def wrong_owners(found: Map, copies: int, counted: OwnerCounts) -> Counterexample | None:
     """The counterexample of `ownership`: the first element with too many owners, or else the first with too few."""
     damage: tuple[str, ...] = ()
     if counted.few:
@@ -63,14 +66,14 @@ def wrong_owners(found: FragmentMap, copies: int, counted: OwnerCounts) -> Count
     return None
 
 
-def no_owner(found: FragmentMap, element: Point) -> Counterexample:
+def no_owner(found: Map, element: Point) -> Counterexample:
     """The counterexample of `right_inverse`: the first element without an owner."""
     return Counterexample({}, f"{found.show(element)} has no owner")
 
 
 def unequal(
-    found: FragmentMap,
-    wanted: FragmentMap,
+    found: Map,
+    wanted: Map,
     name: str,
     point: Point,
     belongs: Sequence[Point],
@@ -87,3 +90,40 @@ def unequal(
         damage=(f"{count} of {points} points disagree",),
         unique=count == 1,
     )
+
+
+def describe_points(elements: Sequence[Point], m: Map) -> str:
+    """Return elements of a tile in words, after a colon; nothing for a tile of more than two coordinates."""
+    if len(m.outputs) > 2:
+        return ""
+    (x, y), names = (*(axis.extent for axis in m.outputs), 1)[:2], [axis.name for axis in m.outputs]
+    return f": {describe([(a, b) for a, b, *_ in ((*element, 0) for element in elements)], (x, y), names)}"
+
+
+def describe_chosen(chosen: Array, axes: Sequence[str]) -> str:
+    """Return elements of a tile in words, as `wording.describe` has them: those that are true in an array [x][y].
+
+    >>> describe_chosen(np.array([[0, 0, 1, 1], [0, 0, 1, 1]], dtype=bool), ("m", "n"))
+    'n = 2..3, every m'
+    """
+    lines = chosen.any(axis=1), chosen.any(axis=0)
+    spans = [_some(line) for line in lines]
+    extents = chosen.shape
+    if len(axes) == 1:
+        return box(spans[:1], extents[:1], axes)
+    count = int(np.count_nonzero(chosen))
+    if spans[0].many * spans[1].many == count:
+        return box(spans, extents, axes)
+    points = [(x, y) for x in spans[0].first for y in _some(chosen[x]).first]
+    return listed(points[:SHOWN], count, axes)
+
+
+def _some(line: Array) -> Some:
+    """The first few places that are true, how many there are, and the last."""
+    first: list[int] = []
+    for start in range(0, len(line), STEP):
+        first += (start + np.flatnonzero(line[start : start + STEP])[:SHOWN]).tolist()
+        if len(first) >= SHOWN:
+            break
+    last = len(line) - 1 - int(line[::-1].argmax())
+    return Some(tuple(first[:SHOWN]), int(np.count_nonzero(line)), last)

@@ -15,7 +15,7 @@ accepts it, and rejected where two of them differ.
 ((9, 3), 'm: 5/4 + 8*(3/2) = 9, n: 5%4*2 + 3%2 = 3')
 >>> rows.map()
 Traceback (most recent call last):
-verify.maps.fragment_map.MapError: m at lane 0, value 1: C gives 0, Python 4.0: state the language
+verify.maps.map.MapError: m at lane 0, value 1: C gives 0, Python 4.0: state the language
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from verify.maps import c_meaning
 from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
-from verify.maps.fragment_map import NOWHERE, Axis, FragmentMap, MapError, Origin, Point, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point, grid
 from verify.maps.syntax import PYTHON, C, parse
 from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
 

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A map of a fragment: which element of an operand each (lane, value) has, whatever text or program it comes from.
 
-`FragmentMap` is one value for layouts, index arithmetic, tables, F2 bases, functions and the ISA's formulas. It has
-every point, in plain integers, so comparing two of them at every point is a proof for that domain; of a layout of many
-points it keeps none of them (`verify.maps.images`). Coordinates are named: lane and value; thread; row and col, m and n
-and k; byte; the lane and column of tensor memory.
+`FragmentMap` is the map of index arithmetic, tables, F2 bases, functions and the ISA's formulas. It keeps every point,
+in plain integers, so comparing two of them at every point is a proof for that domain. Coordinates are named: lane and
+value; thread; row and col, m and n and k; byte; the lane and column of tensor memory.
 
 `FragmentMap`   the relation: inputs, outputs, the images of every input
-`Axis`          a named coordinate with its extent: 0 <= coordinate < extent
-`Origin`        the text, file and line that a map comes from
 `Packing`       the registers and bits that the values of a lane are in
-`MapError`      a map that cannot be made, or asked for an image that it has not
 
     tabulate      from a function of the input coordinates
     from_pairs    from a table, forward or inverse, replicated or not
     from_bases    from F2 bases, as Triton's linear layouts have them
     from_operand  from an operand of the ISA tables
 
-`verify.maps.of_layout` makes one of a layout, `verify.maps.expression` of index arithmetic, `verify.maps.table` of CSV
+`verify.maps.strided` makes one of a layout, `verify.maps.expression` of index arithmetic, `verify.maps.table` of CSV
 and JSON, `verify.maps.bases` of the texts of F2 bases.
 
 >>> C = FragmentMap.tabulate(
@@ -33,60 +29,16 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from verify.maps.images import Images
+from verify.maps.map import LARGEST, NOWHERE, Axis, Map, MapError, Origin, Point, grid
 
 if TYPE_CHECKING:
     import isa_tables
-
-Point: TypeAlias = "tuple[int, ...]"
-LARGEST = 1 << 20  # pairs of a map: each is kept
-WARP = 32  # lanes
-WAVE = 64  # lanes of AMD's, the most that have one instruction to themselves
-
-
-class MapError(ValueError):
-    """A map that cannot be made, or an image that it does not have."""
-
-
-class Axis(NamedTuple):
-    """A named coordinate: 0 <= coordinate < extent. An image outside is kept, and refutes `in bounds`."""
-
-    name: str
-    extent: int
-
-    @property
-    def word(self) -> str:
-        """What messages call the coordinate: the lanes of several warps are threads.
-
-        >>> Axis("lane", 32).word, Axis("lane", 128).word
-        ('lane', 'thread')
-        """
-        return "thread" if self.name == "lane" and self.extent > WAVE else self.name
-
-
-class Origin(NamedTuple):
-    """Where a map comes from: its text, and the file and line if it was read from a file.
-
-    >>> str(Origin("lane/4", "maps.toml", 3)), str(Origin("lane/4"))
-    ('maps.toml:3', 'lane/4')
-    """
-
-    text: str
-    file: str = ""
-    line: int = 0
-
-    def __str__(self) -> str:
-        return (f"{self.file}:{self.line}" if self.line else self.file) or self.text
-
-
-NOWHERE = Origin("")
 
 
 @dataclass(frozen=True)
@@ -108,8 +60,8 @@ class Packing:
 
 
 @dataclass(frozen=True, eq=False)
-class FragmentMap:
-    """A relation between named input coordinates and named output coordinates, with every pair of it.
+class FragmentMap(Map):
+    """A map with every pair of it kept: a table, index arithmetic, bases or a function, evaluated at every point.
 
     A plain map has one image for each input. An input may have none (a lane that does not contribute) or several (the
     inverse of a replicated map). Two maps are equal if their axes are and each input has the same images.
@@ -117,14 +69,11 @@ class FragmentMap:
 
     inputs: tuple[Axis, ...]  # lane and value, thread, byte, ...
     outputs: tuple[Axis, ...]  # m and n, lane and column, ...: with the extents of the tile or memory
-    # input -> its images; inputs without one are left out. Of many points they may be computed where they are asked for
+    # input -> its images; inputs without one are left out
     images: Mapping[Point, tuple[Point, ...]]
     origin: Origin = NOWHERE  # the text and file that it comes from
     lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
     packing: Packing | None = None  # of the values in registers, where it is known
-    noun: ClassVar[str] = "map"  # what messages call it
-    has: ClassVar[str] = "has"  # what messages say of an input and its image
-    have: ClassVar[str] = "have"  # of two inputs
 
     @classmethod
     def tabulate(
@@ -172,6 +121,14 @@ class FragmentMap:
             images.setdefault(_point(point, inputs, point), {})[_point(image, outputs, point)] = None
         found = {point: tuple(several) for point, several in images.items()}
         return cls(tuple(inputs), tuple(outputs), found, origin, lines or {})
+
+    @classmethod
+    def keep(cls, m: Map) -> FragmentMap:
+        """Return any map with its points; raises MapError for too many."""
+        if isinstance(m, FragmentMap):
+            return m
+        _check_size(m.inputs)
+        return cls(m.inputs, m.outputs, {point: m.at(*point) for point in m.domain}, m.origin)
 
     @classmethod
     def from_bases(
@@ -235,41 +192,28 @@ class FragmentMap:
         pairs = ((point, tuple(place[name] for name in names)) for point, places in found for place in places)
         return cls.from_pairs(tile, [Axis(name, end) for name, end in ends.items()], pairs, origin)
 
-    def __call__(self, *point: int) -> Point:
-        """The only image of an input; raises MapError if it has none or several."""
-        found = self.at(*point)
-        if len(found) != 1:
-            raise MapError(f"{self.show_input(point)} has {len(found)} images, not one")
-        return found[0]
+    @cached_property
+    def key(self) -> Hashable:
+        """The pairs and the axes: neither the text nor the file that they come from."""
+        pairs = tuple((point, tuple(sorted(self.images[point]))) for point in self.domain)
+        return type(self).__name__, self.inputs, self.outputs, pairs
 
     def at(self, *point: int) -> tuple[Point, ...]:
-        """Every image of an input."""
+        """Return every image of an input."""
         return self.images.get(point, ())
-
-    def pairs(self) -> Iterator[tuple[Point, Point]]:
-        """Every (input, image), inputs in ascending order."""
-        for point in self.domain:
-            yield from ((point, image) for image in self.images[point])
 
     def __len__(self) -> int:
         """The number of pairs."""
-        return len(self.images) if self.computed is not None else sum(map(len, self.images.values()))
+        return sum(map(len, self.images.values()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FragmentMap):
             return NotImplemented
         alike = self.inputs == other.inputs and self.outputs == other.outputs
-        if alike and self.computed is not None and self.computed.same(other.images):
-            return True
         return alike and self.images.keys() == other.images.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
         return hash((self.inputs, self.outputs, len(self.images)))
-
-    @property
-    def computed(self) -> Images | None:
-        """The images where none is kept: those of every input, which are searched by blocks."""
-        return self.images if isinstance(self.images, Images) else None
 
     @cached_property
     def domain(self) -> tuple[Point, ...]:
@@ -279,13 +223,11 @@ class FragmentMap:
     @cached_property
     def functional(self) -> bool:
         """Whether no input has several images."""
-        return self.computed is not None or {1}.issuperset(map(len, self.images.values()))
+        return {1}.issuperset(map(len, self.images.values()))
 
     @cached_property
     def total(self) -> bool:
         """Whether each input within the extents has one image, and no input is outside them."""
-        if self.computed is not None:
-            return True
         as_many = len(self.images) == prod(axis.extent for axis in self.inputs)
         return as_many and self.functional and all(map(self.images.__contains__, grid(self.inputs)))
 
@@ -363,61 +305,9 @@ class FragmentMap:
         unlike = (point for point in points if self.images.get(point) != other.images.get(point))
         return sorted(point for point in unlike if sorted(self.at(*point)) != sorted(other.at(*point)))
 
-    def rows(self) -> list[list[Point]]:
-        """The image of each (input, input): rows of the first input axis, as a (thread, value) layout has.
-
-        Raises MapError unless the map is total, from two axes.
-        """
-        if len(self.inputs) != 2 or not self.total:
-            raise MapError(f"{self.origin} is no map of every {' and '.join(axis.name for axis in self.inputs)}")
-        threads, values = self.inputs
-        return [[self(t, v) for v in range(values.extent)] for t in range(threads.extent)]
-
-    def elements(self) -> list[list[int]]:
-        """The element x + X*y of each (input, input). Raises MapError as `rows` and `element` do."""
-        for point, image in self.pairs():
-            if not inside(image, self.outputs):
-                raise MapError(f"{self.show_input(point)} {self.has} {self.show(image)}, outside the tile")
-        return [[self.element(image) for image in row] for row in self.rows()]
-
-    def element(self, image: Point) -> int:
-        """An image as one number: x + X*y + X*Y*z, with X, Y the extents of the outputs.
-
-        Raises MapError for an image outside of them: its number would be that of another one.
-        """
-        if not inside(image, self.outputs):
-            raise MapError(f"{self.show(image)} is outside the tile")
-        number, unit = 0, 1
-        for coordinate, axis in zip(image, self.outputs, strict=True):
-            number += unit * coordinate
-            unit *= axis.extent
-        return number
-
     def source(self, point: Point) -> str:
         """Where the image of an input comes from: file and line, or the text."""
         return str(self.origin._replace(line=self.lines[point])) if point in self.lines else str(self.origin)
-
-    def show_input(self, point: Point) -> str:
-        """An input in words: lane 5, value 3."""
-        return ", ".join(f"{axis.word} {c}" for axis, c in zip(self.inputs, point, strict=True))
-
-    def show(self, image: Point) -> str:
-        """An image in words: (m=9, n=3)."""
-        return "(" + ", ".join(f"{axis.word}={c}" for axis, c in zip(self.outputs, image, strict=True)) + ")"
-
-
-def inside(point: Point, axes: Sequence[Axis]) -> bool:
-    """Whether each coordinate is within the extent of its axis."""
-    return all(0 <= coordinate < axis.extent for coordinate, axis in zip(point, axes, strict=True))
-
-
-def grid(axes: Sequence[Axis]) -> Iterator[Point]:
-    """Every point within the extents, in ascending order.
-
-    >>> list(grid([Axis("lane", 2), Axis("value", 2)]))
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
-    """
-    return product(*(range(axis.extent) for axis in axes))
 
 
 def _check_size(inputs: Sequence[Axis]) -> None:

@@ -15,7 +15,8 @@ from math import prod
 import isa_tables
 from verify.maps.c_meaning import UNSIGNED
 from verify.maps.expression import Coordinates, Variable
-from verify.maps.fragment_map import WARP, Axis, FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import WARP, Axis, MapError
 
 LANES = ("lane", "laneid", "lane_id")
 THREADS = ("thread", "tid")

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from verify.maps.fragment_map import Axis, MapError, Point
+from verify.maps.map import Axis, MapError, Point
 
 N = "([0-9]{1,7})"
 MATRIX = re.compile(r"[A-Za-z]+\[([A-Z])\]\[([A-Z])\]")

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import isa_tables
 from verify.core.errors import SpecError
-from verify.maps.fragment_map import FragmentMap, MapError, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import MapError, grid
 
 Find = Callable[[str], isa_tables.Instruction]
 SHOWN = 8  # mnemonics in a message

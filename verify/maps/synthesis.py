@@ -5,7 +5,7 @@ Each text is read again by the reader of its form, and has the map's image at ev
 
 `forms` writes a map in every form.
 
->>> from verify.maps.fragment_map import Axis
+>>> from verify.maps.map import Axis
 >>> C = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), (Axis("m", 16), Axis("n", 8)))
 >>> print(*(form.text for form in forms(C)), sep=chr(10))
 ((4,8),(2,2)):((32,1),(16,8))
@@ -25,9 +25,10 @@ from verify.core.digits import digits, modes
 from verify.maps import bases
 from verify.maps.expression import IndexFunction
 from verify.maps.fitted import Rows, fitted, layout_of
-from verify.maps.fragment_map import WARP, FragmentMap, MapError, inside
-from verify.maps.of_layout import of_layout
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import WARP, Map, MapError, inside
 from verify.maps.operand import coordinates
+from verify.maps.strided import of_layout
 
 FORMS = ("layout", "bases", "c")
 
@@ -72,7 +73,7 @@ def _check_read(form: Form, found: FragmentMap) -> None:
             raise AssertionError(f"{form.text}, read again, differs at {found.show_input(point)}")
 
 
-def as_layout(found: FragmentMap) -> str:
+def as_layout(found: Map) -> str:
     """The (lane, value) layout of a map, element x + X*y; raises MapError with the points that prevent one."""
     for point, image in found.pairs():
         if not inside(image, found.outputs):

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from verify.maps import registers
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin, Point
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError, Origin, Point
 
 MAX_BYTES = 4 << 20
 NUMBER = re.compile(r"\s*(-?[0-9]{1,18})\s*")

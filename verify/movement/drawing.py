@@ -12,7 +12,8 @@ import numpy as np
 from layouts import LayoutError, size
 from layouts.bank_conflicts import Access
 from verify.core.verdict import Verdict
-from verify.maps.fragment_map import Axis, FragmentMap, Origin
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, Origin
 from verify.movement.bind import Movement
 from verify.movement.register_handover import HandOver, arriving
 from verify.movement.register_operand import RegisterOperand

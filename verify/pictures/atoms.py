@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from verify.binding.atom import BoundAtom
 from verify.core.verdict import Verdict
-from verify.maps.fragment_map import Axis
-from verify.maps.of_layout import of_layout
+from verify.maps.map import Axis
+from verify.maps.strided import of_layout
 from verify.pictures import maps
 from verify.pictures.operands import Drawn, grain, panel
 from verify.pictures.picture import WHOLE, Panel, Picture, Window, shown

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from verify.binding.atom import BoundOperand
 from verify.core.digits import walk
-from verify.maps.fragment_map import MapError, Point
+from verify.maps import search
+from verify.maps.map import Axis, Map, MapError, Point
+from verify.maps.strided import StridedMap, misread
 from verify.pictures import points
-
-if TYPE_CHECKING:
-    from verify.core.search import Numbers
 
 LARGEST = 1 << 20  # points of an operand: each is kept with its element
 SHOWN = 3  # points outside the tile that are named
@@ -61,17 +60,14 @@ def every(part: BoundOperand, threads: int, grain: int) -> Elements:
 def within(part: BoundOperand, xs: range, ys: range) -> Elements:
     """The elements (x, y) of a window, found by blocks; each is computed again in plain integers.
 
-    Of more than LARGEST points in the window none is kept. Raises Misread for an evaluation of ours that is wrong.
+    Of more than LARGEST points in the window none is kept. Raises EvaluationMismatch.
     """
-    from layouts.arrays import np
-    from verify.core.search import Misread, misread
-
-    numbers, (width, end) = _numbers(part), (part.extent[0], prod(part.extent))
+    m, width = _map(part), part.extent[0]
     kept: list[tuple[int, int]] = []  # points of the window with their elements
     count = outside = 0
     first: list[int] = []
-    for start, block in numbers.blocks():
-        inside = (block >= 0) & (block < end)
+    for start, block in search.walk_elements(m, every=True):
+        inside = block >= 0
         x, y = block % width, block // width
         (chosen,) = np.nonzero(inside & (x >= xs.start) & (x < xs.stop) & (y >= ys.start) & (y < ys.stop))
         count += len(chosen)
@@ -82,11 +78,11 @@ def within(part: BoundOperand, xs: range, ys: range) -> Elements:
         first += (start + beyond[: SHOWN - len(first)]).tolist()
     at: dict[Point, int] = {}
     for place, among in kept if count <= LARGEST else ():
-        point = numbers.at(place)
-        at[point] = numbers.alone(*point)
+        point = m.point(place)
+        at[point] = one(part, point)
         if at[point] != among:
-            raise Misread(misread(*point, at[point], among))
-    return Elements(at, count, outside, tuple(_words(part, numbers.at(place)) for place in first))
+            raise search.EvaluationMismatch(misread(point, str(at[point]), str(among)))
+    return Elements(at, count, outside, tuple(_words(part, m.point(place)) for place in first))
 
 
 def one(part: BoundOperand, point: Point) -> int:
@@ -106,16 +102,12 @@ def _number(part: BoundOperand, point: Point) -> int:
         return -1
 
 
-def _numbers(part: BoundOperand) -> Numbers:
-    """The elements by blocks: those of a layout, or of a map that keeps no points."""
-    if part.layout is None:
-        images = part.points.computed
-        if images is None:
-            raise TypeError(f"{part.text} is a map that keeps its points")
-        return images.elements
-    from verify.core.search import of_layout
-
-    return of_layout(part.layout, partial(walk, part.layout))
+def _map(part: BoundOperand) -> Map:
+    """The map of an operand; raises TypeError for one that keeps its points."""
+    m = part.points if part.layout is None else StridedMap(part.layout, tuple(map(Axis, part.axes, part.extent)))
+    if not m.searchable:
+        raise TypeError(f"{part.text} is a map that keeps its points")
+    return m
 
 
 def _words(part: BoundOperand, point: Point) -> str:

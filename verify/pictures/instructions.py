@@ -6,7 +6,8 @@ from __future__ import annotations
 import isa_tables
 from verify.core.errors import UsageError
 from verify.maps import short_names
-from verify.maps.fragment_map import FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import MapError
 from verify.pictures import maps
 from verify.pictures.picture import WHOLE, Panel, Picture, Window
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Panels of maps from any source: the image of each point as a table, or the owners of each element of a tile.
 
->>> from verify.maps.fragment_map import Axis
+>>> from verify.maps.map import Map, Axis
 >>> C = FragmentMap.tabulate(lambda lane, value: (lane, value), [Axis("lane", 2), Axis("value", 2)],
 ...                          [Axis("m", 2), Axis("n", 2)])
 >>> [cell.text for cell in tile("C", C).every()], [cell.text for cell in table("C", C).every()]
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from math import prod
 
-from verify.maps.fragment_map import FragmentMap, MapError, Point
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Map, MapError, Point
 from verify.pictures import owners
 from verify.pictures.picture import WHOLE, Cell, Fault, Panel, Window, grid
 
@@ -64,10 +65,10 @@ def tile(
 
 def table(
     name: str,
-    found: FragmentMap,
+    found: Map,
     heading: str = "",
     *,
-    wanted: FragmentMap | None = None,
+    wanted: Map | None = None,
     cell: Callable[[Point], Cell] | None = None,
     window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),

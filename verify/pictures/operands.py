@@ -16,7 +16,7 @@ from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried
 from verify.core.digits import halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
-from verify.maps.fragment_map import Point
+from verify.maps.map import Point
 from verify.pictures import elements, owners
 from verify.pictures.elements import Elements
 from verify.pictures.picture import WHOLE, Cell, Panel, Window, grid, shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.maps.fragment_map import Point
+from verify.maps.map import Point
 from verify.pictures.picture import Cell, Fault
 
 SHOWN = 4  # owners written in one cell; all of them are in its description

@@ -17,8 +17,9 @@ from verify.binding.coordinates import AXES
 from verify.core.errors import Exit
 from verify.core.verdict import Place
 from verify.maps.changes import Change, change
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
-from verify.maps.of_layout import of_layout
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError
+from verify.maps.strided import of_layout
 from verify.scan.checkout import Checkout
 from verify.scan.traits import Instance, Operand
 

@@ -50,7 +50,7 @@ def functions_of(entry: HeaderEntry, resources: Resources) -> Functions:
     """Return the map of each layout of a definition; what cannot be read is locked as that."""
     from verify.binding.atom import thread_value
     from verify.core.digits import walks
-    from verify.maps.of_layout import of_rows
+    from verify.maps.strided import of_rows
 
     if entry.problem:
         return Functions({"unread": entry.problem}, place=entry.place)

@@ -19,7 +19,7 @@ from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import modes
 from verify.core.errors import SpecError
 from verify.core.names import nearest
-from verify.maps.fragment_map import MapError
+from verify.maps.map import MapError
 from verify.tiling.spec import TilingSpec
 from verify.tiling.validate import (
     check_atoms,

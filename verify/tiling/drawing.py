@@ -18,7 +18,7 @@ from layouts.tensor import Tensor
 from layouts.tiled import derive
 from verify.core.errors import UsageError
 from verify.core.verdict import Verdict
-from verify.maps.fragment_map import Point
+from verify.maps.map import Point
 from verify.pictures import layouts, owners, points
 from verify.pictures.picture import WHOLE, Cell, Fault, Names, Panel, Picture, Window, grid
 from verify.tiling.bind import TiledOperand, Tiling

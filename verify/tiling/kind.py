@@ -56,7 +56,7 @@ def verifier(resources: Resources) -> Callable[[TilingSpec], Case]:
 def functions_of(spec: TilingSpec, resources: Resources) -> Functions:
     """Return the map of each operand of one tiled MMA."""
     from verify.core.digits import walks
-    from verify.maps.of_layout import of_rows
+    from verify.maps.strided import of_rows
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
 
     try:

@@ -7,7 +7,8 @@ import pytest
 
 from verify.foreign.checker import case, wrong_inverse
 from verify.maps.answers import ForeignMap, MissingMap
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 
 LANES, VALUES = Axis("lane", 32), Axis("value", 4)
 TILE = (Axis("m", 16), Axis("n", 8))

@@ -13,7 +13,8 @@ import pytest
 from verify.foreign.checker import case
 from verify.foreign.command import ADAPTERS
 from verify.maps.answers import ForeignMap
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 
 # C of m16n8: value bits go to n and m + 8, lane bits to 2 n and m. D of wgmma m64n8: its warps are 16 rows apart.
 BASES = {

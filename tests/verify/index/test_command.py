@@ -13,7 +13,8 @@ from verify import verify_index, verify_map
 from verify.core.errors import SpecError, UsageError
 from verify.gate import Suite
 from verify.index.command import main
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 VOLTA = "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16"

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from layouts import batched
+from layouts.batched import Batch
 from verify import verify_layout
 from verify.core.errors import UsageError
 from verify.core.verdict import Check
@@ -87,7 +87,7 @@ def test_an_element_without_an_owner_is_named_alike_by_every_check(capsys: pytes
 def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """The layout takes each element 64 times or never; a table that says otherwise is an error of ours."""
     wrong = np.arange(1 << 12).reshape(64, 64)
-    monkeypatch.setattr(batched, "table", lambda _: wrong)
+    monkeypatch.setattr(Batch, "values", lambda _, start, stop: wrong.reshape(-1)[start:stop])
     report = layout.onto_tile("(64,64):(1,1)", (64, 64), {Check.ISA})
     assert report.exit() == 3
     monkeypatch.undo()

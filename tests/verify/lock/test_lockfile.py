@@ -10,7 +10,8 @@ import pytest
 from verify.core.errors import UsageError
 from verify.lock.functions import Subject
 from verify.lock.lockfile import read, write
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 
 LANE, VALUE, M, N = Axis("lane", 4), Axis("value", 2), Axis("m", 4), Axis("n", 2)
 GOOD = 'schema = 1\n["f"."s"."C"]\nmap = "lane 4, value 2 -> m 4, n 2"\n'

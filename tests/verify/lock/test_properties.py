@@ -6,7 +6,8 @@ from __future__ import annotations
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
 from verify.lock.properties import Comparison
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 
 MAP = FragmentMap.tabulate(lambda t, v: (t, v), [Axis("lane", 4), Axis("value", 2)], [Axis("m", 4), Axis("n", 2)])
 OTHER = FragmentMap.tabulate(lambda t, v: (t, 1 - v), MAP.inputs, MAP.outputs)

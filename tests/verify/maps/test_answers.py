@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from verify.maps.answers import ForeignMap, MissingMap, read
-from verify.maps.fragment_map import Axis
+from verify.maps.map import Axis
 
 GOOD: dict[str, Any] = {
     "source": "mma.py: C",

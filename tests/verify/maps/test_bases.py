@@ -9,7 +9,8 @@ import pytest
 
 import isa_tables
 from verify.maps.bases import of_map, of_operand, read, written
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError
 
 ROW, COL = Axis("m", 16), Axis("n", 8)
 MMA = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")

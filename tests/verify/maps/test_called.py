@@ -11,7 +11,8 @@ import pytest
 
 import isa_tables
 from verify.maps import called, isolation
-from verify.maps.fragment_map import FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import MapError
 
 C = FragmentMap.from_operand(isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32").operands["C"])
 FUNCTIONS = """

@@ -7,7 +7,8 @@ import pytest
 
 import isa_tables
 from verify.maps.expression import Coordinates, IndexFunction, Variable
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError
 from verify.maps.tree import ExpressionError
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)

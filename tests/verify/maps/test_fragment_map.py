@@ -4,7 +4,8 @@
 import pytest
 
 import isa_tables
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError, Origin
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

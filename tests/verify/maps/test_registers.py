@@ -11,7 +11,8 @@ import pytest
 import isa_tables
 from tests.samples import many
 from verify import verify_index
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError
 from verify.maps.table import Columns, read
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

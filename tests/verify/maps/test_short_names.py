@@ -11,7 +11,8 @@ import pytest
 import isa_tables
 from verify.__main__ import main
 from verify.core.errors import SpecError
-from verify.maps.fragment_map import FragmentMap, grid
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import grid
 from verify.maps.short_names import describe, expand, find_instruction
 
 C = '--operand C --lang c --row "lane/4 + 8*(i/2)" --col "lane%4*2 + i%2"'

@@ -12,9 +12,10 @@ from layouts.pasted import read_layout
 from tests.layouts.strategies import table
 from verify.maps import bases, synthesis
 from verify.maps.expression import IndexFunction
-from verify.maps.fragment_map import Axis, FragmentMap
-from verify.maps.of_layout import of_layout
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.maps.operand import coordinates
+from verify.maps.strided import of_layout
 
 TILE = Axis("m", 16), Axis("n", 8)
 MODES = hyp.lists(hyp.tuples(hyp.sampled_from([1, 2, 3, 4]), hyp.integers(0, 40)), min_size=1, max_size=3)

@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 import isa_tables
-from verify.maps.fragment_map import Axis, FragmentMap, MapError
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis, MapError
 from verify.maps.table import MAX_BYTES, Columns, from_csv, from_json, read
 
 LANE, VALUE, ROW, COL = Axis("lane", 32), Axis("value", 4), Axis("m", 16), Axis("n", 8)

@@ -19,7 +19,8 @@ from layouts.pasted import read_layout
 from verify.atom.checker import AtomChecker, prepared
 from verify.binding.completion import atoms as atoms_of
 from verify.core.verdict import Check
-from verify.maps.fragment_map import Axis, FragmentMap
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
 from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
 from verify.pictures.atoms import of_atom
 from verify.pictures.picture import WHOLE, Cell, Fault, Picture, Window, grid

@@ -45,7 +45,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Map:
+class SlotMap:
     """The map of an operand in registers, both ways."""
 
     fragment: Fragment
@@ -54,16 +54,16 @@ class Map:
     slot: NDArray[np.int64]  # (rows, columns) -> lane * values + value
 
 
-def fragment_map(fragment: Fragment) -> Map:
+def fragment_map(fragment: Fragment) -> SlotMap:
     """The arrays of a fragment's map."""
     lanes, values = np.arange(fragment.lanes), np.arange(fragment.values)
     row, col = fragment.locate(lanes[:, None], values[None, :])
     slot = np.full(fragment.extent, -1, np.int64)
     slot[row, col] = lanes[:, None] * fragment.values + values
-    return Map(fragment, np.asarray(row), np.asarray(col), slot)
+    return SlotMap(fragment, np.asarray(row), np.asarray(col), slot)
 
 
-def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, Map]]:
+def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
     """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
     The tables read every word of the mnemonic. Its flags are among those that the row lists: code reads each.
@@ -82,7 +82,7 @@ def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_
 
 
 @lru_cache(maxsize=256)
-def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_tables.Instruction, dict[str, Map]]:
+def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
     found = isa_tables.instruction(mnemonic, **dict(select))
     maps = {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
     if {"C", "D"} <= maps.keys() and np.array_equal(maps["C"].slot, maps["D"].slot):
@@ -111,7 +111,7 @@ def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, wa
     return out.reshape(len(warps), -1)
 
 
-def tile_of(machine: Machine, reads: Sequence[Read], map_: Map, warps: Ints) -> Ids:
+def tile_of(machine: Machine, reads: Sequence[Read], map_: SlotMap, warps: Ints) -> Ids:
     """The matrices (warps, rows, columns) of ids that registers hold; kept, as instructions in a row read the same."""
     first, *rest = (read() for read in reads)
     every = len(warps) * map_.fragment.lanes == machine.count
@@ -127,7 +127,7 @@ def tile_of(machine: Machine, reads: Sequence[Read], map_: Map, warps: Ints) -> 
 
 
 def deposit_tile(
-    machine: Machine, registers: Sequence[Operand], map_: Map, tile: Ids, warps: Ints, mask: Mask | None
+    machine: Machine, registers: Sequence[Operand], map_: SlotMap, tile: Ids, warps: Ints, mask: Mask | None
 ) -> None:
     """Write matrices of ids into registers."""
     kind = map_.fragment.type
@@ -207,7 +207,7 @@ def product(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     return execute
 
 
-def check_count(one: Instruction, registers: Sequence[Operand], map_: Map) -> None:
+def check_count(one: Instruction, registers: Sequence[Operand], map_: SlotMap) -> None:
     """Unclear unless an operand has as many registers as the ISA tables say."""
     per = max(4, SIZE.get(map_.fragment.type, 4)) * 8 // map_.fragment.bits
     if len(registers) * per != map_.fragment.values:

@@ -15,8 +15,9 @@ from verify.atom.checker import AtomChecker
 from verify.atom.properties import PROPERTIES
 from verify.binding.atom import BoundAtom, prepare
 from verify.core.verdict import Check, Verdict
-from verify.maps.fragment_map import Axis, FragmentMap
-from verify.maps.of_layout import of_layout
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Axis
+from verify.maps.strided import of_layout
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 ENTRY = registry()[NAME]

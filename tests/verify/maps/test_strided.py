@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps of layouts that keep no points have the findings of those that do, and no error of an evaluation passes."""
+"""Maps of layouts have the findings of their points by blocks too, and no error of an evaluation passes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,16 +16,13 @@ from hypothesis import strategies as st
 from layouts import ComposedLayout, Layout, Swizzle, leaves
 from layouts.atoms import registry
 from layouts.batched.evaluate import Batch, Linear
-from layouts.pasted import read_layout
 from layouts.tensor import E, module_layout
 from verify.atom.checker import AtomChecker
-from verify.core import search
 from verify.core.verdict import Check
 from verify.layout import command
-from verify.maps import by_blocks, findings, of_layout
-from verify.maps.fragment_map import Axis
-from verify.maps.images import Images
-from verify.maps.of_layout import LayoutImages, LayoutMap
+from verify.maps import search
+from verify.maps.map import Axis, Map
+from verify.maps.strided import StridedMap, of_text
 
 SWIZZLED, IDENTITY = "Sw<2,1,3> o (128,128):(128,1)", "(128,128):(1@0,1@1)"  # more points than are kept
 EXTENTS = st.integers(1, 5)
@@ -70,24 +66,23 @@ LAYOUTS = st.one_of(swizzled(), coordinated())
 TILES, LINES = st.tuples(st.integers(1, 12), st.integers(1, 12)), st.tuples(st.integers(1, 60))
 
 
-def ways(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[LayoutMap]:
-    """The map that keeps its points, the one that is searched by blocks, and the one that lists few."""
+class Kept(StridedMap):
+    """The map of a layout, searched point by point."""
+
+    searchable = False
+
+
+def ways(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[StridedMap]:
+    """The map that is searched point by point, and the one that is searched by blocks."""
     axes = tuple(map(Axis, "mn", tile))
-    kept = of_layout.of_layout(layout, axes, ("thread", "value"))
-    computed = of_layout.searched(layout, axes)
-    with patch.object(of_layout, "FEW", 1 << 20):
-        listed = of_layout.searched(layout, axes)
-    assert kept.computed is None and [one.computed and one.computed.listed is None for one in (computed, listed)] == [
-        True,
-        False,
-    ]
-    return [LayoutMap(kept.inputs, kept.outputs, kept.images, kept.origin), computed, listed]
+    kept, computed = Kept(layout, axes), StridedMap(layout, axes)
+    assert computed.searchable
+    return [kept, computed]
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "BLOCK", 7)
-    monkeypatch.setattr(of_layout, "FEW", 0)
 
 
 @given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
@@ -95,9 +90,9 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copies: int) -> None:
     kept, *others = ways(*on_tile)
     for other in others:
-        assert findings.in_bounds(kept) == findings.in_bounds(other)
-        assert findings.ownership(kept, copies) == findings.ownership(other, copies)
-        assert findings.right_inverse(kept) == findings.right_inverse(other)
+        assert search.find_out_of_bounds(kept) == search.find_out_of_bounds(other)
+        assert search.find_owner_fault(kept, copies) == search.find_owner_fault(other, copies)
+        assert search.find_missing_owner(kept) == search.find_missing_owner(other)
         assert list(kept.pairs()) == list(other.pairs()) and len(kept) == len(other) and other.total
 
 
@@ -105,40 +100,27 @@ def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copi
 @settings(max_examples=100)
 def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
     axes = 2 if isinstance(pair[0], Layout) else axes
-    (kept, *computed), (other, *others) = (ways(one, (5,) * axes) for one in pair)
-    for one, two in zip(computed, others, strict=True):
-        assert findings.equals(kept, other, "other") == findings.equals(one, two, "other")
-        assert findings.equals(one, ways(pair[0], (5,) * axes)[1]) is None
+    (kept, computed), (other, by_blocks) = (ways(one, (5,) * axes) for one in pair)
+    wrong = search.find_difference(kept, other, "other")
+    assert (
+        wrong
+        == search.find_difference(computed, by_blocks, "other")
+        == search.find_difference(kept, by_blocks, "other")
+    )
+    assert search.find_difference(computed, ways(pair[0], (5,) * axes)[1]) is None
 
 
 @given(swizzled(), coordinated(), st.integers(-4, 40), st.integers(-4, 40))
 def test_owners_are_counted_again(one: Any, two: Layout, x: int, y: int) -> None:
     for layout in (one, two):
-        kept, computed, _ = ways(layout, (6, 6))
-        assert isinstance(computed.images, LayoutImages)
-        owners = len(kept.owners((x, y)))
-        assert computed.images.count((x, y)) == Images.count(computed.images, (x, y)) == owners
-
-
-def test_few_points_that_are_right_need_no_arrays() -> None:
-    """And of those that are wrong arrays find the smallest."""
-    with patch.object(of_layout, "FEW", 16), patch.object(search, "of_layout", side_effect=AssertionError):
-        found = of_layout.searched(read_layout("Sw<1,0,2> o (4,4):(1,4)"), [Axis("m", 4), Axis("n", 4)])
-        with patch.object(search, "Numbers", side_effect=AssertionError):
-            assert findings.in_bounds(found) is findings.ownership(found, 1) is findings.right_inverse(found) is None
-            assert findings.equals(found, found) is None
-            with pytest.raises(AssertionError):
-                findings.ownership(found, 2)
-        wrong = findings.ownership(found, 2)
-    assert wrong is not None and wrong.statement == "(m=0, n=0) has one owner, 2 wanted" and wrong.reproduced
-    many = of_layout.searched(read_layout("(4,4):(1,4)"), [Axis("m", 4)]).images
-    assert isinstance(many, LayoutImages) and many.listed is many.listed_elements is None
+        _, computed = ways(layout, (6, 6))
+        assert computed.count((x, y)) == Map.count(computed, (x, y))
 
 
 def test_an_operand_has_as_many_points_as_a_map_may_keep() -> None:
     text = "Sw<3,3,3> o (2048,1024):(1024,1)"
-    assert of_layout.of_text(text, "", {"m": 2048, "n": 1024}) == (None, f"{text}: more than 1048576 points")
-    found, fault = of_layout.of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
+    assert of_text(text, "", {"m": 2048, "n": 1024}) == (None, f"{text}: more than 1048576 points")
+    found, fault = of_text("Sw<3,3,3> o (1024,1024):(1024,1)", "", {"m": 1024, "n": 1024})
     assert found is not None and not fault
 
 
@@ -162,16 +144,14 @@ RIGHT_AND_WRONG = [
 OTHER_SIZES = ("--equals (128,129):(128,1)", "--equals (4,4):(4,1)")  # which is seen without an evaluation
 
 
-@pytest.mark.parametrize("block", [1000, 1 << 18])
 @pytest.mark.parametrize(("text", "option"), RIGHT_AND_WRONG)
 def test_reports_are_alike(
-    text: str, option: str, block: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str, option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(search, "BLOCK", block)
     name, other = option.split(" ", 1)
     said = []
-    for few in (0, 1 << 20):
-        monkeypatch.setattr(of_layout, "FEW", few)
+    for block in (1000, 1 << 18):
+        monkeypatch.setattr(search, "BLOCK", block)
         said.append((command.main([text, name, other]), capsys.readouterr().out))
     assert said[0] == said[1] and said[0][0] in (0, 1)
 
@@ -219,19 +199,19 @@ def test_operands_of_an_atom_are_searched_alike(c: str, refuted: int, monkeypatc
     entry = registry()["SM80_16x8x16_F32F16F16F32_TN"]
     a = "((4,8),(2,2,2)):((2@1,1@0),(1@1,8@0,8@1))"
     found = []
-    for few in (0, 1 << 20):
-        monkeypatch.setattr(of_layout, "FEW", few)
+    for searchable in (True, False):
+        monkeypatch.setattr(StridedMap, "searchable", searchable)
         checker = AtomChecker(frozenset({Check.ISA}))  # each has evidence of its own
         verdicts = checker.verify(replace(entry, operands={**entry.operands, "A": a, "C": f"Sw<0,0,0> o {c}"}))
         found.append([(v.claim, v.status, v.counterexample) for v in verdicts])
-        engines = {e.engine for v in verdicts if v.claim.part == "C" for e in v.evidence if e.method == findings.METHOD}
-        assert engines == {"plain integers" if few else "Python"}
+        engines = {e.engine for v in verdicts if v.claim.part == "C" for e in v.evidence if e.method == search.METHOD}
+        assert engines == {"Python" if searchable else "plain integers"}
     assert found[0] == found[1] and [status.value for _, status, _ in found[0]].count("REFUTED") == refuted
 
 
 TRUE_TABLE, TRUE_VALUES = Linear.table, Batch.values
 TRUE_FOLLOW = Batch._follow  # seam: the steps after a layout
-TRUE_IMAGE = LayoutImages.image
+TRUE_IMAGE = StridedMap.image
 
 
 def reversed_table(self: Linear, dtype: Any) -> Any:
@@ -257,7 +237,7 @@ def one_wrong(self: Batch, start: int = 0, stop: int | None = None, narrow: bool
     return found
 
 
-def image_of_the_next(self: LayoutImages, thread: int, value: int) -> Any:
+def image_of_the_next(self: StridedMap, thread: int, value: int) -> Any:
     """Single points as those of a neighbour."""
     return TRUE_IMAGE(self, thread ^ 1, value ^ 1 if self.extents[1] > 1 else value)
 
@@ -268,7 +248,7 @@ def image_of_the_next(self: LayoutImages, thread: int, value: int) -> Any:
     [
         (Linear, "table", reversed_table),
         (Batch, "_follow", swizzled_again),
-        (LayoutImages, "image", image_of_the_next),
+        (StridedMap, "image", image_of_the_next),
     ],
     ids=["lines", "steps", "points"],
 )
@@ -308,8 +288,14 @@ def test_an_error_in_a_plain_layout_contradicts(
 
 
 def changed(change: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Blocks that are changed, and not compared with plain integers."""
-    return lambda self, start, stop: change(self.block(start, stop))
+    """Blocks whose elements are changed, and not compared with plain integers."""
+
+    def read(m: StridedMap, start: int, stop: int) -> Any:
+        (x, y), width = m.block(start, stop), m.tile[0]
+        element = change(x + width * y)
+        return element % width, element // width
+
+    return read
 
 
 @pytest.mark.parametrize("written", ["{}", "Sw<0,0,0> o {}"], ids=["plain", "swizzled"])
@@ -328,7 +314,7 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 ) -> None:
     """Without the comparison of blocks, too, every counterexample is computed again."""
     monkeypatch.setattr(search, "BLOCK", 8)
-    monkeypatch.setattr(search.Numbers, "read", changed(change))
+    monkeypatch.setattr(search, "read_block", changed(change))
     verdicts = command.onto_tile(written.format(text), (4, 4), {Check.ISA}).cases[0].verdicts
     bounds, ownership = (verdict.evidence[0].counterexample for verdict in verdicts[1:])
     assert (bounds is None) == inside and (bounds is None or not bounds.reproduced)
@@ -336,8 +322,8 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 
 
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, found, _ = ways(Layout((4, 4), (1, 4)), (4, 4))
-    assert found.computed is not None and by_blocks.right_inverse(found, found.computed) is None
-    monkeypatch.setattr(search.Numbers, "read", changed(lambda block: np.where(block == 5, 6, block)))
-    wrong = by_blocks.right_inverse(found, found.computed)
+    _, found = ways(Layout((4, 4), (1, 4)), (4, 4))
+    assert search.find_missing_owner(found) is None
+    monkeypatch.setattr(search, "read_block", changed(lambda block: np.where(block == 5, 6, block)))
+    wrong = search.find_missing_owner(found)
     assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)

@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the point where a map leaves its tile, has another number of owners, or differs from another map.
+
+This is the only search. A map that keeps its points is visited in plain integers. One with blocks is searched by
+arrays, in bounded memory, and what is found there is asked again of `Map.at`; some points of every block are compared
+with it too. Where the two differ there is an error of ours, which is never reproduced: a contradiction, and no finding.
+
+`find_size_fault`, `find_out_of_bounds`, `find_owner_fault`, `find_missing_owner`   None, or the smallest counterexample
+`locate_difference`    the smallest input at which two maps differ
+`find_difference`      the same as a counterexample
+`find_image_count_fault`, `find_owner_count_fault`     other numbers of images or owners than another map has
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from math import prod
+from typing import NamedTuple, ParamSpec, TypeAlias
+
+from layouts.arrays import np
+from verify.core.verdict import Counterexample
+from verify.core.wording import owners
+from verify.maps.counterexamples import (
+    OwnerCounts,
+    describe_chosen,
+    describe_points,
+    inputs_of,
+    leaves_the_tile,
+    no_owner,
+    unequal,
+    wrong_owners,
+)
+from verify.maps.fragment_map import FragmentMap
+from verify.maps.map import Array, Axis, Map, Point, grid, inside
+from verify.maps.strided import misread
+
+METHOD = "by enumeration"  # the number of points is beside it
+BLOCK = 1 << 18  # points
+GOLDEN = 0x9E3779B1  # odd: its multiples spread over a block
+P = ParamSpec("P")
+Columns: TypeAlias = "tuple[Array, ...]"  # one for each coordinate of the images
+
+
+class EvaluationMismatch(Exception):
+    """Two evaluations of a map of ours that differ: one of them is wrong."""
+
+    def __init__(self, counterexample: Counterexample) -> None:
+        super().__init__(counterexample.statement)
+        self.counterexample = counterexample
+
+
+def or_mismatch(find: Callable[P, Counterexample | None]) -> Callable[P, Counterexample | None]:
+    """Return a search whose counterexample is the mismatch, if there is one."""
+
+    @wraps(find)
+    def search(*of: P.args, **options: P.kwargs) -> Counterexample | None:
+        try:
+            return find(*of, **options)
+        except EvaluationMismatch as fault:
+            return fault.counterexample
+
+    return search
+
+
+# Blocks
+
+
+def read_block(m: Map, start: int, stop: int) -> Columns:
+    """Return the coordinates of a block, some compared with `at`. Raises EvaluationMismatch where they differ."""
+    columns, count = m.block(start, stop), stop - start
+    compared = vars(m).setdefault("compared", set())
+    if (start, stop) not in compared:
+        for place in {count - 1, *(k * GOLDEN % count for k in range(m.samples - 1))}:
+            point = m.point(start + place)
+            (alone,), among = m.at(*point), image_at(columns, place)
+            if alone != among:
+                raise EvaluationMismatch(misread(point, m.show(alone), m.show(among)))
+        compared.add((start, stop))
+    return columns
+
+
+def image_at(columns: Columns, place: int) -> Point:
+    """Return the image at a place of a block."""
+    return tuple(int(column[place]) for column in columns)
+
+
+def walk_blocks(m: Map, every: bool = False) -> Iterator[tuple[int, Columns]]:
+    """Yield (first number, coordinates from there on), of the first inputs alone if the others have the same images.
+
+    `every` visits those too. Raises EvaluationMismatch.
+    """
+    _check(m)
+    points = len(m) // (1 if every else m.repeats)
+    for at in range(0, points, BLOCK):
+        yield at, read_block(m, at, min(at + BLOCK, points))
+
+
+def _check(*maps: Map) -> None:
+    for m in maps:
+        if (wrong := m.mismatch()) is not None:
+            raise EvaluationMismatch(wrong)
+
+
+def walk_elements(m: Map, every: bool = False) -> Iterator[tuple[int, Array]]:
+    """Yield (first number, elements x + X*y from there on): -1 for an image outside the tile."""
+    for at, columns in walk_blocks(m, every):
+        yield at, number_elements(columns, m.outputs)
+
+
+def number_elements(columns: Columns, axes: Sequence[Axis]) -> Array:
+    """Return the element of each image: -1 outside the tile."""
+    found, strays, unit = columns[0], [], axes[0].extent
+    for column, axis in zip(columns, axes, strict=True):
+        if column.min() < 0 or column.max() >= axis.extent:
+            strays.append((column < 0) | (column >= axis.extent))
+    for column, axis in zip(columns[1:], axes[1:], strict=True):
+        found = found + unit * column
+        unit *= axis.extent
+    return np.where(np.logical_or.reduce(strays), -1, found) if strays else found
+
+
+def find_inputs(m: Map, image: Point, most: int) -> list[Point]:
+    """Return the first inputs that have an image."""
+    if not m.searchable:
+        return [point for point, found in m.pairs() if found == image][:most]
+    found: list[int] = []
+    for at, columns in walk_blocks(m):
+        alike = np.logical_and.reduce([column == c for column, c in zip(columns, image, strict=True)])
+        found += (at + np.flatnonzero(alike)[:most]).tolist()
+        if len(found) >= most:
+            break
+    if found and len(found) < most and m.repeats > 1:
+        found.append(found[0] + len(m) // m.repeats)
+    return [m.point(number) for number in found[:most]]
+
+
+# Size
+
+
+def find_size_fault(m: Map, expected: Sequence[Axis]) -> Counterexample | None:
+    """Return how a map has other inputs than expected, or an input without just one image."""
+    if m.inputs != tuple(expected):
+        has, needs = (_extents(axes) for axes in (m.inputs, expected))
+        return Counterexample({axis.word: axis.extent for axis in m.inputs}, f"the map has {has}, {needs} wanted")
+    if m.total:
+        return None
+    several = next((point for point in m.domain if len(m.at(*point)) > 1), None)
+    if several is not None:
+        images = " and ".join(map(m.show, m.at(*several)))
+        return Counterexample(inputs_of(m, several), f"{m.show_input(several)} has several images: {images}")
+    outside = next((point for point in m.domain if not inside(point, m.inputs)), None)
+    if outside is not None:
+        return Counterexample(inputs_of(m, outside), f"{m.show_input(outside)} is outside {_extents(expected)}")
+    missing = next(point for point in grid(expected) if not m.at(*point))
+    lacking = f"{len(m.domain)} of {prod(axis.extent for axis in expected)} have one"
+    return Counterexample(inputs_of(m, missing), f"{m.show_input(missing)} has no image", damage=(lacking,))
+
+
+def find_image_count_fault(m: Map, expected: Map) -> Counterexample | None:
+    """Return an input that has another number of images than in another map."""
+    for point in expected.domain:
+        has, needs = len(m.at(*point)), len(expected.at(*point))
+        if has != needs:
+            images = "one image" if has == 1 else f"{has} images" if has else "no image"
+            return Counterexample(inputs_of(m, point), f"{m.show_input(point)} has {images}, {needs} wanted")
+    return None
+
+
+def _extents(axes: Sequence[Axis]) -> str:
+    return " x ".join(f"{axis.extent} {axis.word}s" for axis in axes)
+
+
+# Bounds
+
+
+class Disagreement(NamedTuple):
+    """The smallest input at which a map is not as it should be."""
+
+    point: Point
+    wrong: int  # how many inputs are
+    points: int  # of how many
+    reproduced: bool = True  # whether plain integers give what was found
+
+
+def locate_stray(m: Map) -> Disagreement | None:
+    """Return the smallest input with an image beyond the extents of the outputs. Raises EvaluationMismatch."""
+    if not m.searchable:
+        strays = [point for point, image in m.pairs() if not inside(image, m.outputs)]
+        return Disagreement(strays[0], len(strays), len(m)) if strays else None
+    count, first = 0, -1
+    stray: Point = ()
+    for at, columns in walk_blocks(m):
+        bad = number_elements(columns, m.outputs) < 0
+        if bad.any():
+            if not count:
+                first = at + int(bad.argmax())
+                stray = image_at(columns, first - at)
+            count += int(np.count_nonzero(bad))
+    if not count:
+        return None
+    point = m.point(first)
+    return Disagreement(point, count * m.repeats, len(m), m.at(*point) == (stray,))
+
+
+@or_mismatch
+def find_out_of_bounds(m: Map) -> Counterexample | None:
+    """Return the smallest input with an image beyond the extents of the outputs, as a counterexample."""
+    found = locate_stray(m)
+    if found is None:
+        return None
+    image = next(image for image in m.at(*found.point) if m.searchable or not inside(image, m.outputs))
+    return leaves_the_tile(m, found.wrong, found.point, image)._replace(reproduced=found.reproduced)
+
+
+# Owners
+
+
+@or_mismatch
+def find_owner_fault(m: Map, copies: int) -> Counterexample | None:
+    """Return the first element with too many owners, or else with too few; or a stray image."""
+    counted, reproduced = _count_by_blocks(m, copies) if m.searchable else (_count_by_points(m, copies), True)
+    wrong = None if counted is None else wrong_owners(m, copies, counted)
+    if counted is None:
+        return None
+    return find_out_of_bounds(m) if wrong is None else wrong._replace(reproduced=reproduced)
+
+
+def _count_by_points(m: Map, copies: int) -> OwnerCounts:
+    owned: dict[Point, list[Point]] = {element: [] for element in grid(m.outputs)}
+    for point, image in m.pairs():
+        if image in owned:
+            owned[image].append(point)
+    few = [element for element, points in owned.items() if len(points) < copies]
+    many = [element for element, points in owned.items() if len(points) > copies]
+    counted = OwnerCounts(len(owned), len(few))
+    if few:
+        counted = counted._replace(where=describe_points(few, m), first=few[0], has=len(owned[few[0]]))
+    if many:
+        element = min(many, key=owned.__getitem__)
+        extra = sum(len(owned[element]) - copies for element in many)
+        counted = counted._replace(extra=extra, crowded=element, both=tuple(owned[element][:2]))
+    return counted
+
+
+def _count_by_blocks(m: Map, copies: int) -> tuple[OwnerCounts | None, bool]:
+    """Return the counts, None if each element has its owners; and whether plain integers give them too."""
+    elements = prod(axis.extent for axis in m.outputs)
+    counts = count_owners(m, elements)
+    if (counts == copies).all() and int(counts.sum()) == len(m):
+        return None, True
+    lacking = _by_coordinates(m, counts < copies)
+    counted = OwnerCounts(elements, int(np.count_nonzero(lacking)))
+    reproduced = True
+    if counted.few:
+        first = _first(lacking)
+        counted = counted._replace(first=first, has=int(counts[m.element(first)]))
+        if len(m.outputs) <= 2:
+            names = [axis.name for axis in m.outputs]
+            counted = counted._replace(where=f": {describe_chosen(lacking.reshape(len(lacking), -1), names)}")
+    many = counts > copies
+    if many.any():
+        point, crowded = _first_crowded(m, many)
+        both = tuple(find_inputs(m, crowded, 2))
+        reproduced = m.at(*point) == (crowded,) and {m.at(*one) for one in both} == {(crowded,)}
+        reproduced &= m.count(crowded) > copies
+        counted = counted._replace(extra=int((counts[many] - copies).sum()), crowded=crowded, both=both)
+    elif counted.few:
+        reproduced = m.count(counted.first) == counted.has
+    return counted, reproduced
+
+
+def count_owners(m: Map, elements: int) -> Array:
+    """Return how many inputs have each element of the tile: an array [element]. Raises EvaluationMismatch."""
+    counts = np.zeros(elements + 1, dtype=np.int32)  # the last for images outside, whose number is -1
+    for _, found in walk_elements(m):
+        if len(found) >= elements:
+            counts += np.bincount(found % (elements + 1), minlength=elements + 1).astype(np.int32)
+        else:  # a tile may be much larger than a map
+            each, times = np.unique(found, return_counts=True)
+            counts[each] += times.astype(np.int32)
+    return counts[:-1] if m.repeats == 1 else counts[:-1] * m.repeats
+
+
+def _first_crowded(m: Map, many: Array) -> tuple[Point, Point]:
+    """Return the first input whose element is one of many, and its image."""
+    for at, columns in walk_blocks(m):
+        found = number_elements(columns, m.outputs)
+        crowded = np.append(many, False)[found]
+        if crowded.any():
+            first = int(crowded.argmax())
+            return m.point(at + first), image_at(columns, first)
+    raise AssertionError("an element was counted too often, and no input has it")
+
+
+@or_mismatch
+def find_missing_owner(m: Map) -> Counterexample | None:
+    """Return the first element without an owner: with one for each, the map has a right inverse."""
+    if not m.searchable:
+        owned = {image for _, image in m.pairs()}
+        missing = next((element for element in grid(m.outputs) if element not in owned), None)
+        return None if missing is None else no_owner(m, missing)
+    lacking = _by_coordinates(m, count_owners(m, prod(axis.extent for axis in m.outputs)) == 0)
+    if not lacking.any():
+        return None
+    first = _first(lacking)
+    return no_owner(m, first)._replace(reproduced=not m.count(first))
+
+
+def find_owner_count_fault(m: FragmentMap, expected: FragmentMap) -> Counterexample | None:
+    """Return an image with another number of owners than in another map: the first of several, or else of few."""
+    images = sorted({image for one in (m, expected) for _, image in one.pairs()})
+    wrong = [image for image in images if len(m.owners(image)) != len(expected.owners(image))]
+    if not wrong:
+        return None
+    image = max(wrong, key=lambda one: len(m.owners(one)) > len(expected.owners(one)))
+    several = m.owners(image)
+    shown = " and ".join(map(m.show_input, several[:2])) + (" both have " if len(several) > 1 else " has ")
+    statement = f"{shown}{m.show(image)}" if several else f"{m.show(image)} has no owner"
+    return Counterexample(
+        {axis.word: c for axis, c in zip(m.outputs, image, strict=True)},
+        f"{statement}, which has {owners(len(expected.owners(image)))} in the ISA",
+        damage=(f"{len(wrong)} of {len(images)} have another number of owners",),
+    )
+
+
+def _by_coordinates(m: Map, elements: Array) -> Array:
+    """Return what is true of the elements of a tile, as an array [x][y]: the last coordinate is the fastest."""
+    return elements.reshape([axis.extent for axis in reversed(m.outputs)]).T
+
+
+def _first(chosen: Array) -> Point:
+    return tuple(int(c) for c in np.unravel_index(chosen.argmax(), chosen.shape))
+
+
+# Equality
+
+
+def locate_difference(m: Map, expected: Map) -> Disagreement | None:
+    """Return the smallest input whose images differ from those of another map. Raises EvaluationMismatch."""
+    if not (m.searchable and expected.searchable and len(m.inputs) == 2):
+        points = {*m.domain, *expected.domain}
+        unequal_in_order = (point for point in points if m.at(*point) != expected.at(*point))
+        differing = sorted(p for p in unequal_in_order if sorted(m.at(*p)) != sorted(expected.at(*p)))
+        return Disagreement(differing[0], len(differing), len(points)) if differing else None
+    _check(m, expected)
+    (threads, values), (others, more) = ([axis.extent for axis in one.inputs] for one in (m, expected))
+    common, width = min(threads, others), min(values, more)
+    every = len(m) + len(expected) - common * width
+    count, first = every - common * width, []
+    if values != more:
+        first.append((0, width))
+    if threads != others:
+        first.append((common, 0))
+    alike = common if m.repeats == expected.repeats == common else 1  # then one thread speaks for all
+    for rows, columns in _rectangles(common // alike, width, max(values, more)):
+        pairs = zip(_cut(m, rows, columns), _cut(expected, rows, columns), strict=True)
+        unlike = np.logical_or.reduce([one != other for one, other in pairs])
+        if unlike.any():
+            count += int(np.count_nonzero(unlike)) * alike
+            row, column = divmod(int(unlike.argmax()), len(columns))
+            first.append((rows[row], columns[column]))
+    if not first:
+        return None
+    point = min(first)
+    return Disagreement(point, count, every, m.at(*point) != expected.at(*point) and _is_read_alike(point, m, expected))
+
+
+def _is_read_alike(point: Point, *maps: Map) -> bool:
+    """Return whether a block has what `at` gives for a point of each map that has it."""
+    for m in maps:
+        for image in m.at(*point):
+            number = point[0] * m.inputs[1].extent + point[1]
+            if image_at(m.block(number, number + 1), 0) != image:
+                return False
+    return True
+
+
+@or_mismatch
+def find_difference(
+    m: Map, expected: Map, name: str = "ISA", arithmetic: Callable[[Point], str] = lambda _: ""
+) -> Counterexample | None:
+    """Return the smallest input whose images differ from those of another map, `name` in messages.
+
+    The counterexample names the input to which the wrong image belongs; `arithmetic` writes out one point.
+    """
+    found = locate_difference(m, expected)
+    if found is None:
+        return None
+    return word_difference(m, expected, name, found)._replace(arithmetic=arithmetic(found.point))
+
+
+def word_difference(m: Map, expected: Map, name: str, found: Disagreement) -> Counterexample:
+    """Return a difference as a counterexample, with the input to which the wrong image belongs."""
+    images = m.at(*found.point)[:1]
+    belongs = [point for image in images for point in find_inputs(expected, image, 1)]
+    reproduced = found.reproduced and all(images[0] in expected.at(*point) for point in belongs)
+    wrong = unequal(m, expected, name, found.point, belongs, (found.wrong, found.points))
+    return wrong._replace(reproduced=reproduced)
+
+
+def find_inverse_fault(m: FragmentMap, claimed: FragmentMap) -> Counterexample | None:
+    """Return where a map, as it is given, is not the inverse of another: the same pairs, read backwards."""
+    return find_difference(claimed, m.inverse(), "the inverse")
+
+
+def count_agreement(m: FragmentMap, expected: FragmentMap) -> tuple[int, int]:
+    """Return (how many inputs have the same images, how many inputs there are in either map)."""
+    points = len(m.images.keys() | expected.images.keys())
+    found = locate_difference(m, expected)
+    return points - (found.wrong if found else 0), points
+
+
+def _rectangles(threads: int, values: int, longest: int) -> Iterator[tuple[range, range]]:
+    """Yield (threads, values) of rectangles that cover all: whole threads, or part of one, of at most a block."""
+    height = max(1, BLOCK // longest)
+    width = values if longest <= BLOCK else BLOCK
+    for top in range(0, threads, height):
+        for left in range(0, values, width):
+            yield range(top, min(top + height, threads)), range(left, min(left + width, values))
+
+
+def _cut(m: Map, rows: range, columns: range) -> Iterator[Array]:
+    """Yield each coordinate of the images in a rectangle, as an array [thread][value]."""
+    values = m.inputs[1].extent
+    first = rows.start * values
+    if len(rows) == 1:
+        yield from (one[None, :] for one in read_block(m, first + columns.start, first + columns.stop))
+        return
+    for one in read_block(m, first, rows.stop * values):
+        yield one.reshape(len(rows), values)[:, columns.start : columns.stop]
