@@ -7,10 +7,12 @@ All others are listed: each is a wrong kernel that was accepted, or one without 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +20,7 @@ from typing import TypeVar
 from benchmarks.kernels.edits import Edit, drawn, planted
 from benchmarks.kernels.fates import Fate, Key, digest
 from benchmarks.kernels.meanings import draw_meanings
-from benchmarks.kernels.reasons import ACCEPTED, assembled, checked, reason_of, right
+from benchmarks.kernels.reasons import ACCEPTED, Refuted, assembled, checked, reason_of, right
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import Outcome
 
@@ -60,6 +62,8 @@ def fate(path: Path, edit: Edit) -> Fate:
     made = Fate(path.stem, digest(text, claim), edit, "")
     try:
         outcomes = checked(edit, text, claim)
+    except Refuted as error:
+        return replace(made, status="REFUTED", finding=f"line {error.finding.line}: {error.finding.text}")
     except (UsageError, SpecError) as error:
         return replace(made, status="rejected", finding=str(error))
     except Exception as error:
@@ -104,7 +108,14 @@ def unverified(kernels: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 def campaign(
     work: Callable[[Path, X], Fate], tasks: Sequence[tuple[Path, X]], processes: int, seconds: float | None = None
 ) -> Iterator[Fate]:
-    """The fates of tasks, each as soon as it is known; those that are not begun within `seconds` are left out."""
+    """Yield the fates of tasks, each as soon as it is known; those that are not begun within `seconds` are left out.
+
+    One process is this one, which has the right kernel's outcome already.
+    """
+    if processes == 1:
+        end = time.monotonic() + (inf if seconds is None else seconds)
+        yield from (work(path, one) for path, one in tasks if time.monotonic() < end)
+        return
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # there are other processes
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))

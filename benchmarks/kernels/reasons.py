@@ -28,7 +28,9 @@ from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
+from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import read
+from verify.kernel.state.findings import WARNINGS, Finding, Severity
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import Shared
@@ -137,7 +139,10 @@ def _any_result(text: str, claim: str, edit: Edit) -> bool:
     if form is None:
         return False
     anything = Edit(edit.line, edit.sort, edit.old, form.format(register))
-    return all(one.status == ACCEPTED for one in checked(anything, text, claim))
+    try:
+        return all(one.status == ACCEPTED for one in checked(anything, text, claim))
+    except Refuted:
+        return False
 
 
 @lru_cache(maxsize=4)
@@ -146,10 +151,44 @@ def right(text: str, claim: str) -> list[Outcome]:
     return check(text, claim_of(tomllib.loads(claim)))
 
 
+class Refuted(Exception):
+    """The end of a check by a finding that refutes, whatever the rest of the kernel does."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.text)
+        self.finding = finding
+
+
+class Hasty(Interpretation):
+    """An interpretation that ends at the first finding that refutes: the status is known, and nothing else is counted.
+
+    Races alone can be withdrawn, so that after one the kernel is executed to its end.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        add = self.findings.add
+
+        def end(kind: str, severity: Severity, text: str, section: str = "") -> None:
+            add(kind, severity, text, section)
+            if severity not in _GO_ON:
+                raise Refuted(self.findings.found[kind, self.findings.line])
+
+        self.findings.add = end  # type: ignore[method-assign]
+
+
+_GO_ON = WARNINGS | {Severity.UNKNOWN, Severity.RACE}
+
+
 def checked(edit: Edit, text: str, claim: str) -> list[Outcome]:
-    """The outcomes of an edited kernel, which may execute four times as much as the right one."""
+    """Return the outcomes of an edited kernel, which may execute four times as much as the right one; or raise Refuted.
+
+    What is wrong is not explained: the explanation takes as long as the check, and the status rests on the elements.
+    """
     budget = min(BUDGET, 4 * max(one.steps for one in right(text, claim)) + 1000)
-    return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
+    home = "verify.kernel.check"
+    with patch(f"{home}.Interpretation", Hasty), patch(f"{home}.explained", lambda *parts: ([], None)):
+        return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
 
 
 _EFFECT = re.compile(r"(st|red|atom|bar|barrier|bra|cp|mbarrier|wgmma|mma|stmatrix|tcgen05|fence|ret|@)\b")

@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 import re
 import time
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.kernels import fates, meanings, others, reasons, silicon
+from benchmarks.kernels import campaign, fates, meanings, others, reasons, silicon
 from benchmarks.kernels.__main__ import THOROUGH, main
 from benchmarks.kernels.campaign import CORPUS, MOST, Sample, planned
 from benchmarks.kernels.edits import SORTS, Edit, body, drawn, planted
@@ -22,6 +23,7 @@ from gpu_checks.model import DeviceInfo
 from gpu_checks.record import Bench
 from tests.verify.kernel.test_command import CLAIM as PTX_CLAIM
 from tests.verify.kernel.test_command import PTX
+from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
 INFO = DeviceInfo("Fake", "sm_90a", "0", "0.0", "0.0")
@@ -79,6 +81,34 @@ def test_a_line_of_several_instructions_makes_live_what_it_reads() -> None:
 )
 def test_the_registers_that_an_instruction_writes(line: str, registers: set[str]) -> None:
     assert destinations(line) == registers
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ends"),
+    [
+        ("add.s64 %d4, %d1, %d3;", "", True),  # an access of nothing: the rest is not executed
+        ("add.s64 %d4, %d1, %d3;", "sub.s64 %d4, %d1, %d3;", True),
+        ("add.f32 %f2, %f1, %f1;", "mul.f32 %f2, %f1, %f1;", False),  # known at the end alone
+        ("mov.u32 %r1, %tid.x;", "mov.u32 %r1, 0;", False),  # a race may be withdrawn
+        ("add.f32 %f2, %f1, %f1;", "add.rz.f32 %f2, %f1, %f1;", False),
+    ],
+)
+def test_a_hasty_check_has_the_status_of_a_whole_one(old: str, new: str, ends: bool) -> None:
+    edit = Edit(PTX.splitlines().index(old) + 1, "random", old, new)
+    made = Fate("k", "", edit, check(edit.on(PTX), claim_of(tomllib.loads(PTX_CLAIM)))[0].status)
+    if ends:
+        with pytest.raises(reasons.Refuted):
+            reasons.checked(edit, PTX, PTX_CLAIM)
+        assert made.status == "REFUTED"
+    else:
+        assert reasons.checked(edit, PTX, PTX_CLAIM)[0].status == made.status
+
+
+def test_one_process_does_its_tasks_itself_and_begins_none_after_the_time() -> None:
+    made = Fate("k", "", Edit(1, "waits", "a", ""), "REFUTED")
+    tasks = [(CORPUS / "none.ptx", number) for number in range(3)]
+    assert list(campaign.campaign(lambda path, number: made, tasks, 1)) == [made] * 3
+    assert list(campaign.campaign(lambda path, number: made, tasks, 1, seconds=-1)) == []
 
 
 def test_the_summary_counts_what_has_no_reason() -> None:
@@ -249,8 +279,6 @@ def test_an_alignment_is_excused_if_the_variable_stays_where_it_was(
 
 
 def test_the_claims_of_other_peoples_kernels_can_be_read() -> None:
-    import tomllib
-
     projects = tomllib.loads(others.PROJECTS.read_text())
     claims = [claim_of(tomllib.loads(kernel["claim"])) for data in projects.values() for kernel in data["kernel"]]
     assert len(claims) >= 6 and all(claim.launches for claim in claims)

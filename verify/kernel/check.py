@@ -28,6 +28,7 @@ from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
+from verify.kernel.unwritten import blame_contents, fill_registers
 
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
@@ -96,6 +97,8 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             for line, name in known:
                 run.findings.notes.setdefault(f"{name} of libdevice is what its name says", set()).add(line)
             outcome = _outcome(run, seed, strict, budget, samples or {})
+            if outcome.status == "UNKNOWN" and run.machine.unwritten:
+                outcome = _with_contents(run, outcome, strict, samples or {}) or outcome
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
@@ -106,6 +109,22 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
     more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
     return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
+
+
+def _with_contents(
+    run: Interpretation, unclear: Outcome, strict: bool, samples: Mapping[str, Samples]
+) -> Outcome | None:
+    """Return the outcome with bits in the registers that nobody wrote, if one refutes: they may hold any."""
+    budget = 4 * unclear.steps + 1000  # no loop without an end
+    for small in (False, True):
+        kernel = fill_registers(run.kernel, unclear.seed, small)
+        values = Values(unclear.seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))
+        again = Interpretation(kernel, run.launch, values, budget, samples)
+        again.machine.ticked = run.machine.ticked
+        found = _outcome(again, unclear.seed, strict, budget, samples)
+        if found.status == "REFUTED":
+            return replace(found, findings=blame_contents(found.findings, kernel, run.machine.unwritten))
+    return None
 
 
 def needs_exponents(kernel: Kernel, launch: Launch) -> bool:

@@ -112,6 +112,7 @@ class Kernel:
     local: dict[str, Variable] = field(default_factory=dict)  # memory of each thread
     clusters: tuple[int, str] | None = None  # line and text of a directive for clusters of several CTAs
     module: dict[str, int] = field(default_factory=dict)  # variables in global memory outside of any function: numbers
+    contents: list[int] = field(default_factory=list)  # of registers by number before any write; none: not known
 
     def parameter_reads(self) -> dict[int, list[int]]:
         """By the number of a parameter, the bytes from which an instruction reads it by its name."""

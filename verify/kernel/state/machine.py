@@ -78,6 +78,7 @@ class Machine:
         self.ticked: Callable[[int], None] = lambda steps: None
         self.kinds: dict[str, Any] = {}  # of fragments of wmma, by their words
         self.arrangement = 0  # which of all arrangements those have
+        self.unwritten: dict[int, int] = {}  # register -> the line that reads it before any instruction wrote it
 
     def _place_local(self) -> tuple[dict[str, int], int]:
         """Where the variables of local memory lie in a thread's, and how much it has."""
@@ -110,7 +111,8 @@ class Machine:
         count, threads = len(ctas), self.threads
         self.ctas, self.count = count, count * threads
         self.carry = len(self.kernel.registers)  # the carry and the borrow lie behind the registers with names
-        self.registers: list[Word | None] = [None] * (self.carry + 2)
+        self.registers: list[Word | None] = [Word(np.array([bits], np.uint64)) for bits in self.kernel.contents]
+        self.registers += [None] * (self.carry + 2 - len(self.registers))
         self.thread = np.tile(np.arange(threads), count)  # its number in its CTA
         self.state = np.where(self.thread < self.real, RUNNING, DONE).astype(np.int8)
         self.pc = np.zeros(self.count, np.int32)
@@ -181,6 +183,7 @@ class Machine:
             self.loading = {key: other for key, other in self.loading.items() if other != line}
         found = self.registers[index]
         if found is None:
+            self.unwritten.setdefault(index, self.findings.line)
             found = Word(np.zeros(1, np.uint64), np.full((1, 8), UNWRITTEN << 3, np.uint32))
         return found
 
