@@ -59,9 +59,19 @@ def packed(array: Array, values: np.ndarray) -> np.ndarray:
     if array.scratch:
         return memory.view(np.uint8)
     there = array.places >= 0  # all but what a sparse matrix does not store
-    bits = encode(array.kind, values.astype(np.int64).ravel()) if array.content is None else array.content.ravel()
+    bits = encode_numbers(array.kind, values.ravel()) if array.content is None else array.content.ravel()
     memory[array.places[there]] = bits[there]
     return memory.view(np.uint8)
+
+
+def encode_numbers(kind: str, values: np.ndarray) -> np.ndarray:
+    """The bits of numbers that a type holds exactly."""
+    if (whole := values.astype(np.int64)).size and (whole == values).all():
+        return encode(kind, whole)
+    if kind == "bf16":
+        return values.astype(np.float32).view(np.uint32) >> 16
+    floats = values.astype({"f16": np.float16, "f64": np.float64}.get(kind, np.float32))
+    return floats.view(f"u{floats.itemsize}")
 
 
 def unpacked(array: Array, memory: np.ndarray) -> np.ndarray:

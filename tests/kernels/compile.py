@@ -78,11 +78,15 @@ def readable(ptx: str) -> str:
     return re.sub(r'(\.file\s+\d+\s+")[^"]*/', r"\1", text)
 
 
-def missing() -> str:
-    """Why not every kernel can be compiled here; "" where nvcc and Triton are at hand."""
-    if shutil.which("nvcc") is None:
+def missing(chosen: Sequence[Row] | None = None) -> str:
+    """Why not every kernel, or of these, can be compiled here; "" where nvcc and Triton are at hand."""
+    sources = {row.source for row in (rows() if chosen is None else chosen)}
+    if any(one.endswith(".cu") for one in sources) and shutil.which("nvcc") is None:
         return "nvcc is not on the PATH"
-    if subprocess.run([TRITON, "-c", "import triton"], capture_output=True, check=False).returncode:
+    if (
+        any(one.endswith(".py") for one in sources)
+        and subprocess.run([TRITON, "-c", "import triton"], capture_output=True, check=False).returncode
+    ):
         return f"{TRITON} has no triton; the variable TRITON_PYTHON names another interpreter"
     return ""
 
@@ -140,13 +144,14 @@ def _triton_child() -> None:
 
 
 def main() -> None:
-    """Write every kept kernel, or with `--all FOLDER` every kernel there."""
-    if reason := missing():
-        sys.exit(reason)
+    """Write every kept kernel, or with `--all FOLDER [NAME...]` every kernel there whose name begins so."""
     everything = sys.argv[1:2] == ["--all"]
+    names = tuple(sys.argv[3:]) or ("",)
+    chosen = [row for row in rows() if (row.name.startswith(names) if everything else row.kept)]
+    if reason := missing(chosen):
+        sys.exit(reason)
     folder = Path(sys.argv[2]) if everything else COMPILED
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = [row for row in rows() if row.kept or everything]
     for row, (ptx, claim) in zip(chosen, compiled(chosen), strict=True):
         (folder / f"{row.name}.ptx").write_text(ptx)
         (folder / f"{row.name}.toml").write_text(claim)

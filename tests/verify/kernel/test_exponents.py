@@ -23,6 +23,7 @@ from verify.kernel.ptx.parse import read
 
 LOW = "mov.b32 y,0xFF800000;"  # -inf
 POWER = "ex2.approx.ftz.f32 z,x;"
+LOG_OF_MASKED = "add.f32 v,x,y; ex2.approx.ftz.f32 z,v; lg2.approx.ftz.f32 z,z;"
 OVER_ZERO = "sub.f32 v,y,y; rcp.approx.ftz.f32 z,v;"
 COMPILED = Path(__file__).parents[2] / "kernels" / "compiled"
 
@@ -112,6 +113,10 @@ def test_what_has_no_meaning_for_all_data_is_never_verified(body: str, claim: st
         (LOW + "mul.f32 z,y,0f3F000000; ex2.approx.ftz.f32 z,z;", "0*A[i]", "VERIFIED"),
         (LOW + "ex2.approx.ftz.f32 v,x; mul.f32 z,y,v; ex2.approx.ftz.f32 z,z;", "0*A[i]", "VERIFIED"),
         (LOW + "ex2.approx.ftz.f32 z,y; mul.f32 z,z,y;", "A[i]", "value"),  # 0 * -inf
+        (f"{LOW}{LOG_OF_MASKED}", "log2(0*exp2(A[i]))", "VERIFIED"),  # both are -inf
+        (f"{LOW}{LOG_OF_MASKED}", "A[i]", "value"),
+        (f"{LOW}{LOG_OF_MASKED} ex2.approx.ftz.f32 z,z; add.f32 z,z,x;", "A[i]", "VERIFIED"),
+        (f"{LOW}{LOG_OF_MASKED} sub.f32 z,z,z; add.f32 z,z,x;", "A[i]", "value"),  # NaN
         (LOW + "neg.f32 y,y; ex2.approx.ftz.f32 z,y;", "A[i]", "unknown"),
         (LOW + "setp.eq.f32 p,x,y; selp.f32 z,0f3F800000,x,p;", "A[i]", "VERIFIED"),
         (LOW + "setp.gt.f32 p,x,y; selp.f32 z,0f3F800000,x,p;", "1", "VERIFIED"),

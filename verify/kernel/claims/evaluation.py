@@ -188,16 +188,18 @@ class Evaluation:
         flat = [np.broadcast_to(one, (len(self.primes), *shape)).reshape(len(self.primes), -1) for one in residues]
         given = [np.broadcast_to(one, shape).ravel() for one in samples]
         sign = self._find_sign(name, parts[0])
-        if name == "lg2" and (parts[0].signs == levels.POSITIVE).all():
-            name = "log2"
+        zero = self.choose.agree(flat[0], 0) if name in POLES else np.zeros(1, bool)
+        if name == "lg2":
+            if ((parts[0].signs == levels.POSITIVE) | zero.reshape(shape)).all():
+                name = "log2"
+            if zero.any():  # as of a row that is wholly masked
+                below, zero = (zero.reshape(shape),), np.zeros(1, bool)
         made, sample = self.choose(name, flat, given)
-        lost = np.logical_or.reduce([np.isnan(one) for one in given])
-        if name in POLES:  # its residue is a number, but it is none
-            lost = lost | self.choose.agree(flat[0], 0)
+        lost = zero | np.logical_or.reduce([np.isnan(one) for one in given])  # 1/0 has a residue, but is no number
         made, sample = made.reshape(-1, *shape), np.where(lost, np.nan, sample).reshape(shape)
-        if below[0] is not None:  # exp2(-inf) is 0
+        if below[0] is not None:  # exp2(-inf) is 0, and so is a residue of -inf
             made = np.where(below[0], np.uint64(0), made)
-        return Tensor(dims, made, sample, None, sign)
+        return Tensor(dims, made, sample, below[0] if name in ("lg2", "log2") else None, sign)
 
     @staticmethod
     def _find_sign(name: str, part: Tensor) -> NDArray[np.int8] | None:

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from verify.kernel.data import levels
 from verify.kernel.data.choices import POLES, POWERS, Choices
 from verify.kernel.data.floats import INFINITE, unpack
-from verify.kernel.data.histories import NAN, NO_NUMBER
+from verify.kernel.data.histories import NAN, NO_NUMBER, Histories
 
 Ids = NDArray[np.uint32]
+_MINUS_INFINITY = 0xFF800000  # in an f32
 
 
 class ValueTable(Protocol):
     """What `Values` has for the application of functions."""
 
     residues: NDArray[np.uint32]
+    history: NDArray[np.uint32]
+    histories: Histories
     choices: Choices
+    poles: set[int]
     infinite: bool
     floor: float
 
@@ -87,6 +91,12 @@ def _apply_logarithm(values: ValueTable, ids: Ids, kind: str, marks: tuple[int, 
     number = (level == levels.FINITE) & (values.weights(ids) == 0)
     lawful = (values.marks("sign", ids) == levels.POSITIVE) & number
     found = np.full(ids.shape, NO_NUMBER, np.uint32)
+    zero = (
+        number & (values.marks("degree", ids) == 0) & values.choices.agree(values.residues[:, ids.astype(np.intp)], 0)
+    )
+    zero &= values.marks("cause", ids) == 0
+    if kind == "f32" and zero.any():  # as of a row that is wholly masked
+        found[zero], number = values.constant(_MINUS_INFINITY, kind), number & ~zero
     for name, where, mark in (("log2", lawful, marks[0]), ("lg2", ~lawful & number, marks[1])):
         if where.any():
             found[where] = values.choose(name, [ids[where]], kind, mark)
@@ -102,8 +112,14 @@ def lose_poles(values: ValueTable, name: str, argument: Ids, found: Ids) -> Ids:
         return found
     places = argument.astype(np.intp)
     lost = values.choices.agree(values.residues[:, places], 0) & (values.marks("cause", argument) == 0)
-    reason = np.uint32(values.reason(f"{name} of what is 0 for all data")) if lost.any() else np.uint32(0)
-    return np.where(lost, reason, found)
+    if lost.any():
+        reason = values.reason(f"{name} of what is 0 for all data")
+        values.poles.add(reason)
+        numbers = values.history[found[lost]]
+        values.history[found[lost]] = values.histories.combined(
+            [numbers], lambda parts: parts[0]._replace(cause=reason)
+        )
+    return found
 
 
 def _settle_infinities(values: ValueTable, name: str, flat: Sequence[Ids], found: Ids, kind: str) -> Ids:

@@ -26,7 +26,9 @@ def find_equal(values: Values, old: Ids, new: Ids, most: int = LATELY) -> Mask:
         a, b = one[apart], other[apart]
         alike = (values.kind[a] == values.kind[b]) & values.equal(values.residues[:, a], values.residues[:, b])
         alike &= values.marks("level", a) == values.marks("level", b)
-        for name, highest in (("cause", 0), ("slot", 0), ("rounded", most)):
+        causes = values.marks("cause", a)
+        alike &= (causes == values.marks("cause", b)) & np.isin(causes, [0, *values.poles])  # 1/0 is 1/0 in both
+        for name, highest in (("slot", 0), ("rounded", most)):
             marks = values.marks(name, a)
             alike &= (marks == values.marks(name, b)) & (marks <= highest)
         both = (values.marks("cause", a) == NAN) & (values.marks("cause", b) == NAN)  # as of a row that is all masked

@@ -93,8 +93,7 @@ class Values:
         self.history[:FIRST] = np.arange(FIRST)
         self.causes: list[tuple[int, str]] = [(0, ""), (0, "was never written"), (0, "lies outside of its array")]
         self.causes += [(0, "an infinity in an operation that gives it no meaning"), (0, "is NaN for all data")]
-        self.infinite = False  # whether any value is an infinity
-        self.floor = 0.0  # numbers up to here stand for -inf; 0 for none
+        self.infinite, self.floor = False, 0.0  # whether any value is an infinity; numbers up to here stand for -inf
         self.events: list[tuple[str, int]] = [("", 0)]  # (format, line) of a narrowing
         self.constants: dict[tuple[int, int], int] = {}
         self.units: set[float] = set()  # of exponents
@@ -105,6 +104,7 @@ class Values:
         self.quotients: dict[int, tuple[int, Fraction]] = {}  # integers that are others times a factor, rounded down
         self.batch: ExactBatch | None = None
         self.inputs = FIRST  # the ids below are reserved or of arrays' elements
+        self.poles: set[int] = set()  # the causes that are a division by 0
         self.lost: dict[int, int] = {}  # line -> the reserved id of reads there that no write precedes
         self.allowed: frozenset[str] = frozenset()  # formats to which the claim allows a narrowing
         self.choices = Choices(self.primes, source.getrandbits(64), self.pairs)
@@ -402,8 +402,8 @@ class Values:
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
         """The ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
-        flat, marks = [one.ravel() for one in ids], (CHOSEN, opaque)
-        made = apply_with_laws(self, name, flat, kind, marks) if self.pairs else self.choose(name, flat, kind, opaque)
+        flat, both = [one.ravel() for one in ids], (CHOSEN, opaque)
+        made = apply_with_laws(self, name, flat, kind, both) if self.pairs else self.choose(name, flat, kind, opaque)
         return made.reshape(ids[0].shape)
 
     def choose(self, name: str, flat: Sequence[Ids], kind: str, opaque: int) -> Ids:
