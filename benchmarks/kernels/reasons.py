@@ -186,8 +186,8 @@ def checked(edit: Edit, text: str, claim: str) -> list[Outcome]:
     What is wrong is not explained: the explanation takes as long as the check, and the status rests on the elements.
     """
     budget = min(BUDGET, 4 * max(one.steps for one in right(text, claim)) + 1000)
-    home = "verify.kernel.check"
-    with patch(f"{home}.Interpretation", Hasty), patch(f"{home}.explained", lambda *parts: ([], None)):
+    home = "verify.kernel"
+    with patch(f"{home}.check.Interpretation", Hasty), patch(f"{home}.explain.explained", lambda *parts: ([], None)):
         return check(edit.on(text), claim_of(tomllib.loads(claim)), budget=budget)
 
 

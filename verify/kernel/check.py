@@ -120,7 +120,7 @@ def _with_contents(
         kernel = fill_registers(run.kernel, unclear.seed, small)
         values = Values(unclear.seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))
         again = Interpretation(kernel, run.launch, values, budget, samples)
-        again.machine.ticked = run.machine.ticked
+        again.machine.ticked, again.paced = run.machine.ticked, run.paced
         found = _outcome(again, unclear.seed, strict, budget, samples)
         if found.status == "REFUTED":
             return replace(found, findings=blame_contents(found.findings, kernel, run.machine.unwritten))
