@@ -38,11 +38,13 @@ if TYPE_CHECKING:
         verify_tiling,
     )
     from verify.api import check, show
+    from verify.capture.marking import claim
 
 __all__ = [
     "Layout",
     "Report",
     "check",
+    "claim",
     "show",
     "verify_atom",
     "verify_identify",
@@ -56,8 +58,13 @@ __all__ = [
 ]
 
 
-_HOMES = {"Layout": "layouts", "check": "verify.api", "show": "verify.api"}  # `verify` has commands of these names
-_HOMES["load_ipython_extension"] = "lanecheck.notebook"  # of `%load_ext lanecheck`
+_HOMES = {  # `verify` has commands of these names
+    "Layout": "layouts",
+    "check": "verify.api",
+    "show": "verify.api",
+    "claim": "verify.capture.marking",
+    "load_ipython_extension": "lanecheck.notebook",  # of `%load_ext lanecheck`
+}
 
 
 def __getattr__(name: str) -> object:

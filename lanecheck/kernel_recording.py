@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from verify.capture.marking import list_claims
 from verify.capture.recording.install import install
 
 TASK = "LANECHECK_RECORD"  # the variable of the environment that says what to record, as JSON
@@ -77,6 +78,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     recorder = STATE["recorder"]
     reports = run_test(item, nextitem, -1)
     record = {"test": item.nodeid, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}
+    record["claims"] = list_claims(getattr(item, "function", None))
     made, asserted = recorder.comparisons, []
     if record["outcome"] == "passed":
         for number in range(min(made, MOST)):

@@ -38,7 +38,15 @@ VALUED = ("-n", "--numprocesses", "--dist", "--tx", "--junitxml", "--junit-xml",
           "--lanecheck", "--lanecheck-require", "--lanecheck-target", "--lanecheck-configs", "--lanecheck-budget",
           "--lanecheck-seed", "--lanecheck-seconds")  # fmt: skip
 UNDECIDED = 4
-SAID = ("compared", "refuted", "partial", "undecided", "safety only", "not captured")  # in the summary, in order
+SAID = (
+    "compared",
+    "claimed",
+    "refuted",
+    "partial",
+    "undecided",
+    "safety only",
+    "not captured",
+)  # in the summary, in order
 
 
 def missing_packages() -> str:
@@ -313,7 +321,7 @@ class KernelItem(pytest.Item):
             self._count("refuted")
             raise KernelRefuted(found.report())
         if found.status == "VERIFIED":
-            self._count("compared")
+            self._count("claimed" if found.claimed else "compared")
             self.add_report_section("call", "lanecheck", found.report())
             return
         kinds = {"UNKNOWN": "undecided", "PARTIAL": "partial"}

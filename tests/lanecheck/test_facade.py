@@ -13,7 +13,7 @@ import layouts
 import verify
 from tests.cases import each
 
-HERE = {"Layout", "check", "show"}  # `verify.check` and `verify.show` are commands
+HERE = {"Layout", "check", "claim", "show"}  # `verify.check` and `verify.show` are commands
 
 
 @each("name", sorted({*lanecheck.__all__} - HERE))

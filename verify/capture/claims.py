@@ -12,6 +12,7 @@ import numpy as np
 from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
+from verify.kernel.claims.expression import elements, read
 
 APART = 256  # bytes before an array, so that none begins where its memory begins
 NOTHING = "nothing"  # the array of a claim that says nothing of values
@@ -132,6 +133,38 @@ def build_claim(
         "narrow": sorted(writer.narrow),
     }
     return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, list_parts(arrays, variant), alias)
+
+
+def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> TestClaim | None:
+    """Return the claim that a test's author writes, on one variant of a launch; None if the launch lacks an array.
+
+    Raises Unchecked for indices that don't fit the tensors.
+    """
+    refuse_problem(variant)
+    target, value = read(text)
+    given = {one["arg"] for one in variant["tensors"]}
+    used = [target, *elements(value)]
+    if not {one.name for one in used} <= given:
+        return None
+    arrays, alias = list_arrays(variant)
+    sizes: dict[str, int] = {}
+    for element in used:
+        array = next(one for one in arrays if one.name == alias[element.name])
+        if array.name != element.name:
+            raise Unchecked(f"{element.name} is the same tensor as {array.name}: the claim needs one name for it")
+        shape = array.reading.shape
+        if len(shape) != len(element.indices):
+            raise Unchecked(
+                f"{array.name} has {len(shape)} dimensions, the claim gives it {len(element.indices)} indices"
+            )
+        if not array.named:
+            array.shape, array.strides, array.offset = shape, array.reading.strides, array.reading.offset
+            array.indices, array.named = tuple(f"{array.name}{axis}" for axis in range(len(shape))), True
+        for index, extent in zip(element.indices, shape, strict=True):
+            if index.isidentifier() and sizes.setdefault(index, extent) != extent:
+                raise Unchecked(f"the index {index} has {sizes[index]} values, and {extent} in {array.name}")
+    table = make_table(variant, arrays, alias, sizes, contents) | {"claim": text}
+    return TestClaim(table, text, target.name, parts=list_parts(arrays, variant), alias=alias)
 
 
 def claim_safety(contents: Contents, variant: Mapping[str, Any]) -> TestClaim:

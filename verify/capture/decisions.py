@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from verify.capture.claims import TestClaim, build_claim, claim_safety, find_launch, order_sides
+from verify.capture.claims import TestClaim, build_claim, claim_safety, claim_text, find_launch, order_sides
 from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
@@ -44,6 +44,7 @@ class Decision:
     at: str = ""  # the line of the test
     case: Case | None = None  # the verdicts
     safe: bool = False  # whether memory, order and progress are verified
+    claimed: bool = False  # whether the test's author wrote the claim
 
     def report(self) -> str:
         """Return what is printed: the decision, and the verdicts behind it."""
@@ -180,10 +181,23 @@ class Judge:
             for at in range(len(launch["variants"])):
                 name = f"launch {number + 1}" + (f", config {at + 1}" if several else "")
                 found = compared.get(number, [])
+                own = list(self._list_claims(launch["variants"][at], launch["at"]))
+                for place, event in enumerate(own):
+                    yield f"{name}: claim" + (f" {place + 1}" if place else ""), number, at, event
                 for place, event in enumerate(found):
                     yield f"{name}: values" + (f" {place + 1}" if place else ""), number, at, event
-                if not found:
+                if not found and not own:
                     yield f"{name}: safety only", number, at, None
+
+    def _list_claims(self, variant: Mapping[str, Any], at: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the claims of the test's author that are about a launch, as events."""
+        for text in self.record.get("claims", ()):
+            try:
+                about = claim_text(self.contents, variant, text) is not None
+            except Unchecked:
+                about = True  # which the item says
+            if about:
+                yield {"kind": "claim", "text": text, "at": at}
 
     def _candidates(self, event: Mapping[str, Any]) -> set[int]:
         """Return the launches that may have written a side last, of the latest alone."""
@@ -197,6 +211,8 @@ class Judge:
         if event is not None:
             at = event["at"]
             try:
+                if event["kind"] == "claim":
+                    return self._decide_claim(name, one, event)
                 return self._decide_values(name, launch, one, event)
             except Unchecked as problem:
                 reason = str(problem)
@@ -232,6 +248,14 @@ class Judge:
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
         return self._judge(name, claim, outcome, claim.text, event["at"])
+
+    def _decide_claim(self, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
+        """Return the decision on what the test's author claims; raises Unchecked."""
+        claim = claim_text(self.contents, variant, event["text"])
+        if claim is None:
+            raise Unchecked("the launch lacks an array of the claim")
+        outcome = self.session.interpret(self.folder, variant, claim.table)
+        return replace(self._judge(name, claim, outcome, claim.text, event["at"]), claimed=True)
 
     def _judge(self, name: str, claim: TestClaim, outcome: Outcome, text: str, at: str) -> Decision:
         """Return the decision that an outcome amounts to."""

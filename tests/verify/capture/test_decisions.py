@@ -231,6 +231,34 @@ def test_views_of_one_tensor_that_overlap_are_not_described(log: Log) -> None:
     assert (found.status, "different views of one tensor" in found.text) == ("UNCHECKED", True)
 
 
+def test_the_author_of_a_test_may_say_what_a_kernel_computes(log: Log) -> None:
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
+    right, wrong, other = "out[i] = x[i] + y[i]", "out[i] = x[i]", "q[i] = x[i]"
+    found = decide(log, claims=[right, wrong, other])
+    assert [(one.name, one.status, one.claimed) for one in found] == [
+        ("launch 1: claim", "VERIFIED", True),
+        ("launch 1: claim 2", "REFUTED", True),
+    ]
+    (alone,) = decide(log, claims=[other])
+    assert (alone.name, alone.status) == ("launch 1: safety only", "UNCHECKED")
+
+
+def test_a_claim_whose_indices_do_not_fit_is_unchecked(log: Log) -> None:
+    log.launch([log.draw(), log.draw(), log.op("torch.empty")])
+    log.events[0]["variants"][0]["tensors"][1]["shape"] = [SIZE - 1]
+    texts = {
+        "out[i] = x[i] + y[i]": "the index i has 70 values, and 69 in y",
+        "out[i] = x[i,j]": "x has 1 dimensions, the claim gives it 2 indices",
+    }
+    for found, words in zip(decide(log, claims=list(texts)), texts.values(), strict=True):
+        assert (found.status, words in found.text) == ("UNCHECKED", True)
+    log.launches, log.events = 0, []
+    x = log.draw()
+    log.launch([x, log.draw(), x])
+    (same,) = decide(log, claims=["out[i] = x[i]"])
+    assert (same.status, "out is the same tensor as x" in same.text) == ("UNCHECKED", True)
+
+
 def hurried(log: Log, operation: str = "torch.Tensor.add") -> Decision:
     """The decision on a launch for which there is no time."""
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")

@@ -14,6 +14,7 @@ from typing import Any
 from verify.capture.recording.device import TargetGpu
 from verify.capture.recording.recorder import Recorder, find_line, name_of
 
+FLOATS_OF_8 = {"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"}  # types of torch -> as Triton names them
 FEW = 2  # configurations beside the first that are compared by default
 
 
@@ -131,6 +132,9 @@ class Launches:
             yield {"tensor": name}
         elif hasattr(value, "block_shape") and hasattr(value, "base"):
             raise UnknownArgument(f"{name} is a tensor descriptor of the host")
+        elif hasattr(value, "base") and str(kind).lstrip("*k") == FLOATS_OF_8.get(name_of(value.base.dtype)):
+            given.append((name, value.base))
+            yield {"tensor": name}
         elif hasattr(value, "base") and isinstance(value.base, torch.Tensor):
             given.append((name, value.base))
             raise UnknownArgument(f"{name} is a tensor of {name_of(value.base.dtype)} that is read as another type")
