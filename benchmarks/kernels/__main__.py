@@ -15,7 +15,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from benchmarks.kernels import campaign, fates, meanings, others, silicon, times
+from benchmarks.kernels import campaign, fates, others, score, silicon, times
 from benchmarks.kernels.campaign import Sample
 from benchmarks.kernels.reasons import NOT_ASSEMBLED, SAME_CODE
 from benchmarks.paired import PAIRS
@@ -53,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=8, metavar="N", help="survivors: runs on each")
     said = "mutate, survivors, score: every edit as a line of JSON; what is in it is not done again"
     parser.add_argument("-o", "--output", type=file, default=EDITS, metavar="FILE", help=said)
-    parser.add_argument("--page", type=Path, metavar="FILE", help="score: the page whose tables are written")
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="score: the page whose tables are written, and the record"
+    )
     parser.add_argument("--folder", type=Path, default=Path("build/kernels"), metavar="DIR", help="others: their home")
     return guarded("benchmarks.kernels", lambda: _run(parser.parse_args(argv)))
 
@@ -153,16 +155,15 @@ def _left(found: Sequence[fates.Fate], planned: int) -> int:
 
 
 def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
-    """Print the tables, or write them to the page: those of a part of which there are no edits stay."""
-    every = fates.kept(options.output).values()
-    of_meanings = [one for one in every if one.edit.sort in meanings.SORTS]
-    of_structure = [one for one in every if one.edit.sort not in meanings.SORTS]
-    for part, found in zip(fates.PARTS, (of_structure, of_meanings), strict=True):
-        lines = list(fates.page(found)) if found else []
-        if found and options.page:
-            fates.written(options.page, part, lines)
-        elif found:
-            print("\n".join(lines))
+    """Print the tables, or write them to the page and their numbers to the record."""
+    found = score.count_fates(fates.kept(options.output).values())
+    if not found.counts:
+        raise ValueError(f"{options.output} has no edits: `mutate` makes them")
+    if options.page is None:
+        print("\n".join(score.page(found)))
+        return 0
+    score.write_page(options.page, score.page(found))
+    score.write_score(found)
     return 0
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
 from benchmarks.kernels.edits import Edit
+from benchmarks.kernels.readings import find_reading
 from benchmarks.kernels.reasons import ACCEPTED, NO_EFFECT, NOT_ASSEMBLED, SAME_CODE, SAME_PLACE
 
 Key: TypeAlias = tuple[str, str, Edit]
 SAME_OUTPUT = "same output"
 DIFFERS = "differs"
-PARTS = ("score", "meanings")  # of the page: edits of structure, and those of meanings
+READ = "read by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,15 @@ class Fate:
         return NOT_ASSEMBLED not in (self.reason, self.gpu)
 
     @property
+    def silent(self) -> bool:
+        """Whether it was accepted and no machine shows that it may be."""
+        return self.accepted and not self.reason and not self.gpu.startswith(SAME_OUTPUT)
+
+    @property
     def open(self) -> bool:
         """Whether it was accepted and nothing shows that it may be, or a GPU shows that it may not."""
-        silent = not self.reason and not self.gpu.startswith(SAME_OUTPUT)
-        return self.accepted and (silent or self.gpu.startswith(DIFFERS))
+        unread = self.silent and not find_reading(self.kernel, self.edit)
+        return self.accepted and (unread or self.gpu.startswith(DIFFERS))
 
     @property
     def column(self) -> str:
@@ -63,7 +69,7 @@ class Fate:
             return "open"
         if not self.accepted:
             return self.status
-        return self.reason or SAME_OUTPUT
+        return READ if self.silent else self.reason or SAME_OUTPUT
 
 
 COLUMNS: Mapping[str, str] = {
@@ -80,6 +86,7 @@ COLUMNS: Mapping[str, str] = {
     SAME_PLACE: "same place",
     "a warning": "warning only",
     SAME_OUTPUT: "same output",
+    READ: "read",
     "open": "rest",
 }
 
@@ -121,35 +128,3 @@ def summary(fates: Iterable[Fate], by: str = "class") -> list[str]:
         said = ", ".join(f"{count} {COLUMNS[column]}" for column, count in found.most_common())
         lines.append(f"{name:<16} {found.total():>5} edits: {said}")
     return lines
-
-
-def page(fates: Iterable[Fate]) -> Iterator[str]:
-    """The tables of the page, by kernel and by class, and every edit that is left."""
-    every = sorted((one for one in fates if one.counted), key=lambda one: (one.kernel, one.edit.line))
-    used = [column for column in COLUMNS if column == "open" or any(one.column == column for one in every)]
-    for title, name_of in (("kernel", lambda one: one.kernel), ("class", lambda one: one.edit.sort)):
-        yield from ("", f"| {title} | edits | " + " | ".join(COLUMNS[column] for column in used) + " |")
-        yield "|---|" + "---:|" * (len(used) + 1)
-        for name in sorted({name_of(one) for one in every}):
-            yield _row(name, [one for one in every if name_of(one) == name], used)
-        yield _row("all", every, used)
-    left = [one for one in every if one.open]
-    share = f"{100 * len(left) / max(len(every), 1):.2f} %"
-    yield from ("", f"{len(left)} of {len(every)} edits are left, {share}{':' if left else '.'}", "")
-    for one in left:
-        old, new = one.edit.old.strip(), one.edit.new.strip() or "(nothing)"
-        yield f"- `{one.kernel}.ptx:{one.edit.line}` {one.edit.sort}: `{old}` > `{new}` {one.gpu}".rstrip()
-
-
-def _row(name: str, fates: list[Fate], used: list[str]) -> str:
-    counts = Counter(one.column for one in fates)
-    return f"| {name} | {len(fates)} | " + " | ".join(str(counts[column]) for column in used) + " |"
-
-
-def written(path: Path, part: str, lines: Iterable[str]) -> None:
-    """Put lines between the marks of a part of a page; raise ValueError if it has none."""
-    text, marks = path.read_text(encoding="utf-8"), (f"<!-- {part} -->", f"<!-- /{part} -->")
-    if not all(mark in text for mark in marks):
-        raise ValueError(f"{path} has no lines {marks[0]} and {marks[1]}")
-    before, _, rest = text.partition(marks[0])
-    path.write_text(f"{before}{marks[0]}\n" + "\n".join(lines) + f"\n\n{marks[1]}{rest.partition(marks[1])[2]}")
