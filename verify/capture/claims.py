@@ -222,9 +222,7 @@ def make_table(
 ) -> dict[str, Any]:
     """Return the table of a claim without its text."""
     tables: dict[str, Any] = {}
-    params: list[Any] = [
-        alias[one["tensor"]] if isinstance(one, dict) and "tensor" in one else one for one in variant["params"]
-    ]
+    params = [_name_array(one, alias) for one in variant["params"]]
     for number, array in enumerate(arrays):
         if not array.named:
             kept = [(x, y) for x, y in zip(array.reading.shape, array.reading.strides, strict=True) if x > 1 and y]
@@ -256,6 +254,15 @@ def make_table(
         "kernel": variant["entry"], "grid": list(variant["grid"]), "block": variant["block"], "smem": variant["smem"],
         "sizes": sizes, "params": params, "arrays": tables,
     }  # fmt: skip
+
+
+def _name_array(given: Any, alias: Mapping[str, str]) -> Any:
+    """Return a parameter with the array of the claim in place of an argument."""
+    if not isinstance(given, dict):
+        return given
+    if "map" in given:
+        return {**given, "map": alias[given["map"]]}
+    return alias[given["tensor"]] if "tensor" in given else given
 
 
 def is_zero(contents: Contents, number: int) -> bool:

@@ -21,7 +21,7 @@ from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.part import choose_ctas, find_exchange, list_stored
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.state.findings import Severity
-from verify.kernel.verdict import case
+from verify.kernel.verdict import case, said
 from verify.report import Case
 
 SAFETY = ("memory", "order", "progress")
@@ -86,10 +86,8 @@ class KernelSession:
                 one.number for name, one in kernel.parameters.items() if name in names
             )
         places = self.stored[variant["ptx"]]
-        given = enumerate(variant["params"])
-        return frozenset(
-            one["tensor"] for at, one in given if at in places and isinstance(one, dict) and "tensor" in one
-        )
+        given = [one for at, one in enumerate(variant["params"]) if at in places and isinstance(one, dict)]
+        return every & {one.get("tensor", one.get("map")) for one in given}
 
     @staticmethod
     def key(variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
@@ -280,7 +278,8 @@ class Judge:
         severities = {one.severity for one in outcome.findings}
         part = outcome.part
         if not outcome.ended or Severity.UNKNOWN in severities:
-            return found
+            reason = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
+            return found if reason is None else replace(found, text=f"UNKNOWN: {said(reason)}; {found.text}")
         if part is None and not all(one.confirmed for one in wanted):
             return found
         if claim.target and Severity.PRECISION in severities:  # exact arithmetic can't tell how far that goes

@@ -71,6 +71,12 @@ def test_a_box_that_is_waited_for_is_verified() -> None:
     assert found.compared == 256
 
 
+def test_the_address_of_a_map_may_have_32_bits() -> None:
+    """As Triton writes it for descriptors of the host."""
+    found = run("mov.b64 %d1, map;", "mov.b32 %r20, map; cvt.u64.u32 %d1, %r20;")
+    assert (found.status, found.compared) == ("VERIFIED", 256)
+
+
 def test_what_lies_outside_of_the_array_is_zero() -> None:
     """The second CTA's box begins at row 16, of an array that ends at 20."""
     arrays = {"A": {**CLAIM["arrays"]["A"], "dims": ["j", "k"]}, "C": CLAIM["arrays"]["C"]}  # type: ignore[index]

@@ -15,6 +15,7 @@ from verify.capture.recording.device import TargetGpu
 from verify.capture.recording.recorder import Recorder, find_line, name_of
 
 FLOATS_OF_8 = {"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"}  # types of torch -> as Triton names them
+SWIZZLES = ("none", "32B", "64B", "128B")  # by CUDA's number
 FEW = 2  # configurations beside the first that are compared by default
 
 
@@ -74,10 +75,12 @@ class Launches:
         return answer
 
     config = ""  # of the launch that is compiled now
+    maps: Iterator[Any] = iter(())  # what the compiler chose for each descriptor of the host, in order
 
     def record(self, function: Any, kernel: Any, args: Sequence[Any], kwargs: Mapping[str, Any], grid: Any) -> None:
         """Record one launch of a compiled kernel."""
         signature = kernel.src.signature
+        self.maps = iter(getattr(kernel.metadata, "tensordesc_meta", None) or ())
         names = set(inspect.signature(function.fn).parameters)
         bound = inspect.signature(function.fn).bind(*args, **{k: v for k, v in kwargs.items() if k in names})
         bound.apply_defaults()
@@ -131,7 +134,8 @@ class Launches:
             given.append((name, value))
             yield {"tensor": name}
         elif hasattr(value, "block_shape") and hasattr(value, "base"):
-            raise UnknownArgument(f"{name} is a tensor descriptor of the host")
+            yield from expand_descriptor(name, value, next(self.maps, None))
+            given.append((name, value.base))
         elif hasattr(value, "base") and str(kind).lstrip("*k") == FLOATS_OF_8.get(name_of(value.base.dtype)):
             given.append((name, value.base))
             yield {"tensor": name}
@@ -144,3 +148,24 @@ class Launches:
             yield {"value": float(value), "type": {"fp32": "f32", "fp64": "f64", "fp16": "f16"}.get(str(kind), "f32")}
         else:
             raise UnknownArgument(f"{name} is a {type(value).__name__}")
+
+
+def expand_descriptor(name: str, value: Any, chosen: Any) -> Iterator[Any]:
+    """Yield the parameters of a tensor descriptor of the host: a tensor map, or a pointer, then shape and strides.
+
+    `chosen` is what the compiler says of the map; None where it uses none. Raises UnknownArgument.
+    """
+    shape, strides = list(value.shape), list(value.strides)
+    if shape != list(value.base.shape) or strides != list(value.base.stride()):
+        raise UnknownArgument(f"{name} is a descriptor of another shape than its tensor's")
+    if value.padding != "zero" or value.round_f32_to_tf32:
+        raise UnknownArgument(f"{name} is a descriptor that pads with NaN, or rounds to tf32")
+    if chosen is None:
+        yield {"tensor": name}
+        yield from [*shape, *strides, 0, 0, *shape, *strides]
+        return
+    if chosen.get("is_im2col") or chosen["fp4_padded"]:
+        raise UnknownArgument(f"{name} is a descriptor of an image, or of padded fp4")
+    box = list(reversed(chosen["block_size"]))
+    yield {"map": name, "box": box, "swizzle": SWIZZLES[chosen["swizzle"]]}
+    yield from [*shape, *strides]

@@ -166,11 +166,15 @@ def convert_address(machine: Machine, one: Instruction, meaning: Meaning) -> Run
     """cvta: global addresses are generic ones; shared and local memory have a window of generic addresses."""
     window = _WINDOWS.get(meaning.words["space"], 0) << WINDOW
     put, to = machine.writer(one.operands[0]), "to" in meaning.words
+    parameter = meaning.words["space"].startswith("param") and not to
     read = _fixed_place(machine, one.operands[1]) or machine.reader(one.operands[1])
 
     def execute(mask: Mask | None) -> None:
         found = read()
-        if not window or found.data(mask):
+        if parameter and not found.data(mask):  # a mov.b32 gives an address in the space, without its window
+            base, inside = np.uint64(PARAMETER_WINDOW << WINDOW), found.bits >> np.uint64(WINDOW) == 0
+            put(Word(np.where(inside, found.bits + base, found.bits)), mask)
+        elif not window or found.data(mask):
             put(found, mask)
         else:
             base = np.uint64(window)

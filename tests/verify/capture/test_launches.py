@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensor descriptors of the host as parameters of a launch: what a claim says of them, and what it can't say."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from verify.capture.recording.launches import UnknownArgument, expand_descriptor
+
+MAP = {"swizzle": 2, "elem_size": 2, "elem_type": 6, "block_size": [64, 32], "fp4_padded": False, "is_im2col": False}
+
+
+def describe(**more: Any) -> SimpleNamespace:
+    base = SimpleNamespace(shape=(128, 96), stride=lambda: (104, 1))
+    own = {"base": base, "shape": [128, 96], "strides": [104, 1], "padding": "zero", "round_f32_to_tf32": False}
+    return SimpleNamespace(**own | more)
+
+
+def test_a_map_then_its_shape_and_strides() -> None:
+    """The box begins with the index that is next to itself in memory, as CUDA has it."""
+    found = list(expand_descriptor("a", describe(), MAP))
+    assert found == [{"map": "a", "box": [32, 64], "swizzle": "64B"}, 128, 96, 104, 1]
+
+
+def test_a_target_without_tensor_maps_gets_a_pointer() -> None:
+    found = list(expand_descriptor("a", describe(), None))
+    assert found == [{"tensor": "a"}, 128, 96, 104, 1, 0, 0, 128, 96, 104, 1]
+
+
+@pytest.mark.parametrize(
+    ("own", "chosen", "words"),
+    [
+        ({"shape": [64, 96]}, {}, "another shape than its tensor's"),
+        ({"strides": [96, 1]}, {}, "another shape than its tensor's"),
+        ({"padding": "nan"}, {}, "pads with NaN"),
+        ({"round_f32_to_tf32": True}, {}, "rounds to tf32"),
+        ({}, {"is_im2col": True}, "of an image"),
+        ({}, {"fp4_padded": True}, "padded fp4"),
+    ],
+)
+def test_other_descriptors_are_named(own: dict[str, Any], chosen: dict[str, Any], words: str) -> None:
+    with pytest.raises(UnknownArgument, match=words):
+        list(expand_descriptor("a", describe(**own), {**MAP, **chosen}))
