@@ -43,3 +43,10 @@ def test_what_any_bits_leave_right_or_unclear_is_not_refuted() -> None:
     unclear = "mov.b32 %r5, %f1; xor.b32 %r6, %r5, 1023; mov.b32 %f3, %r6; add.s32 %r9, %r8, 1;"
     assert added(either).status == "UNKNOWN"
     assert added(unclear).status == "UNKNOWN"
+
+
+def test_a_warning_with_some_bits_refutes_nothing_though_strict() -> None:
+    """Two threads store each element, the same number: a warning, which the run without bits doesn't come to."""
+    either = "@%p1 add.f32 %f3, %f1, %f2; @!%p1 add.f32 %f3, %f2, %f1;"
+    ptx = ADD.replace("mul.wide.u32 %d4", "and.b32 %r1, %r1, 31; mul.wide.u32 %d4").replace("BODY", either)
+    assert one(ptx, {**ADDED, "sizes": {"I": 32}}, strict=True).status == "UNKNOWN"
