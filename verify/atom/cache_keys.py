@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from layouts.atoms import CopyAtom
-from verify.binding.atom import BoundAtom, BoundOperand, mnemonic_of
+from verify.binding.atom import BoundAtom, mnemonic_of
+from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check
 
 
@@ -26,7 +27,7 @@ def operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashabl
     where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
     return (
         operand.text,
-        operand.map,
+        operand.map and operand.map.key,
         *where,
         operand.keys,
         *([_family(atom, operand)] if check is Check.PROOF else ()),
@@ -47,7 +48,7 @@ def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
 
     None for any other: claims and evidence speak of mnemonics there, of other operands, or of what is wrong elsewhere.
     """
-    if is_copy(atom) or operand.layout is None or operand.map is not None or atom.others or atom.by is None:
+    if is_copy(atom) or operand.layout is None or atom.others or atom.by is None:
         return None
     if atom.uncompared or atom.thr_fault or atom.shape_fault:
         return None
@@ -57,12 +58,12 @@ def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
 
 def product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     """The key of a product; None for a live GPU, which makes the product of every atom."""
-    maps = tuple((part.text, part.map, part.extent, part.keys) for part in atom.parts)
+    maps = tuple((part.text, part.map and part.map.key, part.extent, part.keys) for part in atom.parts)
     return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
 
 def observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     """The key of what a GPU did: the maps, and the instruction, whose recordings they are compared with."""
-    maps = tuple((part.text, part.map, part.extent) for part in atom.parts)
+    maps = tuple((part.text, part.map and part.map.key, part.extent) for part in atom.parts)
     own = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else tuple(atom.atom.relabel.items())
     return (maps, tuple(atom.atom.space.items()), atom.atom.thr, own, mnemonic_of(atom.instruction))

@@ -18,8 +18,9 @@ from verify.atom import relabelling, repairs
 from verify.atom.cache_keys import is_copy
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
-from verify.binding.atom import BoundAtom, BoundOperand, Named, bound, mnemonic_of
+from verify.binding.atom import BoundAtom, Named, bound, mnemonic_of
 from verify.binding.completion import completed, in_order
+from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, replayed
 from verify.evidence import cause, isa

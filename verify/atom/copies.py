@@ -12,10 +12,11 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
-from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined, known, look_up, thread_value, threads
+from verify.binding.atom import BoundAtom, Named, issuers, joined, known, look_up, thread_value, threads
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
+from verify.binding.operand import BoundOperand, map_layout
 from verify.core.digits import every, halves, modes
 from verify.core.verdict import Check, Counterexample, Evidence, finding, unchecked
 from verify.core.wording import owners
@@ -60,7 +61,8 @@ def _view(
         formulas = (found[name],) if name in found else ()
         no_formula = "" if name in found else why
         keys = tuple(formula.key for formula in formulas)
-        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, no_formula, keys))
+        points = None if layout is None else map_layout(name, layout, (named_bits, 1))
+        parts.append(BoundOperand(name, text, points, fault, (named_bits, 1), formulas, no_formula, keys))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 

@@ -68,8 +68,6 @@ def functions_of(atom: AnyAtom, resources: Resources) -> Functions:
     for part in subject.parts:
         if part.map is not None:
             maps[part.name] = FragmentMap.keep(part.map)  # outside the tile coordinates are those of no element
-        elif part.well_formed:
-            maps[part.name] = of_rows(part.rows(), part.extent, part.axes)
         else:
             says[part.name] = part.text
     return Functions(says, maps)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 import isa_tables
-from verify.binding.atom import BoundAtom, BoundOperand, Named, contracted
+from verify.binding.atom import BoundAtom, Named, contracted
 from verify.binding.completion import EXTRA, fragment_of
+from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Evidence, unchecked
 from verify.core.wording import owners

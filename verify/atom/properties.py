@@ -15,7 +15,8 @@ from verify.atom import relabelling
 from verify.atom.cache_keys import is_copy, layout_key, observed_key, operand_key, product_key
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.mnemonic import fits
-from verify.binding.atom import BoundAtom, BoundOperand, Named
+from verify.binding.atom import BoundAtom, Named
+from verify.binding.operand import BoundOperand
 from verify.core.verdict import (
     Check,
     CheckFunction,

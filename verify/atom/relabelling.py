@@ -16,8 +16,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layouts.atoms import Atom
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Registers
+from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import METADATA, SCALES, blocks, order
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, Verdict, finding
@@ -98,10 +99,7 @@ def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int,
 
 def _labels(part: BoundOperand) -> Sequence[Sequence[tuple[int, ...]]]:
     """The atom's (x, y) of every (thread, value); of a map those outside the tile too, which are no element's."""
-    if part.map is not None:
-        return part.map.rows()
-    width = part.extent[0]
-    return [[(element % width, element // width) for element in row] for row in part.rows()]
+    return part.points.rows()
 
 
 def reported(
@@ -225,4 +223,4 @@ def _undone(part: BoundOperand, inverse: Mapping[str, Mapping[int, int]]) -> Bou
 
     threads, values = part.domain
     inputs = Axis("thread", threads), Axis("value", values)
-    return part._replace(layout=None, map=FragmentMap.tabulate(image, inputs, tuple(map(Axis, part.axes, part.extent))))
+    return part._replace(map=FragmentMap.tabulate(image, inputs, tuple(map(Axis, part.axes, part.extent))))

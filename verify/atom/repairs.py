@@ -27,9 +27,10 @@ from layouts.int_tuple import leaves, unflatten
 from layouts.text import format_int_tuple, parse_shape_stride
 from verify.atom import relabelling
 from verify.atom.copies import COPY_OPERANDS, copy_operands
-from verify.binding.atom import BoundAtom, BoundOperand, contracted
+from verify.binding.atom import BoundAtom, contracted
 from verify.binding.completion import EXTENTS, fragment_of, in_order, spaces
 from verify.binding.copy import CopyOperand, adapted
+from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import order
 from verify.core.digits import walks
 from verify.core.repair import fold

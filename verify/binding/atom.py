@@ -4,7 +4,6 @@
 Nothing is refuted here. What does not parse, and what the ISA tables lack, is kept as a reason for the claims.
 
 `BoundAtom`      an atom bound to one instruction
-`BoundOperand`   one operand of it: its layout and the ISA's formulas
 `Named`          one mnemonic of it, looked up
 `prepare`        an entry as a bound atom
 """
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import isa_tables
 from isa_tables.signature import find
@@ -25,95 +24,15 @@ from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
+from verify.binding.operand import BoundOperand, map_layout
 from verify.binding.relabelling import relabelled
-from verify.core.digits import lane_of, walks
-
-if TYPE_CHECKING:
-    from verify.maps.map import Map
+from verify.core.digits import lane_of
+from verify.maps.map import Map
+from verify.maps.strided import of_text
 
 NO_MAPS: Mapping[str, Map] = MappingProxyType({})
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
-
-
-class BoundOperand(NamedTuple):
-    """One operand of an atom: its layout (None if ill formed), its tile and its formulas in the ISA tables."""
-
-    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy; empty for a layout that is no operand
-    text: str  # the layout as the atom's file has it
-    layout: Layout | None  # (thread, value) -> x + extent[0] * y; None where it is ill formed
-    fault: str  # why it is ill formed; empty where it is not
-    extent: tuple[int, int]  # of its tile, in elements: the ranges of x and y
-    # the ISA's different formulas for it: one, but where an element fills several positions
-    formulas: tuple[Formula, ...]
-    no_formula: str = ""  # why the ISA tables have no formula, though they have the instruction
-    keys: tuple[tuple[object, ...], ...] = ()  # those of the formulas
-    # its map, point by point, in place of a layout: of a layout with a swizzle or with coordinates, of an expression
-    map: Map | None = None
-
-    @property
-    def parsed(self) -> Layout:
-        """The layout. Raises TypeError where it is ill formed."""
-        if self.layout is None:
-            raise TypeError(f"{self.text} is not well formed: {self.fault}")
-        return self.layout
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The names of the coordinates: two, or one where bits are numbered."""
-        return AXES[self.name]
-
-    @property
-    def values(self) -> int:
-        """Values per thread: the size of the layout's second mode; 0 when it is ill formed."""
-        return self.domain[1]
-
-    @property
-    def domain(self) -> tuple[int, int]:
-        """Threads and values of the layout; (0, 0) when it is ill formed.
-
-        >>> BoundOperand("C", "(32,4):(1,32)", Layout.parse("(32,4):(1,32)"), "", (16, 8), ()).domain
-        (32, 4)
-        """
-        if self.map is not None:
-            return self.map.inputs[0].extent, self.map.inputs[1].extent
-        return (0, 0) if self.layout is None else (size(self.layout[0]), size(self.layout[1]))
-
-    @property
-    def points(self) -> Map:
-        """The map. Raises TypeError for an operand with a plain layout."""
-        if self.map is None:
-            raise TypeError(f"{self.text} is a layout, not a map given point by point")
-        return self.map
-
-    @property
-    def well_formed(self) -> bool:
-        """Whether it has a layout or a map."""
-        return self.layout is not None or self.map is not None
-
-    def rows(self) -> list[list[int]]:
-        """The element of every (thread, value), in plain integers, by thread. Raises TypeError if it is ill formed."""
-        return walks(self.parsed) if self.map is None else self.map.elements()
-
-    @property
-    def tile(self) -> str:
-        """The tile of this operand, as printed.
-
-        >>> BoundOperand("B", "", None, "", (8, 32), ()).tile
-        '8x32 (n,k)'
-        """
-        return f"{self.extent[0]}x{self.extent[1]} ({','.join(self.axes)})"
-
-    def show(self, element: int) -> str:
-        """An element as its two coordinates; the second exceeds the tile if the element does.
-
-        >>> BoundOperand("C", "", None, "", (16, 8), ()).show(57)
-        '(m=9, n=3)'
-        """
-        if len(self.axes) == 1:
-            return f"{self.axes[0]} {element}"
-        x, y = element % self.extent[0], element // self.extent[0]
-        return f"({self.axes[0]}={x}, {self.axes[1]}={y})"
 
 
 class Named(NamedTuple):
@@ -320,15 +239,13 @@ def _view(
     parts = []
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
-        points = maps.get(name)
-        if layout is None and points is None:
-            from verify.maps.strided import of_text
-
+        points = maps.get(name) or (None if layout is None else map_layout(name, layout, extents[name]))
+        if points is None:
             points, fault = of_text(text, fault, dict(zip(AXES[name], extents[name], strict=True)))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
         distinct = tuple(relabelled(formula, atom.relabel, name, extents[name]) for formula in found.values())
         keys = tuple(formula.key for formula in distinct)
-        parts.append(BoundOperand(name, text, layout, fault, extents[name], distinct, no_formula, keys, points))
+        parts.append(BoundOperand(name, text, points, fault, extents[name], distinct, no_formula, keys))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 

@@ -33,7 +33,7 @@ def _table(labels: Labels) -> _Table:
 
 def atom_key(subject: BoundAtom) -> Key:
     """The key of an atom: all that the evidence depends on in it and in its instruction."""
-    parts = tuple((part.name, part.text, part.map, part.extent, part.keys) for part in subject.parts)
+    parts = tuple((part.name, part.text, part.map and part.map.key, part.extent, part.keys) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
     tables = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
     return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), tables, signature.sparsity

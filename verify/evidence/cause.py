@@ -17,7 +17,8 @@ from math import prod
 from typing import NamedTuple, TypeAlias
 
 from layouts.atoms import Atom
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
+from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.repair import OF_A_MAP
 from verify.core.verdict import Status, Verdict
@@ -99,7 +100,7 @@ def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
 def _of_operand(subject: BoundAtom, part: BoundOperand) -> Compared:
     """Return an operand's map: of a layout its elements x + X*y, in which a stride is a step."""
     threads, values = part.domain
-    if part.map is None:
+    if part.layout is not None:
         found: Rows = [[(element,) for element in row] for row in part.rows()]
         extent: Point = (prod(part.extent),)
     else:
@@ -109,7 +110,7 @@ def _of_operand(subject: BoundAtom, part: BoundOperand) -> Compared:
     if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expected(part):
         lanes = [lane_of(subject.thr, thread) for thread in range(threads)]
         located = [[part.formulas[0].locate(lane, value) for value in range(values)] for lane in lanes]
-        wanted = located if part.map else [[(x + part.extent[0] * y,) for x, y in row] for row in located]
+        wanted = located if part.layout is None else [[(x + part.extent[0] * y,) for x, y in row] for row in located]
     return Compared(found, wanted, extent, subject.multiplicity(part))
 
 

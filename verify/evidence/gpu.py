@@ -25,8 +25,9 @@ import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
 from layouts import Layout, size
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import AXES, codomain
+from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
@@ -68,7 +69,7 @@ def labels(subject: BoundAtom) -> Labels | str:
             continue
         if part.domain[0] > subject.threads:
             return f"{part.name} distributes elements to {part.domain[0]} threads, the atom has {subject.threads}"
-        table[part.name] = _by_lane(part.map or part.parsed, part.extent[0], subject.thr, subject.rep, subject.lanes)
+        table[part.name] = _by_lane(part.layout or part.points, part.extent[0], subject.thr, subject.rep, subject.lanes)
     return table
 
 

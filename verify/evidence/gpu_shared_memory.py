@@ -23,8 +23,9 @@ import isa_tables
 from gpu_checks import Image
 from gpu_checks.model import CONTRACTED
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Registers, codomain
+from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
 from verify.evidence.gpu_sparse import Stored, by_class, coarseness
 

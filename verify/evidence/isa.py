@@ -19,8 +19,9 @@ from typing import Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Formula
+from verify.binding.operand import BoundOperand
 from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.evidence import repair
@@ -46,7 +47,7 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
     seconds = time.perf_counter() - started
-    return finding(Check.ISA, wrong, method, points, engine(map_of(subject, part)), seconds=seconds)
+    return finding(Check.ISA, wrong, method, points, engine(part.points), seconds=seconds)
 
 
 def engine(m: Map) -> str:
@@ -54,19 +55,8 @@ def engine(m: Map) -> str:
     return ENGINE if m.searchable else "plain integers"
 
 
-def map_of(subject: BoundAtom, part: BoundOperand) -> Map:
-    """Return the map of an operand; that of a layout is kept, with its images, while the atom is checked."""
-    if part.map is not None:
-        return part.map
-    layout, key = part.parsed, (part.parsed, part.axes, part.extent)
-    if key not in subject.tables:
-        subject.tables[key] = StridedMap(layout, tuple(map(Axis, part.axes, part.extent)))  # bits have one axis
-    found: Map = subject.tables[key]
-    return found
-
-
 def _method(part: BoundOperand) -> str:
-    return "exhaustive" if part.map is None else search.METHOD
+    return search.METHOD if part.layout is None else "exhaustive"
 
 
 def form(method: str, *faults: str, points: int = 1) -> Evidence:
@@ -82,13 +72,15 @@ def form(method: str, *faults: str, points: int = 1) -> Evidence:
 
 def parsed(part: BoundOperand) -> list[Evidence]:
     """The evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
-    layout = part.layout
-    if part.map is not None:
-        return [form("parsed", "")]
-    if layout is None:
+    if part.map is None:
         return [form("parsed", part.fault or f"{part.text} is no layout")]
-    other = f"a second reading of {part.text} differs from {layout}"
-    again = [] if read(part.text) == (layout.shape, layout.stride) else [form("read again", other)]
+    return [form("parsed", "")] if part.layout is None else read_again(part.text, part.layout)
+
+
+def read_again(text: str, layout: Layout) -> list[Evidence]:
+    """Return the evidence that a second parser reads a text as the same layout."""
+    other = f"a second reading of {text} differs from {layout}"
+    again = [] if read(text) == (layout.shape, layout.stride) else [form("read again", other)]
     return [form("parsed", ""), *again]
 
 
@@ -120,8 +112,8 @@ def computed_rows(table: Table) -> tuple[Table, int]:
 
 def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Find whether a map has as many threads and values as its fragment, or as its tile needs."""
-    m, wanted = map_of(subject, part), subject.expected(part)
-    if part.map is not None:
+    m, wanted = part.points, subject.expected(part)
+    if part.layout is None:
         names = (axis.name for axis in m.inputs)
         return search.METHOD, len(m), search.find_size_fault(m, tuple(map(Axis, names, wanted)))
     threads, values = part.domain
@@ -146,13 +138,13 @@ def _equal_owners(m: Map, part: BoundOperand) -> int:
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Find whether no (thread, value) is at an element outside the tile."""
-    m = map_of(subject, part)
+    m = part.points
     return _method(part), len(m), _with_sums(m, search.find_out_of_bounds(m))
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Find whether each element of the tile has the number of owners that it must have."""
-    m = map_of(subject, part)
+    m = part.points
     return _method(part), len(m), _with_sums(m, search.find_owner_fault(m, subject.multiplicity(part)))
 
 
@@ -173,12 +165,12 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
     >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
-    >>> wrong = atom.parts[2]._replace(layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
+    >>> wrong = atom.parts[2].of_layout(Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
     >>> method, points, found = equals(atom, wrong)
     >>> method, points, found.statement
     ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
     """
-    m, (threads, values), wanted = map_of(subject, part), part.domain, subject.expected(part)
+    m, (threads, values), wanted = part.points, part.domain, subject.expected(part)
     if (threads, values) != wanted:  # nothing is evaluated: a layout may have more points than an instruction
         statement = f"the {m.noun} has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         return _method(part), threads * values, Counterexample({"threads": threads}, statement)
@@ -272,8 +264,8 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether L(R(k)) = k for every element k of the tile, with R the right inverse of the layout."""
-    if part.map is not None:
-        return search.METHOD, len(part.map), search.find_missing_owner(part.map)
+    if part.layout is None:
+        return search.METHOD, len(part.points), search.find_missing_owner(part.points)
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Memory, Registers
-from verify.core.digits import every, walks
+from verify.binding.operand import BoundOperand
+from verify.core.digits import every
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence.isa import ENGINE, Table, evaluate
 
@@ -125,13 +126,12 @@ def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, Bou
 
 def _table(subject: BoundAtom, part: BoundOperand) -> Table:
     """The element of each (thread, value)."""
-    return _plain_table(subject, part) if part.map is not None else evaluate(part.parsed, subject.tables)
+    return _plain_table(subject, part) if part.layout is None else evaluate(part.parsed, subject.tables)
 
 
 def _plain_table(subject: BoundAtom, part: BoundOperand) -> Table:
     """The same, evaluated in plain integers."""
-    rows = walks(part.parsed) if part.map is None else part.map.elements()
-    return np.array(rows, dtype=np.int64)
+    return np.array(part.rows(), dtype=np.int64)
 
 
 def _through_fragments(

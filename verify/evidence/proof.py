@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 import proofs
 from layouts import Layout, LayoutError, right_inverse
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Memory
+from verify.binding.operand import BoundOperand
 from verify.core.digits import halves, modes, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.core.wording import owners

@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeAlias
 
 from layouts import Layout, batched, fit
 from layouts.arrays import np
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
+from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"

@@ -30,25 +30,28 @@ from layouts import (
     size,
 )
 from layouts.atoms import Atom
+from layouts.composed import on_layout
+from layouts.pasted import read_layout
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.atom import bound as bound_atom
 from verify.binding.completion import in_order
 from verify.binding.coordinates import AXES
+from verify.binding.operand import BoundOperand, map_layout
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 from verify.core.files import purpose
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Statement, Verdict, finding, replayed
-from verify.evidence import cause
-from verify.evidence.isa import same_function
+from verify.evidence import cause, isa
 from verify.evidence.run import Run
 from verify.layout.product import find_product
-from verify.maps import short_names
+from verify.maps import search, short_names
+from verify.maps.map import Axis, Map
+from verify.maps.strided import StridedMap, of_layout
 from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
     from verify.atom.checker import AtomChecker
-    from verify.maps.map import Map
     from verify.pictures.picture import Picture, Window
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
@@ -72,6 +75,12 @@ class PointsError(UsageError):
     """A layout that has no map onto a tile; the text says why, and does not name the layout."""
 
 
+def _find_form(part: BoundOperand) -> list[Evidence]:
+    """Return the evidence on the form of a layout of any rank."""
+    layout = _read(part.text) if part.layout else None
+    return isa.read_again(part.text, layout) if isinstance(layout, Layout) else isa.parsed(part)
+
+
 def _tile(part: BoundOperand) -> str:
     return "x".join(map(str, part.extent))
 
@@ -80,6 +89,7 @@ TILE_FORM = replace(
     WELL_FORMED,
     says={LAYOUT: "shape and stride have one profile"},
     states=lambda _, part: Statement("", "is a layout with congruent profiles"),
+    isa=lambda _, __, part: _find_form(part),
 )
 IN_TILE = replace(
     IN_BOUNDS,
@@ -173,11 +183,9 @@ def _no_layout(text: str, error: LayoutError) -> str:
 
 
 def _read(text: str) -> Layout | ComposedLayout:
-    """The layout of a text; what only swizzles and coordinates need is imported for them."""
+    """The layout of a text."""
     with suppress(LayoutParseError):
         return parse_layout(text)
-    from layouts.pasted import read_layout
-
     return read_layout(text)
 
 
@@ -185,11 +193,10 @@ def onto_tile(text: str, extent: tuple[int, int], checks: Collection[Check] | No
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver, or by some `checks`."""
     from verify.atom.checker import AtomChecker
 
-    subject, whole = bound(text, extent)
+    subject = bound(text, extent)
     part = subject.parts[0]
     checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
-    as_read = replace(subject, parts=(part._replace(layout=whole),)) if part.map is None else subject
-    verdicts = [checker.verdict(TILE_FORM, as_read, as_read.parts[0])]
+    verdicts = [checker.verdict(TILE_FORM, subject, part)]
     verdicts += [checker.verdict(row, subject, part) for row in (IN_TILE, ONE_OWNER) if part.well_formed]
     verdicts = cause.of_atom(subject, verdicts)
     tile = _tile(part)
@@ -250,9 +257,9 @@ def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Pi
     return replace(found, panels=tuple(panels), notes=found.notes[:-1])
 
 
-def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]:
-    """A layout as the only operand of an atom without an instruction, and as it is; UsageError for no layout."""
-    read, points, fault = None, None, ""
+def bound(text: str, extent: tuple[int, int]) -> BoundAtom:
+    """Return a layout as the only operand of an atom without an instruction; raises UsageError for no layout."""
+    points, fault = None, ""
     if extent[0] * extent[1] > LARGEST:
         shown = "x".join(map(str, extent))
         raise UsageError(f"--onto {shown}: the tile has more than 2^24 elements, too many to enumerate")
@@ -264,17 +271,16 @@ def bound(text: str, extent: tuple[int, int]) -> tuple[BoundAtom, Layout | None]
         raise UsageError(_no_layout(text, error)) from error
     else:
         if isinstance(found, Layout) and plain(found):
-            read = found
+            points = map_layout("", as_thread_value(found), extent)
         else:
             try:
                 points = points_of(as_pairs(found), m=extent[0], n=extent[1])
             except ValueError as error:
                 raise PointsError(str(error)) from error
-    layout = None if read is None else as_thread_value(read)
-    part = BoundOperand("", text, layout, fault, extent, (), map=points)
+    part = BoundOperand("", text, points, fault, extent, ())
     threads = max(1, part.domain[0])
     atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"": text})
-    return BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ()), read
+    return BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
 
 
 def _of_operand(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
@@ -331,15 +337,12 @@ def _evidence_of_equality(pair: LayoutPair) -> Evidence:
         wrong = Counterexample({}, f"{text} has {sizes[0]} points, {other} has {sizes[1]}")
         return finding(Check.ISA, wrong, "counted")
     if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
-        return same_function(as_thread_value(first), as_thread_value(second))
+        return isa.same_function(as_thread_value(first), as_thread_value(second))
     return _same_map(text, first, other, second)
 
 
 def _same_map(text: str, first: Layout | ComposedLayout, other: str, second: Layout | ComposedLayout) -> Evidence:
     """The evidence that two layouts, not both plain, have the same values."""
-    from verify.evidence import isa
-    from verify.maps import search
-
     axes, others = axes_of(first), axes_of(second)
     if (axes == 0) != (others == 0):
         raise UsageError(f"{text if axes else other}: its values are coordinates, those of the other are integers")
@@ -399,17 +402,12 @@ def points_of(layout: Layout | ComposedLayout, part: tuple[range, range] | None 
 
     Raises MapError.
     """
-    from verify.maps.map import Axis
-    from verify.maps.strided import StridedMap, of_layout
-
     tile = tuple(map(Axis, outputs, outputs.values()))
     return StridedMap(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
 
 
 def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:
     """A layout by (thread, value) as it is, any other by one index and one value, behind the same swizzles."""
-    from layouts.composed import on_layout
-
     return on_layout(as_thread_value, layout)
 
 

@@ -54,7 +54,7 @@ def of_report(reported: Reported, window: Window) -> Picture | None:
     """Draw a layout on the tile, or beside the other layout, that the claims of a report name; None without such."""
     for one in reported.verdicts:
         if tile := TILE.fullmatch(one.claim.text):
-            subject, _ = command.bound(reported.name, command.tile_of(tile[1]))
+            subject = command.bound(reported.name, command.tile_of(tile[1]))
             return command.drawn(subject, reported.verdicts, window)
         if other := OTHER.fullmatch(one.claim.text):
             try:

@@ -115,7 +115,7 @@ class StridedMap(Map):
             swizzle, offset = self.steps[0]
             least = sum((extent - 1) * min(0, step) for extent, step in _modes(self.innermost))
             _natural(offset + least, swizzle)
-        if not self.searchable and prod(self.extents) > LARGEST:
+        if prod(self.extents) > LARGEST and not self.searchable:
             raise MapError(f"{layout}: more than {LARGEST} points, and numbers that do not fit 64 bits")
 
     @property

@@ -10,11 +10,11 @@ from math import prod
 
 import numpy as np
 
-from verify.binding.atom import BoundOperand
+from verify.binding.operand import BoundOperand
 from verify.core.digits import walk
 from verify.maps import search
-from verify.maps.map import Axis, Map, MapError, Point
-from verify.maps.strided import StridedMap, misread
+from verify.maps.map import Map, MapError, Point
+from verify.maps.strided import misread
 from verify.pictures import points
 
 LARGEST = 1 << 20  # points of an operand: each is kept with its element
@@ -40,7 +40,7 @@ def every(part: BoundOperand, threads: int, grain: int) -> Elements:
     """The elements of so many threads, of the first of each `grain` values.
 
     >>> from layouts import Layout
-    >>> C = BoundOperand("C", "(2,2):(1,-1)", Layout.parse("(2,2):(1,-1)"), "", (2, 2), ())
+    >>> C = BoundOperand("C", "", None, "", (2, 2), ()).of_layout(Layout.parse("(2,2):(1,-1)"))
     >>> every(C, 2, 1)
     Elements(at={(0, 0): 0, (0, 1): -1, (1, 0): 1, (1, 1): 0}, count=3, outside=1, first=('T0 V1 at (m=1, n=-1)',))
     """
@@ -104,7 +104,7 @@ def _number(part: BoundOperand, point: Point) -> int:
 
 def _map(part: BoundOperand) -> Map:
     """The map of an operand; raises TypeError for one that keeps its points."""
-    m = part.points if part.layout is None else StridedMap(part.layout, tuple(map(Axis, part.axes, part.extent)))
+    m = part.points
     if not m.searchable:
         raise TypeError(f"{part.text} is a map that keeps its points")
     return m

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from layouts import Layout
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried
+from verify.binding.operand import BoundOperand
 from verify.core.digits import halves, lane_of, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.map import Point
@@ -63,7 +64,7 @@ class Drawn:
     def _unmoved(self) -> bool:
         """Whether every thread has what the first one has."""
         if self.part.layout is None:
-            return self.part.map is not None and all(row == rows[0] for rows in [self.part.map.rows()] for row in rows)
+            return self.part.well_formed and all(row == rows[0] for rows in [self.part.points.rows()] for row in rows)
         return all(stride == 0 for extent, stride in modes(*halves(self.part.layout)[0]) if extent > 1)
 
     @cached_property

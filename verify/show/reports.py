@@ -20,8 +20,9 @@ from typing import Any
 from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
 from verify import kinds
-from verify.binding.atom import BoundAtom, BoundOperand, thread_value
+from verify.binding.atom import BoundAtom, thread_value
 from verify.binding.coordinates import AXES
+from verify.binding.operand import BoundOperand, map_layout
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
 from verify.kind import Reported, Resources
@@ -153,7 +154,8 @@ def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> tuple[BoundAt
         if name not in AXES or found is None or layout is None:
             left.append(f"{name} = {text} is not drawn: its report has no tile of a (thread, value) layout")
             continue
-        parts.append(BoundOperand(name, text, layout, fault, (int(found[1]), int(found[2])), ()))
+        extent = int(found[1]), int(found[2])
+        parts.append(BoundOperand(name, text, map_layout(name, layout, extent), fault, extent, ()))
         copies[name] = 1 if found[3] == "one" else int(found[3])
     threads = max((part.domain[0] for part in parts), default=1)
     operands = {part.name: part.text for part in parts}

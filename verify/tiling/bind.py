@@ -14,8 +14,9 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
-from verify.binding.atom import BoundAtom, BoundOperand, thread_value
+from verify.binding.atom import BoundAtom, thread_value
 from verify.binding.atom import prepare as prepare_atom
+from verify.binding.operand import BoundOperand
 from verify.core.digits import modes
 from verify.core.errors import SpecError
 from verify.core.names import nearest
@@ -133,7 +134,7 @@ class TiledOperand:
         atom, layout = self.subject.mma, self.layout
         idle = size(self.layout_tv[0]) // (self.subject.threads * prod(self.spec.counts))
         extent = self.extent(self.spec.covered(atom.shape))
-        part = BoundOperand(self.name, str(layout), layout, "", extent, ())
+        part = BoundOperand(self.name, "", None, "", extent, ()).of_layout(layout)
         lanes = size(layout[0])
         atom = replace(atom, copies={self.name: self.owners * idle})
         return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
@@ -194,7 +195,7 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     """
     subject = prepare_atom(atom)
     for part in subject.parts:
-        if part.map is not None:
+        if part.map is not None and part.layout is None:
             raise _given_by_points(spec, part)
     faults = [(part.name, part.text, part.fault) for part in subject.parts if part.layout is None]
     if subject.thr is None:

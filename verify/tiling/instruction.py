@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from verify.atom.mnemonic import type_faults
 from verify.atom.properties import not_given
-from verify.binding.atom import BoundAtom, BoundOperand, mnemonic_of
+from verify.binding.atom import BoundAtom, mnemonic_of
+from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, unchecked
 from verify.evidence import isa
 from verify.tiling.bind import Tiling

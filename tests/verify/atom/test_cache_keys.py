@@ -16,8 +16,10 @@ from tests.verify.test_soundness import NAME
 from verify.atom.cache_keys import layout_key
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import PROPERTIES
-from verify.binding.atom import BoundAtom, BoundOperand, prepare
+from verify.binding.atom import BoundAtom, prepare
+from verify.binding.operand import BoundOperand, map_layout
 from verify.core.verdict import Check, Property, Scope, Verdict
+from verify.maps.map import Map
 from verify.report import Case, Report, as_json
 
 C = 2  # its place among the operands
@@ -61,7 +63,7 @@ def copied(atom: BoundAtom) -> BoundAtom:
 
 PLANTED: dict[str, Callable[[BoundAtom], BoundAtom]] = {
     "text": of_operand(text="((4,8),(2,2)) : ((32,1),(16,8))"),
-    "layout": of_operand(text=WRONG, layout=Layout.parse(WRONG)),
+    "layout": of_operand(text=WRONG, map=map_layout("C", Layout.parse(WRONG), (16, 8))),
     "extent": of_operand(extent=(8, 16)),
     "name": of_operand(name="E"),
     "axes": of_operand(name="A"),
@@ -124,7 +126,7 @@ def test_the_number_of_lanes_is_in_the_key() -> None:
 
 def test_an_operand_that_is_a_map_or_no_layout_shares_no_verdicts() -> None:
     atom = bound("one")
-    for changes in ({"layout": None, "fault": "planted"}, {"map": object()}):
+    for changes in ({"map": None, "fault": "planted"}, {"map": Map()}):
         assert layout_key(atom, atom.parts[C]._replace(**changes)) is None
 
 

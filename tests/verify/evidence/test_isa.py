@@ -50,7 +50,7 @@ def test_the_element_just_beyond_the_tile_is_out_of_bounds(extent: tuple[int, in
     """The layout of C has elements 0..127."""
     subject = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     (part,) = (part for part in subject.parts if part.name == "C")
-    method, points, wrong = isa.in_bounds(subject, part._replace(extent=extent))
+    method, points, wrong = isa.in_bounds(subject, part._replace(extent=extent).of_layout(part.parsed))
     assert (method, points, wrong is None) == ("exhaustive", 128, inside)
 
 
@@ -66,7 +66,7 @@ def test_a_layout_of_another_size_is_not_evaluated(monkeypatch: pytest.MonkeyPat
     large = Layout((4096, 4096), (4096, 1))
     right = isa.batched.table
     monkeypatch.setattr(isa.batched, "table", lambda one: pytest.fail("2^24 points") if one == large else right(one))
-    method, points, wrong = isa.equals(subject, subject.parts[2]._replace(layout=large, text=str(large)))
+    method, points, wrong = isa.equals(subject, subject.parts[2].of_layout(large))
     assert (method, points) == ("exhaustive", 1 << 24) and wrong is not None
     assert wrong.statement == "the layout has 4096 x 4096 points, the ISA 32 x 4"
 
@@ -95,7 +95,7 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     subject = prepare(ATOM)
     (part,) = (part for part in subject.parts if part.name == "C")
     layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
-    found = isa.equals(subject, part._replace(extent=extent, layout=layout, text=str(layout)))[2]
+    found = isa.equals(subject, part._replace(extent=extent).of_layout(layout))[2]
     assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
     assert found.damage == ("8 of 64 points disagree",)
 
@@ -137,7 +137,7 @@ TN = "SM80_16x8x16_F32F16F16F32_TN"
 def changed(which: int, text: str) -> BoundAtom:
     atom = prepare(registry()[TN])
     parts = list(atom.parts)
-    parts[which] = parts[which]._replace(text=text, layout=Layout.parse(text))
+    parts[which] = parts[which].of_layout(Layout.parse(text))
     return replace(atom, parts=tuple(parts))
 
 
@@ -156,7 +156,7 @@ def test_a_wrong_map_is_refuted_by_the_formula_and_by_a_product(which: int, text
 
 
 def test_what_leaves_a_tile_or_does_not_cover_it_is_found_again() -> None:
-    atom, _ = bound("(64,32):(32,2)", (64, 32))
+    atom = bound("(64,32):(32,2)", (64, 32))
     wrong = [find(atom, atom.parts[0])[2] for find in (isa.in_bounds, isa.ownership)]
     assert [one is not None and one.reproduced for one in wrong] == [True, True]
 

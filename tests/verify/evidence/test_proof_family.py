@@ -12,7 +12,8 @@ from proofs.layout.family import Size
 from tests.verify.test_families import WGMMA, refuted, verdict_on
 from verify.atom.checker import prepared
 from verify.atom.properties import EQUALS
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
+from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Status
 from verify.evidence import proof_family
 

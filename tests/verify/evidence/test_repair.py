@@ -58,7 +58,7 @@ def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
         for part in subject.parts:
             if part.layout is None or not part.formulas or subject.thr is None:
                 continue
-            trivial = part._replace(layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
+            trivial = part.of_layout(type(part.layout)((subject.threads, 1), (0, 0)))
             wanted = wanted_table(subject, part)
             assert wanted is not None
             candidate = find(trivial, wanted)

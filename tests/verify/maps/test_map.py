@@ -32,7 +32,8 @@ def as_maps(**others: str) -> BoundAtom:
         for part in plain.parts
     }
     atom = prepare(ENTRY, maps)
-    return replace(atom, parts=tuple(part._replace(layout=None) for part in atom.parts))
+    assert all(part.layout is None for part in atom.parts)
+    return atom
 
 
 def verdicts(subject: BoundAtom) -> dict[tuple[str, str], Verdict]:

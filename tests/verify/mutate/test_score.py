@@ -10,7 +10,8 @@ import pytest
 from layouts.atoms import registry
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, PROPERTIES
-from verify.binding.atom import BoundAtom, BoundOperand
+from verify.binding.atom import BoundAtom
+from verify.binding.operand import BoundOperand
 from verify.mutate import command as mutate
 from verify.mutate import score
 from verify.mutate.mutants import Mutant

@@ -82,7 +82,7 @@ def test_a_wrong_atom_shows_collisions_holes_expected_owners_and_the_counterexam
 
 def test_a_planted_stride_is_outlined() -> None:
     subject = prepared(registry()[RIGHT])
-    part = subject.parts[2]._replace(layout=parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
+    part = subject.parts[2].of_layout(parse_layout("((4,8),(2,2)):((32,1),(8,16))"))
     picture = of_atom(replace(subject, parts=(part,)))
     assert sum(bool(cell.expected) for cell in panel(picture, "C").values()) == 64
 
@@ -106,7 +106,7 @@ def test_bits_that_an_element_of_the_isa_keeps_together_are_one_cell_and_no_more
     assert panel(picture, "Dst")[0, 1].lines == ("T0", "V16-31")
     subject = prepared(registry()["SM75_U32x4_LDSM_N"])
     text = "(32,(16,2,4)):(32,(1,512,1024))"  # the second half of each register elsewhere
-    part = subject.parts[1]._replace(layout=parse_layout(text), text=text)
+    part = subject.parts[1].of_layout(parse_layout(text))
     wrong = of_atom(replace(subject, parts=(subject.parts[0], part, subject.parts[2])))
     assert sum(bool(cell.expected) for cell in panel(wrong, "Dst").values()) > 100
 

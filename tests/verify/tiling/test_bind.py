@@ -11,7 +11,7 @@ from layouts import Layout
 from layouts.atoms import Atom
 from layouts.tiled import TiledMMA
 from tests.verify.tiling.tilings import F16, INTERLEAVED, PREPARE, TWO_BY_TWO, refuted, verdict, verified
-from verify.binding.atom import BoundOperand
+from verify.binding.operand import BoundOperand
 from verify.core.verdict import Status
 from verify.tiling import bind
 from verify.tiling.bind import Tiling
@@ -40,4 +40,4 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])
 def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last(text: str, leaves: bool) -> None:
     """The last element of a tile of 8 is 7."""
-    assert bind.leaves_its_tile(BoundOperand("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
+    assert bind.leaves_its_tile(BoundOperand("A", "", None, "", (2, 4), ()).of_layout(Layout.parse(text))) == leaves

@@ -102,7 +102,7 @@ def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -
         assert tiled.part.layout is not None
         right = gemm.table(tiling, tiled)
         assert np.array_equal(right, evaluate(tiled.part.layout))
-        wrong = replace(tiled, part=tiled.part._replace(layout=with_strides(tiled.part.layout, [0] * 6)))
+        wrong = replace(tiled, part=tiled.part.of_layout(with_strides(tiled.part.layout, [0] * 6)))
         assert np.array_equal(gemm.table(tiling, wrong), right)
         unspecified = replace(wrong, part=wrong.part._replace(formulas=()))
         assert not gemm.table(tiling, unspecified).any() and right.any()
