@@ -18,7 +18,7 @@ PROPERTIES = {
         "copies_in_flight", "docs", "drawn_operand", "meanings", "messages", "plain_bits", "predicates", "schedules",
         "signedness", "signs_and_clamps", "tilelang", "unread", "wide_strides",
     },
-    "verify/maps": {"every_operation", "planted_maps", "search_blocks"},
+    "verify/maps": {"every_operation", "planted_maps", "search_blocks", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},
     "verify/scan": {"edits", "folders", "mnemonics", "released"},
     "verify/show": {"docs", "pages"},

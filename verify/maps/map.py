@@ -206,7 +206,6 @@ class IsaFormula(Map):
     ((1, 1), [[1, 1], [0, 1]])
     """
 
-    searchable = True
     samples = 4  # the two evaluations have one formula, whose integers are slow
 
     def __init__(
@@ -220,7 +219,7 @@ class IsaFormula(Map):
     ) -> None:
         self.locate, self.formula, self.lanes = locate, key, tuple(lanes)
         self.inputs = Axis(names[0], len(self.lanes)), Axis(names[1], values)
-        self.outputs, self.origin = tuple(outputs), NOWHERE
+        self.outputs, self.origin, self.searchable = tuple(outputs), NOWHERE, has_arrays()
 
     @property
     def key(self) -> Hashable:
@@ -252,6 +251,15 @@ class IsaFormula(Map):
 
         found = self.locate(np.array(self.lanes[:2])[:, None], np.arange(self.inputs[1].extent)[None, :])
         return len(self.lanes) if all(np.ndim(one) < 2 or len(one) == 1 for one in found) else 1
+
+
+def has_arrays() -> bool:
+    """Return whether numpy is here: without it, as in a browser, every point is asked of `Map.at`."""
+    try:
+        import numpy as np
+    except ImportError:
+        return False
+    return bool(np)
 
 
 def inside(point: Point, axes: Sequence[Axis]) -> bool:

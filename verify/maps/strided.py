@@ -36,7 +36,7 @@ from layouts.text import format_int_tuple
 from verify.core.digits import LISTED, every, halves, image, modes, often
 from verify.core.verdict import Counterexample
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import LARGEST, NOWHERE, Array, Axis, Map, MapError, Origin, Point, TooWide, inside
+from verify.maps.map import LARGEST, NOWHERE, Array, Axis, Map, MapError, Origin, Point, TooWide, has_arrays, inside
 
 KEPT = 1 << 18  # points of a layout whose images are computed once
 
@@ -132,7 +132,7 @@ class StridedMap(Map):
     def searchable(self) -> bool:  # type: ignore[override]
         """Whether it is searched in 64 bits: no other layouts are outside it, nor numbers beyond."""
         try:
-            return self.steps is not None and bool(self._batches)
+            return self.steps is not None and has_arrays() and bool(self._batches)
         except LayoutError:
             return False
 
