@@ -47,7 +47,7 @@ from verify.evidence.run import Run
 from verify.layout.product import find_product
 from verify.maps import search, short_names
 from verify.maps.map import Axis, Map
-from verify.maps.strided import StridedMap, of_layout
+from verify.maps.strided import make_strided, of_layout
 from verify.report import Alone, Case, Report
 
 if TYPE_CHECKING:
@@ -403,7 +403,7 @@ def points_of(layout: Layout | ComposedLayout, part: tuple[range, range] | None 
     Raises MapError.
     """
     tile = tuple(map(Axis, outputs, outputs.values()))
-    return StridedMap(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
+    return make_strided(layout, tile) if part is None else of_layout(layout, tile, ("thread", "value"), part=part)
 
 
 def as_pairs(layout: Layout | ComposedLayout) -> Layout | ComposedLayout:

@@ -87,8 +87,8 @@ class StridedMap(Map):
     Reports on atoms, tilings and layouts have these words. Other maps name their coordinates, which may be lanes, bytes
     or columns, and have images: lane 5, value 3 has (m=9, n=3).
 
-    Raises MapError for another rank than 2, for coordinates that are not those of the tile, for a swizzle of negative
-    numbers, and for more points than a map keeps where their numbers do not fit 64 bits.
+    Raises MapError for another rank than 2, for coordinates that are not those of the tile, and for a swizzle of
+    negative numbers.
     """
 
     noun, has, have = "layout", "holds", "hold"
@@ -115,8 +115,6 @@ class StridedMap(Map):
             swizzle, offset = self.steps[0]
             least = sum((extent - 1) * min(0, step) for extent, step in _modes(self.innermost))
             _natural(offset + least, swizzle)
-        if prod(self.extents) > LARGEST and not self.searchable:
-            raise MapError(f"{layout}: more than {LARGEST} points, and numbers that do not fit 64 bits")
 
     @property
     def plain(self) -> Layout | None:
@@ -243,6 +241,17 @@ class StridedMap(Map):
     def show(self, image: Point) -> str:
         """Return an image in words: (m=9, n=3), bit 3."""
         return f"{self.outputs[0].name} {image[0]}" if len(image) == 1 else super().show(image)
+
+
+def make_strided(layout: Layout | ComposedLayout, outputs: Sequence[Axis]) -> StridedMap:
+    """Return the map of a layout that is to be searched.
+
+    Raises MapError as the class does, and for more points than a map keeps where their numbers do not fit 64 bits.
+    """
+    m = StridedMap(layout, outputs)
+    if prod(m.extents) > LARGEST and not m.searchable:
+        raise MapError(f"{layout}: more than {LARGEST} points, and numbers that do not fit 64 bits")
+    return m
 
 
 def misread(point: Point, alone: str, among: str, how: str = "among all points") -> Counterexample:
