@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         verify_layout,
         verify_map,
         verify_movement,
+        verify_safety,
         verify_tiling,
     )
     from verify.api import check, show
@@ -54,6 +55,7 @@ __all__ = [
     "verify_layout",
     "verify_map",
     "verify_movement",
+    "verify_safety",
     "verify_tiling",
 ]
 

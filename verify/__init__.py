@@ -85,7 +85,7 @@ if TYPE_CHECKING:
         verify_movement,
         verify_tiling,
     )
-    from verify.kernel.report import verify_kernel
+    from verify.kernel.report import verify_kernel, verify_safety
     from verify.kind import Kind
     from verify.report import Report
 
@@ -99,10 +99,14 @@ __all__ = [
     "verify_layout",
     "verify_map",
     "verify_movement",
+    "verify_safety",
     "verify_tiling",
 ]
 
-HOMES = {"Report": "verify.report", "verify_kernel": "verify.kernel.report"}  # of what verify.api doesn't have
+HOMES = {  # of what verify.api doesn't have
+    "Report": "verify.report",
+    **dict.fromkeys(("verify_kernel", "verify_safety"), "verify.kernel.report"),
+}
 DISTRIBUTION = "lanecheck"  # by which it differs from another package `verify` that was installed over this file
 
 

@@ -14,7 +14,7 @@ from lanecheck.console.outputs import output as writable
 from verify.cli.output import DESTINATION, ONLY_ASCII, Rejected
 from verify.core.errors import UsageError
 
-FORMATS = ("text", "json", "junit", "sarif", "github", "html")
+FORMATS = ("text", "json", "junit", "sarif", "github", "gcc", "html")
 """How a report can be written; `verify.cli.output` writes it."""
 
 

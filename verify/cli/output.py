@@ -24,7 +24,7 @@ COLOURS = {
     **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
     **dict.fromkeys(("REFUTED", "RELABELLED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
-LISTING = ("junit", "sarif", "github")
+LISTING = ("junit", "sarif", "github", "gcc")
 """The formats in which a report is written where nothing could be verified, too: they say why."""
 SIGNS = str.maketrans({"…": "...", "–": "-", "×": "x", "·": "*", "≠": "!=", "≤": "<=", "≥": ">=", "→": "->"})
 DESTINATION: ContextVar[argparse.Namespace | None] = ContextVar("DESTINATION", default=None)
@@ -69,6 +69,10 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
         from verify.report import as_github
 
         text = as_github.render(found)
+    elif options.format == "gcc":
+        from verify.report import as_gcc
+
+        text = as_gcc.render(found)
     elif options.format == "html":
         from verify.report import as_html
 

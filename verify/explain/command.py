@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Sequence
 
 from lanecheck.console.command import Help, Version
 from lanecheck.console.exits import RULE
 from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
+from verify.report.findings import read_findings
 
 DESCRIPTION = """Explain a finding: what it means, an example, and how to fix it. CODE is the name of a property, as a
 report has it in JSON, JUnit and SARIF. Without CODE, list the codes."""
@@ -28,15 +26,6 @@ What each finding means, and how to fix it. A code is the `property` of a verdic
 """
 
 
-@cache
-def findings() -> Mapping[str, Mapping[str, str]]:
-    """Read the texts of each finding, by its code."""
-    found: dict[str, dict[str, str]] = tomllib.loads(
-        Path(__file__).with_name("findings.toml").read_text(encoding="utf-8")
-    )
-    return found
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Explain the findings that the arguments name; return the exit code."""
     return ending.guarded(_main, argv)
@@ -44,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> Exit:
     options = _parser().parse_args(argv)
-    known = findings()
+    known = read_findings()
     for code in options.codes:
         if code not in known:
             raise UsageError(f"no finding has the code {code!r}{nearest(code, list(known), 'finding')}")
@@ -70,14 +59,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def write_page() -> str:
     """Return docs/findings.md."""
-    return "\n".join([HEAD, *map(_write_markdown, findings())])
+    return "\n".join([HEAD, *map(_write_markdown, read_findings())])
 
 
 def _write_text(code: str) -> str:
-    one = findings()[code]
+    one = read_findings()[code]
     return f"{code}: a finding on {one['of']}\n  {one['means']}\n  example: {one['example']}\n  fix: {one['fix']}\n"
 
 
 def _write_markdown(code: str) -> str:
-    one = findings()[code]
+    one = read_findings()[code]
     return f"## {code}\n\nOf {one['of']}. {one['means']}\n\n- **Example.** {one['example']}\n- **Fix.** {one['fix']}\n"

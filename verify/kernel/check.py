@@ -218,10 +218,11 @@ def _wrong_again(run: Interpretation, found: Comparison, seed: int, budget: int)
 
 def locate_finding(found: Finding, kernel: Kernel) -> Finding:
     """Return a finding with the line of the source file that its instruction comes from, if the PTX has it."""
-    source = next((one.source for one in kernel.instructions if one.line == found.line), None) if found.line else None
-    if source is None or source[0] not in kernel.files:
+    one = next((one for one in kernel.instructions if one.line == found.line), None) if found.line else None
+    if one is None or one.source is None or one.source[0] not in kernel.files:
         return found
-    return replace(found, source=f"{kernel.files[source[0]].rpartition('/')[2]}:{source[1]}")
+    path, line = kernel.files[one.source[0]], one.source[1]
+    return replace(found, source=f"{path.rpartition('/')[2]}:{line}", column=one.column, path=path)
 
 
 def _domain(launch: Launch, align: int) -> str:

@@ -43,17 +43,21 @@ def arguments(what: Sequence[str]) -> Sequence[str]:
     return [*kernels, *(word for claim in claims for word in ("--claim", claim))]
 
 
-def report_kernel(
+def report_kernel(  # noqa: PLR0913 - the options of the command
     what: Sequence[str],
     *,
     claim: str | Path | Mapping[str, Any] | None = None,
     seed: int | None = None,
     budget: int | None = None,
     strict: bool = False,
+    safety: bool = False,
     python: str = sys.executable,
     allow_exec: bool = False,
 ) -> Report:
-    """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does."""
+    """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does.
+
+    With `safety` nothing is claimed of its values, as `verify_safety` does, and the claim gives the launch.
+    """
     from verify.kernel import report, sources
 
     kernels, claims = split(what)
@@ -62,7 +66,8 @@ def report_kernel(
     kernel, asked = next(iter(kernels), None), claims[0] if claim is None else claim
     if sources.find_code(kernel, asked):
         check_execution(allow_exec, "allow_exec=True")
-    return report.verify_kernel(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
+    verify = report.verify_safety if safety else report.verify_kernel
+    return verify(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
 
 
 def tables() -> Sequence[PropertyTable]:

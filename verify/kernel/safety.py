@@ -137,5 +137,5 @@ def safety_case(outcome: Outcome, strict: bool, replay: str, file: str = "", com
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes,
-        alone=Alone(SAFE, "", missing=""),
+        alone=Alone(SAFE, "", missing=""), family=outcome.kernel,
     )  # fmt: skip

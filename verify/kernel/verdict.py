@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
 
 KERNEL = "kernel"  # the sort of subject, in `Property.says`
+SOURCES = frozenset({".py", ".cu", ".cuh", ".h", ".hpp", ".cpp", ".inl"})  # of files that are quoted
 LISTED = 8  # findings of one claim that are printed
 SEVERITIES: Mapping[str, tuple[Severity, ...]] = {  # of the findings that are evidence on a property
     "values": (Severity.VALUE, Severity.UNKNOWN),
@@ -109,7 +110,7 @@ def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "",
     )
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes, wrong_product=wrong,
-        picture=partial(_drawn, judged.name, wrong), drawn_by=f"{replay} --format html",
+        picture=partial(_drawn, judged.name, wrong), drawn_by=f"{replay} --format html", family=outcome.kernel,
     )  # fmt: skip
 
 
@@ -145,6 +146,8 @@ def _place(judged: JudgedKernel, found: Sequence[Finding]) -> Place | None:
         name, _, line = one.source.rpartition(":")
         if judged.compiled and name == Path(judged.file).name:
             return Place(judged.file, int(line))
+        if (there := find_source(one, judged.file)) is not None:
+            return there
         if one.line and judged.file and not judged.compiled:
             return Place(judged.file, one.line)
     return None
@@ -162,7 +165,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=f"broken in {places}, a warning", applies=False)
     if certain:
-        rest = tuple(said(one) for one in certain[1:LISTED])
+        rest = (*quote_source(find_source(certain[0], judged.file)), *(said(one) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay)
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
@@ -186,11 +189,28 @@ def _chance(outcome: Outcome) -> str:
 
 
 def said(one: Finding) -> str:
-    """A finding in a line."""
-    source = f" ({one.source})" if one.source else ""
-    where = f"line {one.line}{source}: " if one.line else ""
+    """Return a finding in a line: where in the source, and in the PTX; without a source the PTX alone."""
+    where = f"{one.source} (PTX line {one.line}): " if one.source else f"line {one.line}: " if one.line else ""
     section = f" (ISA {one.section}{_observed(one)})" if one.section else ""
     return f"{where}{one.kind}: {one.text}{section}"
+
+
+def find_source(one: Finding, file: str) -> Place | None:
+    """Return where in the source a finding is, if that is here: where the compiler found it, or beside the PTX."""
+    line = int(one.source.rpartition(":")[2] or 0)
+    for path in (Path(one.path), Path(file).parent / Path(one.path).name) if one.path and line else ():
+        if path.suffix in SOURCES and path.is_file():
+            return Place(str(path), line, max(one.column, 1))
+    return None
+
+
+def quote_source(place: Place | None) -> tuple[str, ...]:
+    """Return a line of source, and a caret below its column; nothing if it isn't there."""
+    lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines() if place is not None else []
+    if place is None or place.line > len(lines) or not (text := lines[place.line - 1].expandtabs()).strip():
+        return ()
+    caret = max(place.column - 1 - (len(text) - len(text.lstrip())), 0)
+    return f"{place.line} | {text.strip()}", f"{' ' * len(str(place.line))} | {' ' * caret}^"
 
 
 @cache
@@ -247,6 +267,8 @@ def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
         listed = ", ".join(map(str, lines[:6])) + (", …" if len(lines) > 6 else "")
         notes.append(f"assumed  {text}" + (f": line{'s' * (len(lines) > 1)} {listed}" if lines != (0,) else ""))
     notes += [f"hidden   {one}" for one in outcome.hidden]
+    if any(one.line and not one.source for one in outcome.findings) and not any(one.source for one in outcome.findings):
+        notes.append("source   the PTX has no lines of its source; -lineinfo of nvcc puts them there")
     if outcome.target not in known_targets():
         named = f"the target {outcome.target} is in no table" if outcome.target else "the PTX names no .target"
         notes.append(f"target   {named}, so what its instructions do there is taken from other targets")

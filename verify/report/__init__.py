@@ -58,6 +58,7 @@ class Case(Judgement):
     alone: Alone | None = None  # of a subject that was compared with no instruction: what is known of it then
     wrong_product: WrongProduct | None = None  # of a kernel: the first whose operands do not belong together
     all_sizes: Mapping[str, Any] | None = None  # of a kernel: what is known of all sizes, its headline among the fields
+    family: str = ""  # of one that differs from others in its sizes alone: the part of the name that they share
     # (operand, citation, text) of the ISA's formulas, computed where they are shown
     formulas: Callable[[], Iterable[tuple[str, str, str]]] = field(default=tuple, compare=False, repr=False)
     # its picture with the rows and columns of a window, made where it is shown; None for what is no map, such as a law

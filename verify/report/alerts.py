@@ -8,12 +8,14 @@ code 0.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from verify.core.verdict import Place, Status, Verdict
 from verify.report import Case, Report, consequence, cut_short, surprise
+from verify.report.alike import group_alike
 
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
 
@@ -53,7 +55,7 @@ OTHERS = {
 def alerts(report: Report) -> list[Alert]:
     """The alerts of a report: case by case, then those on the run."""
     cases = {case.name: case for case in report.cases}
-    found = [alert for case in report.cases for alert in _of_case(case, report)]
+    found = [alert for first, *_ in group_alike(report.cases) for alert in _of_case(first, report)]
     for name, how in report.surprises.items():
         found.append(_other("known_defect", name, surprise(name, how), cases[name].place))
     for name, reason in report.unmet():
@@ -100,7 +102,9 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
     place = verdict.place or case.place
     elsewhere = [one for one in case.consequences(verdict) if one.place is not None and one.place != place]
     related = tuple((consequence(one), one.place) for one in elsewhere if one.place is not None)
-    return Alert(prop.key, prop.words, level, case.name, text, part, place, known, related)
+    if case.family:  # the text and the fingerprint of an alert stay as they are with other sizes and seeds
+        text = re.sub(r" --seed \d+", "", text).replace(case.name, case.family)
+    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related)
 
 
 def _text(case: Case, verdict: Verdict) -> str:

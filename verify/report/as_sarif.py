@@ -17,6 +17,7 @@ from lanecheck.console import installation
 from verify.core.verdict import Place
 from verify.report import Report
 from verify.report.alerts import Alert, alerts
+from verify.report.findings import read_findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -30,7 +31,7 @@ def render(report: Report) -> str:
             "driver": {
                 "name": "Lanecheck",
                 "version": installation.version().split()[-1],
-                "rules": [{"id": rule, "shortDescription": {"text": words}} for rule, words in rules.items()],
+                "rules": [_rule(rule, words) for rule, words in rules.items()],
             }
         },
         "columnKind": "unicodeCodePoints",  # 3.14.17
@@ -41,6 +42,16 @@ def render(report: Report) -> str:
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(rule: str, words: str) -> dict[str, Any]:
+    """Return a rule, 3.49, with what its findings mean and how to fix them if that is known."""
+    described = {"id": rule, "shortDescription": {"text": words}}
+    if (one := read_findings().get(rule)) is None:
+        return described
+    text = f"{one['means']}\nExample: {one['example']}\nFix: {one['fix']}"
+    markdown = f"{one['means']}\n\n- **Example.** {one['example']}\n- **Fix.** {one['fix']}"
+    return {**described, "fullDescription": {"text": one["means"]}, "help": {"text": text, "markdown": markdown}}
 
 
 def _result(alert: Alert, rule: int) -> dict[str, Any]:

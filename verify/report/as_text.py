@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
 from verify.report import Case, Report, consequence, cut_short, surprise, tally
+from verify.report.alike import group_alike, name_sizes
 
 NAME_WIDTH = 44
 MANY = 24  # subjects, from which on a table of them follows, and the most rows that it has
@@ -34,8 +35,9 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
         room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
         sources = {source for case in report.cases if (source := _source(case))}
         alike = len(sources) == 1 and len(report.cases) > 1  # then they are printed once
-        for case in report.cases:
-            lines += _case(case, verbose, room, alike)
+        for first, *others in [[one] for one in report.cases] if verbose else group_alike(report.cases):
+            lines += _case(first, verbose, room, alike)
+            lines += [f"  so too   {'; '.join(map(name_sizes, others))}"] if others else []
         lines += [surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
         lines += totals(report) if len(report.cases) >= MANY else []

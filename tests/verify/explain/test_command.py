@@ -16,8 +16,8 @@ import pytest
 import verify
 from verify.__main__ import COMMANDS, main
 from verify.core.verdict import Property
-from verify.explain import command as explain
 from verify.report.alerts import OTHERS
+from verify.report.findings import read_findings
 
 ROOT = Path(__file__).parents[3]
 # They make a property of a key that they read: from their own table, which `codes` has, and from a report.
@@ -45,7 +45,7 @@ def codes() -> set[str]:
 
 
 def test_every_code_is_explained_and_no_entry_is_stale() -> None:
-    assert explain.findings().keys() == codes()
+    assert read_findings().keys() == codes()
 
 
 def test_a_property_is_declared_by_a_module_with_its_key() -> None:
@@ -69,12 +69,12 @@ def test_every_rule_of_the_recorded_command_lines_is_explained() -> None:
         for result in json.loads(path.read_text(encoding="utf-8")).values():
             output = result.get("stdout")
             rules |= {*output.get("rules", ())} if isinstance(output, dict) else set()
-    assert len(rules) > 8 and rules <= explain.findings().keys()
+    assert len(rules) > 8 and rules <= read_findings().keys()
 
 
 @pytest.mark.parametrize("key", ["means", "example", "fix"])
 def test_the_texts_are_sentences(key: str) -> None:
-    for code, one in explain.findings().items():
+    for code, one in read_findings().items():
         assert one.keys() == {"of", "means", "example", "fix"}, code
         assert re.search(r"[.…]$", one[key]) and "  " not in one[key], (code, one[key])
         assert set(re.findall(r"lanecheck ([a-z]+)", one[key])) <= COMMANDS.keys(), code
@@ -91,7 +91,7 @@ def test_a_finding_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("ownership: ") and "\norder: " in out
     assert out.count("  example: ") == out.count("  fix: ") == 2
     assert main(["explain"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(explain.findings())
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(read_findings())
 
 
 def test_an_unknown_code_is_one_line_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import lanecheck
 from benchmarks.kernels.safety import judge_faults
 from tests.kernels import compile as corpus
 from verify.kernel.check import Outcome, check
@@ -423,6 +424,14 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
     said = " ".join(capsys.readouterr().out.split())
     assert "C[63] of 63" in said
     assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
+
+
+def test_the_facade_asks_for_safety_too() -> None:
+    home = Path(__file__).parents[3] / "examples" / "kernel"
+    files = str(home / "wrong.ptx"), str(home / "matmul.toml")
+    assert lanecheck.check(*files, safety=True, seed=1).cases[0].headline == "SAFE"
+    assert lanecheck.verify_safety(*files, seed=1)
+    assert lanecheck.check(*files, seed=1).cases[0].headline == "REFUTED"
 
 
 @pytest.mark.parametrize(

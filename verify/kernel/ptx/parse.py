@@ -155,6 +155,7 @@ class _Reader:
         target = re.search(r"\.target\s+(\w+)", plain)
         self.kernel = Kernel(entry[1], target[1] if target else "", {}, {}, {}, [], [], [], None)
         self.source: tuple[int, int] | None = None
+        self.column = 0
         self.line = self.line_of(entry.start())
         self._header(entry)
         for found in re.finditer(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', text, re.M):
@@ -226,8 +227,9 @@ class _Reader:
             elif kind == "label":
                 self._label(found["label"], found.end())
             elif kind == "loc":
-                numbers = re.findall(r"\d+", found["loc"])
+                numbers = re.findall(r"\d+", found["loc"].partition("//")[0])
                 self.source = (int(numbers[0]), int(numbers[1])) if len(numbers) > 1 else None
+                self.column = int(numbers[2]) if len(numbers) > 2 else 0
             else:
                 self._statement(" ".join(found["text"].split()))
 
@@ -354,7 +356,7 @@ class _Reader:
         branch = words[0] in ("bra", "brx")
         parts = split(rest[opcode.end() :])
         operands = tuple(Symbol(part) if branch and not part.startswith("%") else self._operand(part) for part in parts)
-        made = Instruction(self.line, text, words, guard, operands, self.source)
+        made = Instruction(self.line, text, words, guard, operands, self.source, column=self.column)
         if words[0] == "ret" and self.returns:
             made.words, made.operands = ("bra",), (Symbol("the call's end"),)
             self.returns[-1].append(made)

@@ -79,6 +79,7 @@ class Instruction:
     source: tuple[int, int] | None  # (file number, line) of the last .loc
     target: int = -1  # of a branch: the number of the instruction
     targets: tuple[int, ...] = ()  # of brx.idx
+    column: int = 0  # of the last .loc, from 1; 0 if it says none
 
     @property
     def opcode(self) -> str:

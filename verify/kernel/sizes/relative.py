@@ -70,7 +70,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     },
     Shared: {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
-        "load_line": _TEXT,
+        **dict.fromkeys(("load_line", "first", "grid"), _TEXT),
         "nearly": _SCRATCH,
     },
     Copies: {"line": _TEXT},
@@ -85,6 +85,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     Global: {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
         "order": "that of shared memory, which is compared",
+        "grid": _TEXT,
     },
     Stored: {"labels": "nobody has written them", "plain": "nobody has written them"},
     Loops: {"machine": _SAME, "found": "counts trips", "number": _SAME, "head": _SAME},

@@ -34,6 +34,8 @@ class Finding:
     text: str  # a sentence
     section: str = ""  # of the ISA, for a rule of order
     source: str = ""  # file and line that the instruction comes from, if the PTX has it
+    column: int = 0  # and its column, from 1; 0 if the PTX doesn't say it
+    path: str = ""  # the file, as the compiler named it
 
 
 CAUSE = "wrong operand"  # the kind of the finding that names the first cause of a wrong element

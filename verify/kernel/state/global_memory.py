@@ -19,7 +19,7 @@ from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
-from verify.kernel.state.order import SEVERAL, Ints, Order
+from verify.kernel.state.order import SEVERAL, Ints, Order, name_cta
 
 if TYPE_CHECKING:
     from verify.kernel.claims.launch import Array
@@ -82,6 +82,7 @@ class Global:
         self.arrays, self.values, self.findings = arrays, values, findings
         self.order: Order | None = None
         self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
+        self.grid = (1 << 30, 1, 1)  # of the launch
         self.fenced = np.zeros(0, np.int32)  # when each thread last executed a proxy fence of global memory
 
     def _find(
@@ -113,7 +114,7 @@ class Global:
     def who(self, thread: int) -> str:
         """A thread of the grid in words."""
         whole = thread + self.base
-        return f"CTA {whole // self.threads}, thread {whole % self.threads}"
+        return f"{name_cta(whole // self.threads, self.grid)}, thread {whole % self.threads}"
 
     def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> tuple[Ints, Ints]:
         """The element of each byte (threads, count), -1 outside, and its place in the tables.
@@ -222,8 +223,8 @@ class Global:
             row, column = (int(one[0]) for one in np.nonzero(other))
             where = region.where(int(place[row, column]))
             by = int(stored.writer[place[row, column]])
-            text = f"{self.who(int(threads[row]))} reads {where}, which thread {by % self.threads} of CTA "
-            text += f"{by // self.threads} wrote; nothing orders the two"
+            text = f"{self.who(int(threads[row]))} reads {where}, which {self.who(by - self.base)} wrote; nothing "
+            text += "orders the two"
             self.findings.add("race: read after write in global memory", Severity.RACE, text)
 
     def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:

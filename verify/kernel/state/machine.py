@@ -124,6 +124,7 @@ class Machine:
             )
         self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
+        self.shared.first, self.shared.grid, self.memory.grid = first, self.launch.grid, self.launch.grid
         self.together = Lanes(self)
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order
         self.barriers = Barriers(self.state, self.shared, self.findings)

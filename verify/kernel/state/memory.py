@@ -20,7 +20,7 @@ from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
 from verify.kernel.state.findings import Findings, Severity, Unclear
-from verify.kernel.state.order import NOBODY, Ints, Order
+from verify.kernel.state.order import NOBODY, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
 PARAMETER_ROOM = 20  # bits of an address within one parameter
@@ -85,6 +85,7 @@ class Shared:
     ) -> None:
         self.values = values
         self.placement, self.cell, self.threads, self.findings = placement, cell, threads, findings
+        self.first, self.grid = 0, (1 << 30, 1, 1)  # the number of its first CTA, and the grid that it is of
         self.span = -(-placement.size // 16) * 16  # bytes of a CTA, its cells whole
         self.labels = np.full(ctas * self.span, UNWRITTEN << 3, np.uint32)
         self.plain = np.zeros(ctas * self.span, np.uint8)
@@ -121,7 +122,11 @@ class Shared:
 
     def who(self, thread: int) -> str:
         """A thread in words."""
-        return f"CTA {thread // self.threads} of this batch, thread {thread % self.threads}"
+        return f"{self.name_cta(thread // self.threads)}, thread {thread % self.threads}"
+
+    def name_cta(self, number: int) -> str:
+        """Return a CTA of the batch by its coordinates in the grid."""
+        return name_cta(self.first + number, self.grid)
 
     def _cells(self, places: Ints, threads: Ints) -> tuple[Ints, Ints]:
         """The cells (flat) of accesses, and the thread of each."""
@@ -317,9 +322,7 @@ class Shared:
         late = np.flatnonzero(self.loaded > np.repeat(known, len(self.loaded) // len(known)))
         if late.size:
             cell = int(late[0])
-            text = (
-                f"CTA {cell * self.cell // self.span} of this batch ends, and no thread has waited for the load into "
-            )
+            text = f"{self.name_cta(cell * self.cell // self.span)} ends, and no thread has waited for the load into "
             text += f"shared byte {self.byte(cell)} of line {self.load_line[cell]}: it may be of another CTA by then"
             self.findings.add("tensor load on its way", Severity.LETTER, text, "9.7.9.25.5.2")
 

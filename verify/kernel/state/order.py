@@ -7,6 +7,7 @@ same CTA did happens before what thread t does next. A cell is as many bytes as 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,18 @@ from verify.kernel.data.values import Mask
 Ints = NDArray[np.int64]
 NOBODY, SEVERAL = -1, -2
 ALWAYS = np.iinfo(np.int32).max
+
+
+def name_cta(number: int, grid: Sequence[int]) -> str:
+    """Return a CTA of a grid by its coordinates, as many as the grid has.
+
+    >>> name_cta(5, (4, 2, 1)), name_cta(5, (8, 1, 1))
+    ('CTA (1,1)', 'CTA 5')
+    """
+    x, y, z = grid
+    axes = 3 if z > 1 else 2 if y > 1 else 1
+    place = (number % x, number // x % y, number // (x * y))[:axes]
+    return f"CTA {place[0]}" if axes == 1 else f"CTA ({','.join(map(str, place))})"
 
 
 class Order:

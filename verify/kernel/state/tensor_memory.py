@@ -86,7 +86,9 @@ class TensorMemory:
         """Report what a CTA that has ended did not give back."""
         for cta, pieces in enumerate(self.pieces):
             if pieces:
-                text = f"CTA {cta} of this batch ends with {sum(pieces.values())} columns of Tensor Memory allocated"
+                text = (
+                    f"{self.shared.name_cta(cta)} ends with {sum(pieces.values())} columns of Tensor Memory allocated"
+                )
                 self.findings.add("Tensor Memory is not deallocated", Severity.LETTER, text, ALLOCATION)
 
     # ---- cells

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lanecheck and SentryWard on the same PTX and launch: `python -m benchmarks.kernels.verifiers --other sentryward`.
+
+Both are processes, started anew for each run: `lanecheck kernel X.ptx --claim X.toml --safety`, and `sentryward X.ptx
+--input X.json`, whose file is made of the same claim. `--other` is the second one's command, from an environment of
+its own (`pip install sentryward`). Times are medians of five runs of wall time, memory is the largest resident set.
+With `--faults` each kernel's faults are judged by both, once each. `--record` keeps what has run, for the next time. A
+run that ends by its time limit is not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.kernels.safety import FOLDERS, plant_faults
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.launch import Launch
+
+RUNS = 5
+SUM, EACH, LEAST = 0.15, 0.2, 0.5  # of the other's time: of all kernels, of one, and seconds that one may always take
+TIMEOUT = 60  # seconds of the other verifier
+_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^\n]*?\s(\w+_param_\d+)")
+_SCHEMA = "spverify.kernel-input/v1"
+
+
+def write_inline(value: Any) -> str:
+    """Return a value as TOML in one line.
+
+    >>> write_inline({"A": {"dims": "mk", "out": True}, "n": [1, 2.5]})
+    '{ "A" = { "dims" = "mk", "out" = true }, "n" = [1, 2.5] }'
+    """
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {write_inline(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(write_inline, value)) + "]"
+    return json.dumps(value)
+
+
+def describe_launch(ptx: str, launch: Launch) -> dict[str, Any]:
+    """Return a launch as the other verifier's input: dimensions, numbers by their parameters, and tensor maps."""
+    arguments, maps, base = [], [], {one.name: 0 for one in launch.arrays}
+    for number, (kind, name) in enumerate(dict((found[1], found) for found in _PARAMETER.findall(ptx)).values()):
+        given = launch.params[number] if number < len(launch.params) else None
+        if given is None or (isinstance(given, str) and given in base):
+            continue  # a pointer needs no value
+        if isinstance(given, Mapping) and "map" in given:
+            array = launch.array(given["map"])
+            strides = [2 * one for one in array.strides[:-1]]
+            maps.append({
+                "parameter": name, "rank": len(array.shape), "element_type": array.kind, "interleave": "none",
+                "element_strides": [1] * len(array.shape), "swizzle": given.get("swizzle", "none"), "oob_fill": "zero",
+                "global_shape": list(array.shape[::-1]), "global_strides_bytes": strides[::-1],
+                "box_shape": list(given["box"]),
+            })  # fmt: skip
+            continue
+        size = int(kind[1:]) // 8
+        bits = launch.parameter(number, size, base)
+        if isinstance(bits, bytes):
+            value: Any = int.from_bytes(bits, "little")
+            if kind[0] == "f":
+                value = float(given) if isinstance(given, int | float) else float(launch.scalars[given])
+            arguments.append({"parameter": name, "type": kind, "value": value})
+    dims = {"grid_dim": launch.grid, "block_dim": launch.block, "cluster_dim": (1, 1, 1)}
+    made = {"schema": _SCHEMA, "launch": {**dims, "dynamic_shared_bytes": launch.smem}, "arguments": arguments}
+    return {**made, "tma_descriptors": maps} if maps else made
+
+
+def measure(command: Sequence[str]) -> tuple[float, float, str]:
+    """Return the wall time in seconds, the largest resident set in MB and the output of a process."""
+    with tempfile.TemporaryFile() as out:
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(process.pid, 0)
+        seconds = time.monotonic() - started
+        process.returncode = 0
+        out.seek(0)
+        return seconds, usage.ru_maxrss / 1024, out.read().decode()
+
+
+def judge_ours(output: str) -> str:
+    """Return the headline of a report in JSON."""
+    try:
+        return str(json.loads(output)["subjects"][0]["headline"])
+    except (ValueError, LookupError):
+        return "failed"
+
+
+def judge_theirs(output: str) -> str:
+    """Return the other's result, with the first reason if it isn't a finding or a pass."""
+    try:
+        found = json.loads(output)
+    except ValueError:
+        return "failed"
+    codes = [one["code"] for one in found.get("diagnostics", [])][:1]
+    passed = found["result"] in ("race_free", "verified")
+    return str(found["result"]) + ("" if passed or not codes else f": {codes[0]}")
+
+
+def compare(text: str, table: Mapping[str, Any], other: str, runs: int) -> dict[str, Any]:
+    """Return what both say of a kernel and its first launch, how long they take and how much memory they hold."""
+    sizes = table.get("sizes", {})
+    table = {**table, "sizes": sizes[0] if isinstance(sizes, list) else sizes}
+    launch = claim_of(table, claimed=False).launches[0]
+    with tempfile.TemporaryDirectory() as folder:
+        ptx, claim, given = (Path(folder) / name for name in ("k.ptx", "k.toml", "k.json"))
+        ptx.write_text(text)
+        claim.write_text("".join(f"{key} = {write_inline(value)}\n" for key, value in table.items()))
+        given.write_text(json.dumps(describe_launch(text, launch)))
+        ours = [sys.executable, "-m", "lanecheck", "kernel", str(ptx), "--claim", str(claim), "--safety"]
+        ours += ["--seed", "1", "--format", "json"]
+        theirs = [other, str(ptx), "--input", str(given), "--timeout", str(TIMEOUT)]
+        found: dict[str, Any] = {}
+        for who, command, judge in (("ours", ours, judge_ours), ("theirs", theirs, judge_theirs)):
+            measured = [measure(command)]
+            while len(measured) < runs and measured[0][0] < TIMEOUT:
+                measured.append(measure(command))
+            seconds, memory = (median(one[part] for one in measured) for part in (0, 1))
+            found[who] = {"seconds": round(seconds, 3), "megabytes": round(memory), "verdict": judge(measured[0][2])}
+        return found
+
+
+def list_texts(paths: Sequence[Path], faults: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield a name, a text and a table of a claim: of each kernel, or of each fault of it."""
+    for path in paths:
+        table = tomllib.loads(path.with_suffix(".toml").read_text())
+        if not faults:
+            yield path.stem, path.read_text(), table
+            continue
+        for one in plant_faults(path.read_text()):
+            yield f"{path.stem}:{one.line} {one.sort}: {one.old}", one.text, table
+
+
+def print_table(found: Mapping[str, Any], faults: bool) -> bool:
+    """Print a table in Markdown, and whether the gates of time are met."""
+    print("| kernel | Lanecheck | seconds | MB | SentryWard | seconds | MB |\n|---|---|---|---|---|---|---|")
+    for name, one in found.items():
+        cells = (
+            f"{one[who]['verdict']} | {one[who]['seconds']:.2f} | {one[who]['megabytes']}" for who in ("ours", "theirs")
+        )
+        print(f"| `{name}` | {' | '.join(cells)} |")
+    if faults:
+        return True
+    ours, theirs = ({name: one[who]["seconds"] for name, one in found.items()} for who in ("ours", "theirs"))
+    total = sum(ours.values()) / sum(theirs.values())
+    slow = [name for name in ours if ours[name] > max(LEAST, EACH * theirs[name])]
+    print(f"\nsum {sum(ours.values()):.2f} s against {sum(theirs.values()):.2f} s: {total:.2f} (gate {SUM})")
+    print(f"slower than max({LEAST} s, {EACH} x theirs): {', '.join(slow) or 'none'}")
+    return total <= SUM and not slow
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compare both on kernels of the tests; returns 1 if a gate of time is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.verifiers", description=__doc__)
+    parser.add_argument("kernel", nargs="*", type=Path)
+    parser.add_argument("--other", required=True, metavar="COMMAND")
+    parser.add_argument("--faults", action="store_true", help="each fault of the kernels, once")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep what has run, and go on from there")
+    options = parser.parse_args(argv)
+    paths = options.kernel or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]
+    found = json.loads(options.record.read_text()) if options.record and options.record.is_file() else {}
+    for name, text, table in list_texts(paths, options.faults):
+        if name not in found:
+            found[name] = compare(text, table, options.other, 1 if options.faults else RUNS)
+            print(name, found[name], file=sys.stderr, flush=True)
+            if options.record:
+                options.record.write_text(json.dumps(found, indent=1))
+    return 0 if print_table(found, options.faults) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
