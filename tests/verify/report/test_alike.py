@@ -44,12 +44,6 @@ def test_one_alert_says_no_seed_and_no_size_and_explains_its_rule(capsys: pytest
     assert rule["fullDescription"]["text"] and "Fix:" in rule["help"]["text"] and "**Fix.**" in rule["help"]["markdown"]
 
 
-def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*WRONG, "--seed", "1", "--format", "gcc"]) == 1
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first.endswith("matmul.py:23:17: error: matmul  REFUTED: C[m,n] = sum_k A[m,k]*B[k,n] [values]")
-
-
 def test_the_seed_is_the_same_in_ci(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("CI", "true")
     seeds = set()
