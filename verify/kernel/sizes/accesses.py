@@ -108,14 +108,8 @@ class Accesses:
             self._check_place(shadow, place, space)
             return []
         if condition is not ALWAYS:
-            for each in registers:
-                held = shadow.machine.registers[each.index] if isinstance(each, Register) else None
-                if isinstance(each, Register):
-                    shadow.needs(each.index)
-                    if shadow.depends(each.index):  # 0 at the sample is not 0 at all sizes
-                        held = None
-                if held is None or not held.plain or held.bits.any():
-                    raise shadow.refuse("loads under an open mask into a register that does not hold 0", condition)
+            if not all(isinstance(each, Register) and shadow.leaves_zero(each.index) for each in registers):
+                raise shadow.refuse("loads under an open mask into a register that does not hold 0", condition)
         self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8)
         if condition is not ALWAYS:
             shadow.loading = [each.index for each in registers if isinstance(each, Register)]

@@ -44,7 +44,8 @@ def compare_away(run: LiftedRun, loop: int, first: int, period: int) -> int:
         symbols[name] = ((place + 1) << 40) + other.launch.arrays[place].offset * other.regions[place].size
     for name, (form, divisor) in run.region.quotients.items():
         symbols[name] = int(form.value(symbols)[0]) // divisor
-    watched = _WatchedStores(run.shadow.made, machine, symbols)
+    made = {key: one for key, one in run.shadow.made.items() if key[1] not in run.shadow.parted}
+    watched = _WatchedStores(made, machine, symbols)
     machine.run = [watched.wrap(number, execute) for number, execute in enumerate(machine.run)]
 
     def head(trips: int) -> None:

@@ -19,6 +19,7 @@ from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Bits, Mask
 from verify.kernel.instructions.integers import extended
 from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand, Register, Symbol, Vector
+from verify.kernel.sizes.branches import OtherSide, read_other_side
 from verify.kernel.sizes.effects import ACCESSES, EFFECTS, IN_A_PATH, SIZELESS, Made
 from verify.kernel.sizes.forms import (
     ALWAYS,
@@ -52,6 +53,7 @@ class OpenPath:
     condition: Condition  # of the threads that come here
     join: int  # the instruction at which all threads are together again
     before: dict[int, tuple[Content | None, Word | None]]  # registers that it writes: what they held
+    other: OtherSide | None = None  # what the other threads do meanwhile; None for nothing
 
 
 class Shadow:
@@ -73,6 +75,7 @@ class Shadow:
         self.read_after: dict[int, tuple[set[int], set[int]]] = {}  # snapshot -> registers read since, and overwritten
         self.made: dict[tuple[bool, int, int], tuple[int, Content, int]] = {}  # forms, by `away.Key`
         self.after_head = False  # whether the growth of any number of rounds was added
+        self.parted: set[int] = set()  # instructions that not all threads come to
         self._times: Counter[int] = Counter()  # instruction -> how often it was executed
         self._expected: set[int] = set()  # registers to which the effect gives a content
         self._operands = [tuple(_registers(one)) for one in machine.kernel.instructions]
@@ -104,6 +107,14 @@ class Shadow:
     def depends(self, index: int) -> bool:
         """Return whether sizes decide what a register holds."""
         return index in self.registers or index in self.unknown
+
+    def leaves_zero(self, index: int) -> bool:
+        """Return whether a register is 0 where the mask of the load that now writes it is false."""
+        if self.guard is ALWAYS and self.paths and (other := self.paths[-1].other) is not None and index in other.zeros:
+            return True
+        held = self.machine.registers[index]
+        self.needs(index)  # 0 at the sample is not 0 at all sizes
+        return held is not None and held.plain and not held.bits.any() and not self.depends(index)
 
     def needs(self, index: int) -> None:
         """Note that what a register holds matters from here on."""
@@ -170,23 +181,35 @@ class Shadow:
             raise self.refuse("has a guard that sizes decide", condition)
 
     def _part(self, one: Instruction, condition: Condition) -> None:
-        """Begin a path: at the sample no thread takes the branch, elsewhere some may."""
+        """Begin a path: at the sample no thread takes the branch, or all do; elsewhere some may."""
         if one.target <= self.machine.number or len(one.targets) > 1:
             raise self.refuse("goes back if sizes say so", condition)
-        if truth(condition, self.region.sample).any():
-            raise self.refuse("is taken at the sample, and sizes decide that", condition)
-        if self.paths and one.target > self.paths[-1].join:
+        taken, join, other = truth(condition, self.region.sample), one.target, None
+        if taken.any():
+            other = read_other_side(self.machine.kernel.instructions, self.machine.number) if taken.all() else None
+            if other is None:
+                raise self.refuse("is taken at the sample, and sizes decide that", condition)
+            join = other.join
+        if self.paths and join > self.paths[-1].join:
             raise self.refuse("leaves a part of the kernel that only some threads come to", condition)
-        self.paths.append(OpenPath(negate(condition), one.target, {}))
+        self.paths.append(OpenPath(condition if other is not None else negate(condition), join, {}, other))
 
     def meet(self, number: int) -> None:
         """End the paths that join at or before an instruction."""
         while self.paths and self.paths[-1].join <= number:
             path = self.paths.pop()
+            zeros, written = (path.other.zeros, path.other.written) if path.other is not None else ((), ())
+            executed = frozenset(path.before)
+            for index in written:
+                path.before.setdefault(index, (self.registers.get(index, (None, 0))[0], self.machine.registers[index]))
             for index, (content, word) in path.before.items():
-                self._join(index, path.condition, content, word)
                 if self.paths:
                     self.paths[-1].before.setdefault(index, (content, word))
+                if index not in written:
+                    self._join(index, path.condition, content, word)
+                elif index not in zeros or index not in executed or index not in self.loaded:
+                    self.registers.pop(index, None)
+                    self.unknown.add(index)
 
     def _join(self, index: int, condition: Condition, content: Content | None, word: Word | None) -> None:
         """Give a register that a path wrote what it holds in all threads, or mark it as unknown."""
@@ -256,6 +279,7 @@ class Shadow:
             if one.guard is None:
                 self.guard, self.allowed = ALWAYS, set()
             if self.paths:
+                self.parted.add(number)
                 self._check_path(number, kind)
             made = self._effect(number, kind, mask)
             self._expected = {place.index for place, _, _ in made if isinstance(place, Register)}
