@@ -12,6 +12,36 @@ from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.theorem import prove
 
 SEED = 3
+LAST = "@%p7 st.global.f32 [%rd21], %f1;"
+ADDS = "mov.b32 %f40, 0f00000000;\n @%p7 ld.global.f32 %f40, [%rd21];\n add.f32 %f1, %f1, %f40;\n " + LAST
+INSIDE = "@!%p7 bra $end;\n ld.global.f32 %f40, [%rd21];\n add.f32 %f1, %f1, %f40;\n st.global.f32 [%rd21], %f1;\n$end:"
+RELU = "max.f32 %f1, %f1, 0f00000000;\n " + LAST
+SUM = "sum_k A[m,k]*B[k,n]"
+
+
+@pytest.mark.parametrize(
+    ("ends", "claimed"),
+    [(ADDS, f"{SUM} + C[m,n]"), (INSIDE, f"{SUM} + C[m,n]"), (RELU, f"relu({SUM})")],
+)
+def test_what_is_done_with_the_sum_is_proved(ends: str, claimed: str) -> None:
+    found = prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
+    assert found.period == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "claimed", "why"),
+    [
+        (ADDS, SUM, "another value"),
+        (ADDS.replace("[%rd21];\n add", "[%rd21+32];\n add"), f"{SUM} + C[m,n]", "and other bounds|outside of the CTA"),
+        (INSIDE.replace("bra $end;\n", "bra $end;\n add.s64 %rd21, %rd21, 32;\n"), f"{SUM} + C[m,n]", "C"),
+        (LAST, f"relu({SUM})", "another value"),
+        (RELU, SUM, "another value"),
+        (LAST, "sum_k relu(A[m,k]*B[k,n])", "relu in a claim has no meaning"),
+    ],
+)
+def test_another_end_is_not_proved(ends: str, claimed: str, why: str) -> None:
+    with pytest.raises(NotLifted, match=why):
+        prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
 
 
 def test_a_loop_of_plain_loads_is_proved_for_all_sizes_without_a_divisor() -> None:

@@ -72,7 +72,7 @@ def test_what_is_given_must_be_about_sizes_and_true_of_the_sample(given: list[st
         ("smem", "K*512", "shared memory whose size depends on sizes"),
         ("block", ["M"], "a block that depends on sizes"),
         ("grid", ["cdiv(M,64)*cdiv(N,64)", 1, 1], "the grid"),
-        ("claim", "C[m,n] = sum_k A[m,k]*B[k,n] + C[m,n]", "C is read and written"),
+        ("claim", "C[m,n] = sum_k exp(A[m,k])*B[k,n]", "ex2 in a claim"),
         (
             "params",
             [{"struct": "Q", "values": ["A"]}, *plain.claim()["params"][1:]],

@@ -48,6 +48,7 @@ class GlobalAccess:
     count: int  # bytes of each
     line: int  # of the instruction
     moved: bool  # whether it comes after the loop's head was given its growth
+    zeros: bool = True  # whether a 0 is left where its mask is false; else only the threads of its mask may read it
 
 
 class Accesses:
@@ -107,12 +108,15 @@ class Accesses:
                 raise shadow.refuse("reads under a mask that sizes decide, or where no array's pointer leads to")
             self._check_place(shadow, place, space)
             return []
+        zeros = True
         if condition is not ALWAYS:
-            if not all(isinstance(each, Register) and shadow.leaves_zero(each.index) for each in registers):
+            indices = [each.index for each in registers if isinstance(each, Register)]
+            zeros = all([shadow.leaves_zero(each) for each in indices])
+            if zeros:
+                shadow.loading = indices
+            elif not shadow.paths or shadow.guard is not ALWAYS:
                 raise shadow.refuse("loads under an open mask into a register that does not hold 0", condition)
-        self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8)
-        if condition is not ALWAYS:
-            shadow.loading = [each.index for each in registers if isinstance(each, Register)]
+        self._note(shadow, self.loads, form, condition, mask, len(registers) * WIDTHS[kind] // 8, zeros)
         return []
 
     def store(self, shadow: Shadow, one: Instruction, meaning: Meaning, mask: Mask | None) -> Made:
@@ -170,7 +174,7 @@ class Accesses:
 
     def _note(
         self, shadow: Shadow, to: list[GlobalAccess], form: Polynomial, condition: Condition, mask: Mask | None,
-        count: int,
+        count: int, zeros: bool = True,
     ) -> None:  # fmt: skip
         """Keep an access; its mask must be true at the sample in every thread in which it is open."""
         machine, region = shadow.machine, shadow.region
@@ -190,7 +194,9 @@ class Accesses:
         spread = [np.broadcast_to(each, machine.count)[here] for each in offset.terms.values()]
         if align > ALIGN or any((each % align).any() for each in spread):
             raise shadow.refuse(f"accesses {align} bytes at once, not aligned at all sizes", offset)
-        to.append(GlobalAccess(bases[0], offset, condition, np.flatnonzero(here), count, shadow.line, self.moved))
+        to.append(
+            GlobalAccess(bases[0], offset, condition, np.flatnonzero(here), count, shadow.line, self.moved, zeros)
+        )
 
 
 def _implies(condition: Condition, other: Condition) -> bool:

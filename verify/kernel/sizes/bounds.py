@@ -31,9 +31,15 @@ class Bounds:
         self._implied: dict[Key, bool] = {}
 
     def check_loads(self) -> None:
-        """Raise NotLifted for a load that is not of its element, or whose mask is not its bounds."""
+        """Raise NotLifted for a load that is not of its element, or whose mask is not its bounds.
+
+        The output is read in the CTA's own tile alone: another CTA may have written the rest.
+        """
         for access in self.run.accesses.loads:
-            self._check(access)
+            each = self._check(access)
+            if access.array == self.run.statement.target.name:
+                for _ in self._places(access, each):
+                    pass
 
     def check_stores(self) -> None:
         """Raise NotLifted unless every element of the tile is stored once, at its place and under its bounds."""
@@ -43,16 +49,24 @@ class Bounds:
         for access in self.run.accesses.stores:
             if access.array != statement.target.name:
                 raise NotLifted(access.line, f"writes {access.array}, of which nothing is claimed")
-            for first, second in self._check(access):
-                row, column = first - INNER * rows, second - INNER * columns
-                if not ((row >= 0) & (row < rows) & (column >= 0) & (column < columns)).all():
-                    raise NotLifted(access.line, f"writes {access.array} outside of the CTA's tile")
-                np.add.at(written, (row, column), 1)
+            for place in self._places(access, self._check(access)):
+                np.add.at(written, place, 1)
         if (written != 1).any():
             missing, twice = int((written == 0).sum()), int((written > 1).sum())
             raise NotLifted(
                 0, f"{missing} of {written.size} elements of a tile are never stored, {twice} more than once"
             )
+
+    def _places(
+        self, access: GlobalAccess, indices: Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield rows and columns in the CTA's tile; NotLifted for an element outside of it."""
+        rows, columns = (axis.tile for axis in self.run.statement.axes)
+        for first, second in indices:
+            row, column = first - INNER * rows, second - INNER * columns
+            if not ((row >= 0) & (row < rows) & (column >= 0) & (column < columns)).all():
+                raise NotLifted(access.line, f"an access of {access.array} outside of the CTA's tile")
+            yield row, column
 
     def _check(self, access: GlobalAccess) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Check one access; return the indices (of all threads) of each element that it has."""
@@ -134,7 +148,8 @@ class Bounds:
                     raise NotLifted(access.line, "a mask that is open is false in some thread")
             for wanted in zip(*ends, strict=True):
                 keys = {self._key(each.thread(row)) for each in wanted} - {()}
-                if keys != had - {()}:
+                enough = keys == had - {()} if access.zeros else keys <= had  # else only those in its mask read it
+                if not enough:
                     at = ", ".join(str(each[row, 0]) for each in indices)
                     text = f"{access.array}[{at}] of the sample has the mask {describe(access.mask)}, and other bounds"
                     raise NotLifted(

@@ -328,4 +328,4 @@ SIZELESS = frozenset(
     | {"copy_group", "warp_barrier", "barrier", "branch", "exit", "nothing", "policy", "fence"}
 )
 ACCESSES = frozenset({"load", "store", "copy", "parameter"})  # that `accesses` follows
-IN_A_PATH = frozenset({*EFFECTS, "branch", "insert", "lookup", "permute", "field"})  # registers alone
+IN_A_PATH = frozenset({*EFFECTS, "branch", "insert", "lookup", "permute", "field", "extremum"})  # registers alone

@@ -46,13 +46,22 @@ Follow = Callable[["Shadow", Instruction, Meaning, Mask | None], Made]
 _UNKNOWN = object()  # what a register holds that only some threads may have written
 
 
+@dataclass(frozen=True)
+class Before:
+    """What a register held before a path."""
+
+    content: Content | None
+    word: Word | None
+    unknown: bool  # whether only some threads may have written it
+
+
 @dataclass
 class OpenPath:
     """The part of a kernel that only the threads of an open condition come to."""
 
     condition: Condition  # of the threads that come here
     join: int  # the instruction at which all threads are together again
-    before: dict[int, tuple[Content | None, Word | None]]  # registers that it writes: what they held
+    before: dict[int, Before]  # registers that it writes: what they held
     other: OtherSide | None = None  # what the other threads do meanwhile; None for nothing
 
 
@@ -141,8 +150,7 @@ class Shadow:
         else:
             self.needs(index)
         if self.paths:
-            before = self.paths[-1].before
-            before.setdefault(index, (self.registers.get(index, (None, 0))[0], self.machine.registers[index]))
+            self.paths[-1].before.setdefault(index, self._held(index))
         self.loaded.discard(index)
         if index in self._expected:
             return
@@ -194,6 +202,10 @@ class Shadow:
             raise self.refuse("leaves a part of the kernel that only some threads come to", condition)
         self.paths.append(OpenPath(condition if other is not None else negate(condition), join, {}, other))
 
+    def _held(self, index: int) -> Before:
+        content = self.registers.get(index, (None, 0))[0]
+        return Before(content, self.machine.registers[index], index in self.unknown)
+
     def meet(self, number: int) -> None:
         """End the paths that join at or before an instruction."""
         while self.paths and self.paths[-1].join <= number:
@@ -201,12 +213,12 @@ class Shadow:
             zeros, written = (path.other.zeros, path.other.written) if path.other is not None else ((), ())
             executed = frozenset(path.before)
             for index in written:
-                path.before.setdefault(index, (self.registers.get(index, (None, 0))[0], self.machine.registers[index]))
-            for index, (content, word) in path.before.items():
+                path.before.setdefault(index, self._held(index))
+            for index, before in path.before.items():
                 if self.paths:
-                    self.paths[-1].before.setdefault(index, (content, word))
-                if index not in written:
-                    self._join(index, path.condition, content, word)
+                    self.paths[-1].before.setdefault(index, before)
+                if index not in written and not before.unknown:
+                    self._join(index, path.condition, before.content, before.word)
                 elif index not in zeros or index not in executed or index not in self.loaded:
                     self.registers.pop(index, None)
                     self.unknown.add(index)

@@ -25,6 +25,7 @@ from verify.kernel.sizes.forms import Linear, NotLifted, Polynomial
 from verify.kernel.sizes.region import SizeRegion, times, total, value
 
 AXES = ("cx", "cy", "cz")
+CHOICES = ("relu", "abs", "max", "min", "where")  # functions that a claim may apply to its sum
 MOST = (1 << 31) - 1  # CTAs of a grid in x; the largest s32
 MOST_YZ = 65535  # and in y and z
 INNER = 1  # the CTA of the sample, in each direction of a grid of 3
@@ -331,15 +332,18 @@ def _summed_index(value: Node, target: Element) -> str:
     for one in _nodes(value):
         if isinstance(one, Element) and not set(one.indices) <= {*target.indices, index}:
             raise NotLifted(0, f"{one.name} has an index that is neither the output's nor summed")
-        if isinstance(one, Element) and one.name == target.name:
-            raise NotLifted(0, f"{target.name} is read and written: no proof for all sizes yet")
     return index
 
 
 def _check_nodes(value: Node, scalars: Mapping[str, Any]) -> None:
-    """Raise NotLifted for a claim that is more than sums and products of elements, numbers and scalars."""
+    """Raise NotLifted for a claim that is more than sums and products, and choices of what was summed.
+
+    Where a mask is false an element is 0, so its product is; what is done with a sum is done where it is stored alone.
+    """
+    summed = {id(one) for each in _nodes(value) if isinstance(each, Sum) for one in _nodes(each.body)}
     for one in _nodes(value):
-        if isinstance(one, Apply) and one.name not in ("+", "-", "*"):
+        allowed = ("+", "-", "*") if id(one) in summed else ("+", "-", "*", *CHOICES)
+        if isinstance(one, Apply) and one.name not in allowed:
             raise NotLifted(0, f"{one.name} in a claim has no meaning for all sizes yet")
         if not isinstance(one, Apply | Sum | Element | Number) and getattr(one, "name", None) not in scalars:
             raise NotLifted(0, f"{getattr(one, 'name', '-inf')} in a claim has no meaning for all sizes yet")

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from verify.kernel.chance import ClaimGrowth, bound_chance
+from verify.kernel.claims.expression import functions
 from verify.kernel.data import levels
 from verify.kernel.data.floats import FORMATS
-from verify.kernel.data.values import MANTISSA, Values
+from verify.kernel.data.values import CHOSEN, EXACT, MANTISSA, Values
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
@@ -27,7 +28,7 @@ from verify.kernel.sizes.forms import NotLifted, Polynomial
 from verify.kernel.sizes.induction import FIRSTS, PERIODS, differs, find_period, growths, same_start
 from verify.kernel.sizes.lifted import LiftedMachine, RunStopped, go, start
 from verify.kernel.sizes.runs import BUDGET, LiftedRun, Snapshot
-from verify.kernel.sizes.statement import INNER, AllSizes, state
+from verify.kernel.sizes.statement import CHOICES, INNER, AllSizes, state
 from verify.kernel.state.findings import WARNINGS, Unclear
 
 AHEAD = (3, 4, 6)  # trips that a kernel may be ahead of the loop's head with its copies, tried in turn
@@ -267,9 +268,11 @@ def check_values(run: LiftedRun, low: int) -> float:
         row, column = divmod(int(wrong.argmax()), columns)
         text = f"{int(wrong.sum())} of {rows * columns} elements of a tile, first row {row}, column {column}"
         raise NotLifted(0, f"another value than the claim's, at {run.trips} trips", text)
-    for name in ("cause", "slot", "opaque", "divided", "level"):
+    for name in ("cause", "slot", "divided", "level"):
         if (values.marks(name, ids) != (levels.FINITE if name == "level" else 0)).any():
             raise NotLifted(0, "elements of a tile rest on a value without a meaning")
+    if (values.marks("opaque", ids) > (CHOSEN if functions(statement.value) & {*CHOICES} else EXACT)).any():
+        raise NotLifted(0, "elements of a tile rest on a function that the claim doesn't have")
     kind = next(one.kind for one in run.run.launch.arrays if one.name == statement.target.name)
     absorbed, last = np.unique(values.marks("absorbed", ids)), np.unique(values.marks("narrowed", ids))
     for event in absorbed[absorbed > 0]:

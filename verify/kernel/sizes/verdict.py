@@ -9,6 +9,7 @@ from typing import Any
 
 from verify.core.verdict import Check, Counterexample, Evidence, Place, Property, Statement, Status
 from verify.evidence.run import Run
+from verify.kernel.claims.expression import elements
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.refute import find_refutation
 from verify.kernel.sizes.statement import MOST_YZ, AllSizes
@@ -146,8 +147,9 @@ def _fields(theorem: Theorem) -> dict[str, Any]:
     limits = [f"CTAs in {'xyz'[axis.number]} <= {MOST_YZ}" for axis in statement.axes if axis.number]
     last = theorem.alone + period
     classes = [f"{number}+{period}*j" if period > 1 else f"{number}+j" for number in range(theorem.alone + 1, last + 1)]
+    read = {one.name for one in elements(statement.value)}
     masks = [f"{name} read where {' and '.join(f'{dim.lower()} < {dim}' for dim in each)}"
-             for name, each in statement.extents.items() if name != statement.target.name]  # fmt: skip
+             for name, each in statement.extents.items() if name in read]  # fmt: skip
     ends = " and ".join(f"{axis.index} < {axis.size}" for axis in (first, second))
     return {
         "lifted": "yes",
