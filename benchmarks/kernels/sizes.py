@@ -6,16 +6,23 @@ Each gets its claim with strides that are names, K given as a multiple of 8, and
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import lcm
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kernels import fates
 from verify.core.errors import SpecError, UsageError
+from verify.kernel.ptx.parse import read
 from verify.kernel.sizes.forms import NotLifted
-from verify.kernel.sizes.theorem import prove
+from verify.kernel.sizes.statement import state
+from verify.kernel.sizes.theorem import Proof, find_loop, prove
+from verify.kernel.state.findings import Unclear
 
 COMPILED = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
 BY, BY_K = 16, 8
@@ -41,25 +48,73 @@ def _is_plain(array: Mapping[str, Any]) -> bool:
     return array.get("strides", [0])[-1] == 1
 
 
-def judge(name: str) -> tuple[str, float]:
-    """Return what is known of a kernel for all sizes, in words, and the seconds that it took."""
+def judge(name: str) -> tuple[str, str, float]:
+    """Return for what a kernel is proved, why not for all sizes, and the seconds that this took.
+
+    If it isn't proved as it is, whole tiles are tried, which asks for K alone, and then two trips, for M and N alone.
+    """
     table = tomllib.loads((COMPILED / f"{name}.toml").read_text(encoding="utf-8"))
     ptx, start = (COMPILED / f"{name}.ptx").read_text(encoding="utf-8"), time.perf_counter()
+    whole, why = claim_for_all(table), ""
+    for words, attempt in (
+        ("M, N and K", lambda: prove(ptx, whole, seed=SEED)),
+        ("K, in whole tiles", lambda: prove(ptx, in_whole_tiles(whole), seed=SEED)),
+        ("M and N, at two trips", lambda: prove_two_trips(ptx, whole)),
+    ):
+        try:
+            attempt()
+        except (NotLifted, SpecError, UsageError) as error:
+            why = why or str(error)
+            continue
+        return words, why, time.perf_counter() - start
+    return "", why, time.perf_counter() - start
+
+
+def in_whole_tiles(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim with sizes of the output given as multiples of the CTA's tile."""
+    given = {text.split()[0]: text for text in table["given"]}
+    for axis in state(table).axes:
+        given[axis.size] = f"{axis.size} % {lcm(axis.tile, BY)} == 0"
+    return {**table, "given": list(given.values())}
+
+
+def prove_two_trips(ptx: str, table: Mapping[str, Any]) -> None:
+    """Prove a claim for all sizes of the output, at the sizes of K that take two trips; NotLifted if that fails."""
+    proof = Proof(state(table), read(ptx, str(table["kernel"])), SEED, lambda steps: None)
+    proof.loop, proof.statement.step = find_loop(proof)
     try:
-        found = prove(ptx, claim_for_all(table), seed=SEED)
-    except (NotLifted, SpecError, UsageError) as error:
-        return f"not lifted: {error}", time.perf_counter() - start
-    return f"proved, {found.alone} trips one by one, period {found.period}", time.perf_counter() - start
+        proof.alone(2)
+    except Unclear as error:
+        raise NotLifted(error.line, error.problem) from None
 
 
-def main() -> None:
-    """Print a row of a table for each kernel, or for those that are named."""
-    names = sys.argv[1:] or sorted(path.stem for path in COMPILED.glob("*.ptx"))
-    print("| kernel | for all sizes | seconds |\n|---|---|---|")
+def make_table(names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a table, a row for each kernel, and how many are proved for what."""
+    yield "| kernel | proved for all | why not for all sizes | seconds |\n|---|---|---|---|"
+    counts: Counter[str] = Counter()
     for name in names:
-        words, seconds = judge(name)
-        print(f"| {name} | {words[:160].replace('|', '/')} | {seconds:.1f} |", flush=True)
+        words, why, seconds = judge(name)
+        counts[words] += 1
+        shown = why[:110].replace("|", "/").replace("<", "&lt;")
+        yield f"| `{name}` | {words or 'none'} | {shown} | {seconds:.0f} |"
+    listed = "; ".join(f"{count} for all {words}" for words, count in counts.most_common() if words)
+    yield f"\nOf {len(names)} kernels are proved: {listed or 'none'}. For {counts['']} nothing is."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the table, or write it to a page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.sizes", description=__doc__)
+    parser.add_argument("kernel", nargs="*", help="of the corpus; all when none is given")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="the page whose table is written")
+    options = parser.parse_args(argv)
+    lines = []
+    for line in make_table(options.kernel or sorted(path.stem for path in COMPILED.glob("*.ptx"))):
+        print(line, flush=True)
+        lines.append(line)
+    if options.page:
+        fates.written(options.page, "sizes", lines)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.verify.kernel import small
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.report import verify_kernel
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.theorem import prove
 
@@ -58,3 +61,22 @@ def test_no_wrong_kernel_is_proved(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, one in small.TWINS.items() if "default_sizes_refute" not in one])
 def test_default_sizes_accept_these_wrong_kernels(name: str) -> None:
     assert {one.status for one in check(small.twin(name), claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
+
+
+WRONG_AT_SIZES = [name for name, one in small.TWINS.items() if "refuted" in one]
+QUICK = ("rows_of_6_bits", "tail_dropped_late")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in WRONG_AT_SIZES]
+)
+def test_sizes_that_z3_names_refute_and_the_claim_file_replays_it(name: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "small.ptx"
+    kernel.write_text(small.twin(name), encoding="utf-8")
+    at_defaults, whole = verify_kernel(str(kernel), small.claim(), sizes="all", seed=SEED).cases[::3]
+    assert at_defaults.status == "VERIFIED" and whole.all_sizes is not None
+    assert whole.all_sizes["lifted"] == "refuted"
+    claim = tmp_path / "again.toml"
+    claim.write_text(whole.all_sizes["claim"], encoding="utf-8")
+    again = verify_kernel(str(kernel), str(claim), seed=SEED)
+    assert [one.status for one in again.cases] == ["REFUTED"]

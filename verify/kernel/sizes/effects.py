@@ -116,7 +116,9 @@ def _extremum(reader: EffectReader, head: str, forms: list[Polynomial], kind: st
     less = reader.region.decide(Less(left - right))
     if (less == OPEN).any():
         raise reader.refuse(
-            f"{head} of two numbers, and sizes decide which", f"{left} and {right}", [Less(left - right)]
+            f"{head} of two numbers, and sizes decide which",
+            f"{left} and {right}",
+            [Less(left - right), Less(right - left)],
         )
     first = less == 1 if head == "min" else less == 0
     return left.where(first, right)

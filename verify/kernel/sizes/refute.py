@@ -6,7 +6,8 @@ That a proof fails refutes nothing. A wrong result is the interpreter's word, at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from time import monotonic
 from typing import Any
@@ -19,22 +20,39 @@ from verify.kernel.sizes.statement import AllSizes
 MOST = 1 << 21  # elements of an array at sizes that are run
 SECONDS = 60.0  # after which no further sizes are tried: what is not found leaves the theorem unproved, as it was
 ROOM = (2, 8, 64, None)  # tiles of the output's sizes, tried in turn; None for any number
-TRIED = 6  # sizes
+TRIED = 8  # sizes
 
 
 def find_sizes(statement: AllSizes, failed: NotLifted) -> Iterator[dict[str, int]]:
-    """Yield sizes and strides at which a condition of a failed step is not what it is at the sample."""
-    region, done = failed.region, []
+    """Yield sizes and strides at which a condition of a failed step is not what it is at the sample.
+
+    First the smallest of the region of the step, then of all sizes, and then with more than a tile in each direction;
+    each time also the next summed size, since the last of an odd one may have no partner.
+    """
+    region, summed = failed.region, statement.summed[1]
+    done: list[dict[str, int]] = []
     if not isinstance(region, SizeRegion):
         return
-    for condition in failed.conditions:
-        for fact in _opposite(condition, region):
-            found = _smallest(statement, region, fact)
-            if found is not None and found not in done:
-                done.append(found)
-                yield found
-            if len(done) >= TRIED:
-                return
+    for facts in _regions(statement, region):
+        for condition in failed.conditions:
+            for fact in _opposite(condition, region):
+                found = _smallest(statement, region, [*facts, fact])
+                if found is None:
+                    continue
+                larger = total(statement.size(summed).thread(0), {(): -found[summed] - 1})
+                for each in (found, _smallest(statement, region, [*facts, fact, larger])):
+                    if each is not None and each not in done and len(done) < TRIED:
+                        done.append(each)
+                        yield each
+
+
+def _regions(statement: AllSizes, region: SizeRegion) -> Iterator[list[Linear]]:
+    every = [*statement.facts(), *(fact for _, fact in statement.preconditions())]
+    more = [total(statement.size(one.size).thread(0), {(): -one.tile - 1}) for one in statement.axes]
+    yield region.facts
+    yield every
+    yield [*region.facts, *more]
+    yield [*every, *more]
 
 
 def _opposite(condition: Condition, region: SizeRegion) -> Iterator[Linear]:
@@ -53,18 +71,20 @@ def _opposite(condition: Condition, region: SizeRegion) -> Iterator[Linear]:
             yield total(part, {(): 0})
 
 
-def _smallest(statement: AllSizes, region: SizeRegion, fact: Linear) -> dict[str, int] | None:
-    """Return the smallest sizes of a region at which a polynomial is at least 0, as far as z3 finds any."""
+def _smallest(statement: AllSizes, region: SizeRegion, facts: Sequence[Linear]) -> dict[str, int] | None:
+    """Return the smallest sizes at which polynomials are at least 0, as far as z3 finds any."""
     summed = statement.summed[1]
     symbol = next(iter(statement.size(summed).terms.keys() - {()}))[0]
     order = [symbol, *(next(iter(statement.size(one.size).terms.keys() - {()}))[0] for one in statement.axes)]
     order += [name for name in region.factors if name not in order]
+    names = (*statement.names, *statement.stride_names())
+    known = {name for fact in facts for key in fact for name in key}
+    order = [name for name in order if name in known]
     for room in ROOM:
         limits = [total({(): room * axis.tile}, times(statement.size(axis.size).thread(0), -1))
                   for axis in statement.axes if room is not None]  # fmt: skip
-        found = find_point([*region.facts, fact, *limits], order)
-        if found is not None:
-            names = (*statement.names, *statement.stride_names())
+        found = find_point([*facts, *limits], order)
+        if found is not None and all(_symbol(statement, name) in found for name in names):
             return {name: statement.divisors.get(name, 1) * found[_symbol(statement, name)] for name in names}
     return None
 
@@ -78,6 +98,29 @@ def runnable(statement: AllSizes, sizes: Mapping[str, int]) -> dict[str, Any] | 
     if any(prod(sizes[name] for name in extents) > MOST for extents in statement.extents.values()):
         return None
     return statement.fill_in(sizes)
+
+
+def write_claim(table: Mapping[str, Any]) -> str:
+    """Return the text of a claim file that has a table; it replays a refutation.
+
+    >>> print(write_claim({"claim": "C[m] = A[m]", "sizes": {"M": 3}, "arrays": {"C": {"dims": "m", "out": True}}}))
+    claim = "C[m] = A[m]"
+    sizes = { M = 3 }
+    [arrays]
+    C = { dims = "m", out = true }
+    <BLANKLINE>
+    """
+    lines = [f"{key} = {_spell(held)}" for key, held in table.items() if key != "arrays"]
+    return "\n".join([*lines, "[arrays]", *(f"{key} = {_spell(held)}" for key, held in table["arrays"].items()), ""])
+
+
+def _spell(held: Any) -> str:
+    """Return a value as TOML spells it."""
+    if isinstance(held, Mapping):
+        return f"{{ {', '.join(f'{key} = {_spell(each)}' for key, each in held.items())} }}"
+    if isinstance(held, list | tuple):
+        return f"[{', '.join(map(_spell, held))}]"
+    return json.dumps(held)
 
 
 def find_refutation(

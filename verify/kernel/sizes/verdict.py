@@ -11,7 +11,7 @@ from verify.core.verdict import Check, Counterexample, Evidence, Place, Property
 from verify.evidence.run import Run
 from verify.kernel.claims.expression import elements
 from verify.kernel.sizes.forms import NotLifted
-from verify.kernel.sizes.refute import find_refutation
+from verify.kernel.sizes.refute import find_refutation, write_claim
 from verify.kernel.sizes.statement import MOST_YZ, AllSizes
 from verify.kernel.sizes.theorem import Theorem, prove
 from verify.report import Case
@@ -186,8 +186,9 @@ def _refuted_case(
     )
     one = Evidence(Check.ISA, Status.REFUTED, "every thread interpreted at sizes that z3 named", counterexample=wrong)
     fields = {"lifted": "refuted", "line": failed.line, "step": failed.step, "form": failed.form, "sizes": dict(sizes)}
+    fields["claim"] = write_claim(failed.statement.fill_in(sizes))
     notes = (
         f"found    line {failed.line}: {failed.step}: {failed.form}"[:300],
-        f"again    with sizes = {{ {listed} }} in the claim",
+        f"again    with sizes = {{ {listed} }} in the claim; all_sizes.claim of --json is a claim file for it",
     )
     return _case(subject, one, _all(failed.statement), notes, fields)
