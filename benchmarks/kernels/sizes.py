@@ -90,15 +90,16 @@ def prove_two_trips(ptx: str, table: Mapping[str, Any]) -> None:
 
 def make_table(names: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a table, a row for each kernel, and how many are proved for what."""
-    yield "| kernel | proved for all | why not for all sizes | seconds |\n|---|---|---|---|"
+    yield "| kernel | proved for all | why not for all sizes |\n|---|---|---|"
     counts: Counter[str] = Counter()
     for name in names:
         words, why, seconds = judge(name)
         counts[words] += 1
-        shown = why[:110].replace("|", "/").replace("<", "&lt;")
-        yield f"| `{name}` | {words or 'none'} | {shown} | {seconds:.0f} |"
+        shown = f"`{why[:110].replace('|', '/').strip()}`" if why else ""
+        print(f"{name}: {seconds:.1f} s", file=sys.stderr, flush=True)
+        yield f"| `{name}` | {words or 'none'} | {shown} |"
     listed = "; ".join(f"{count} for all {words}" for words, count in counts.most_common() if words)
-    yield f"\nOf {len(names)} kernels are proved: {listed or 'none'}. For {counts['']} nothing is."
+    yield f"\nOf {len(names)} kernels are proved: {listed or 'none'}. Of {counts['']} nothing is."
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -22,13 +22,13 @@ WRAPS = {"lda": {"M": 12, "N": 8, "K": 4}, "ldb": {"M": 4, "N": 8, "K": 12}, "ld
 def test_without_the_bound_of_a_product_of_sizes_nothing_is_proved(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    preconditions, implied = AllSizes.preconditions, AllSizes._implied_facts
+    preconditions, implied = AllSizes.preconditions, AllSizes.implied_facts
 
     def leave_out(found: list[Any]) -> list[Any]:
         return found[:number] + found[number + 1 :]
 
     monkeypatch.setattr(AllSizes, "preconditions", lambda self: leave_out(preconditions(self)))
-    monkeypatch.setattr(AllSizes, "_implied_facts", lambda self: leave_out(implied(self)))
+    monkeypatch.setattr(AllSizes, "implied_facts", lambda self: leave_out(implied(self)))
     with pytest.raises(NotLifted, match="not shown to lie within s32"):
         prove(small.PTX, small.claim(), seed=SEED)
 

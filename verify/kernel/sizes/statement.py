@@ -197,7 +197,7 @@ class AllSizes:
                 found.append((text, total({(): MOST}, times(form.thread(0), -1))))
         return found
 
-    def _implied_facts(self) -> list[Linear]:
+    def implied_facts(self) -> list[Linear]:
         """Return what the preconditions imply of a stride with a name, which is at least 1: rows and row are small."""
         tiles = self.slack()
         found = []
@@ -242,7 +242,7 @@ class AllSizes:
         region = SizeRegion([], factors, sample)
         for _, fact in self.preconditions():
             region.add(fact, multiplied=False)
-        for fact in self._implied_facts():
+        for fact in self.implied_facts():
             region.add(fact, multiplied=False)
         for fact in self.facts():
             region.add(fact)
