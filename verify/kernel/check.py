@@ -28,7 +28,7 @@ from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
-from verify.kernel.unwritten import blame_contents, fill_registers
+from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
 
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
@@ -117,8 +117,8 @@ def _with_contents(run: Interpretation, unclear: Outcome, samples: Mapping[str, 
     A warning with some bits refutes nothing: the verdict stays open.
     """
     budget = 4 * unclear.steps + 1000  # no loop without an end
-    for small in (False, True):
-        kernel = fill_registers(run.kernel, unclear.seed, small)
+    for way in WAYS:
+        kernel = fill_registers(run.kernel, unclear.seed, way)
         values = Values(unclear.seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))
         again = Interpretation(kernel, run.launch, values, budget, samples)
         again.machine.ticked, again.paced = run.machine.ticked, run.paced

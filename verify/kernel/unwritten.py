@@ -2,7 +2,8 @@
 """Registers that no instruction wrote: they hold any bits, and a kernel that is wrong with some of them is wrong.
 
 Where such a register leaves a verdict open, the kernel is interpreted again with bits in all of them: as many random
-ones as there is room for, which are an address of nothing, then small numbers, which are lanes, sizes and phases.
+ones as there is room for, which are an address of nothing, then the opposite of each, which has the other sign and the
+other truth, then small numbers, which are lanes, sizes and phases.
 """
 
 from __future__ import annotations
@@ -14,24 +15,25 @@ from dataclasses import replace
 from verify.kernel.ptx.source import WIDTHS, Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity
 
-_SMALL = 6  # bits of a small number
+WAYS = ("random", "opposite", "small")
+_SMALL = 0x3F  # the bits of a small number
 _ROOM = 64  # bits of a register that can be plain
 _NAMED = 2  # registers
 
 
-def fill_registers(kernel: Kernel, seed: int, small: bool) -> Kernel:
-    """Return a kernel whose registers hold random bits from the start; a predicate holds the opposite if `small`.
+def fill_registers(kernel: Kernel, seed: int, way: str) -> Kernel:
+    """Return a kernel whose registers hold bits from the start, in one of the `WAYS`; one seed has one set of bits.
 
     >>> kernel = Kernel("k", "sm_80", {}, {}, {}, [], ["b32", "pred"], ["%r1", "%p1"], None)
-    >>> few, many = (fill_registers(kernel, 1, small).contents for small in (True, False))
-    >>> few[0] < 64 < many[0] < 2**32, few[1] + many[1]
-    (True, 1)
+    >>> bits, opposite, small = (fill_registers(kernel, 1, way).contents for way in WAYS)
+    >>> [one + other for one, other in zip(bits, opposite)] == [2**32 - 1, 1], small[0] < 64 < bits[0]
+    (True, True)
     """
     draw, contents = random.Random(seed), []
     for kind in kernel.registers:
         width = min(WIDTHS.get(kind, _ROOM), _ROOM)
-        bits = draw.getrandbits(width)
-        contents.append(bits ^ small if width == 1 else bits & ((1 << _SMALL) - 1) if small else bits)
+        bits, all_ones = draw.getrandbits(width), (1 << width) - 1
+        contents.append(bits ^ all_ones if way == "opposite" else bits & _SMALL if way == "small" else bits)
     return replace(kernel, contents=contents)
 
 
