@@ -101,6 +101,8 @@ def recognize(what: str) -> Kind[Any]:
     >>> recognize("SM80_16x8x16").name, recognize("examples/maps.toml").name
     ('atom', 'index')
     """
+    if not what.strip():
+        raise UsageError("'' names nothing: give a file, a layout in quotes, or a name")
     if fault := python_files.find_fault(what):
         raise UsageError(fault)
     path, matches = Path(what), _spelled(what, all())

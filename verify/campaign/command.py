@@ -18,6 +18,7 @@ from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
+from verify.core.wording import count_of
 
 if TYPE_CHECKING:
     from verify.campaign.executors import Workers
@@ -89,7 +90,7 @@ def _counts(parts: Sequence[Part]) -> str:
     distinct = {part.key: part for part in parts}.values()  # two campaigns may ask the same
     rows.append(("in all", sum(part.cases for part in distinct), sum(len(part.tasks) for part in distinct)))
     width = max(len(row[0]) for row in rows)
-    many = (f"{chunks} chunk{'s' * (chunks != 1)}" for *_, chunks in rows)
+    many = (count_of(chunks, "chunk") for *_, chunks in rows)
     return "".join(f"{row[0]:<{width}}  {row[1]:>10} cases in {one}\n" for row, one in zip(rows, many, strict=True))
 
 

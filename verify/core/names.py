@@ -70,7 +70,7 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
     import difflib
 
     ways = {kind.noun: kind.lists for kind in list_kinds() if kind.lists}
-    ways |= {"command": "lanecheck --help", "finding": "lanecheck explain"}
+    ways |= {"command": "lanecheck --help", "finding": "lanecheck explain", "name": "lanecheck list"}
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
     if close:

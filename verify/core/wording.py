@@ -18,6 +18,15 @@ def owners(count: int) -> str:
     return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
 
 
+def count_of(number: int, noun: str) -> str:
+    """Return a number with a noun.
+
+    >>> count_of(1, "cell"), count_of(0, "cell")
+    ('1 cell', '0 cells')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def times(count: int) -> str:
     """A number of times in words: once, twice, 3 times.
 

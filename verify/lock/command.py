@@ -15,6 +15,7 @@ from lanecheck.console.command import add_execution
 from lanecheck.console.outputs import written
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
+from verify.core.wording import count_of
 from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.lock.properties import Comparison
 
     options = arguments.parsed(_parser(), argv, {})
+    if "" in options.files:
+        raise UsageError("'' is the name of no file")
     lock = Path(options.lock)
     if not options.check:
         return _write(lock, options)
@@ -84,7 +87,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
         return Exit.EMPTY
     output.write(lockfile.write(subjects), str(lock))
     functions = sum(len(one.maps) for one in subjects)
-    output.write(f"wrote {lock}: {functions} functions of {len(subjects)} subjects\n", None)
+    output.write(f"wrote {lock}: {count_of(functions, 'function')} of {count_of(len(subjects), 'subject')}\n", None)
     return Exit.OK
 
 
@@ -157,4 +160,4 @@ def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
                 yield from (f"  {line}" for line in found.damage)
     changed = sum(map(bool, wrong.values()))
     counts = f"{len(report.cases) - changed} as locked, {changed} not"
-    yield f"{len(report.cases)} subjects: {counts}; exit {int(report.exit())}"
+    yield f"{count_of(len(report.cases), 'subject')}: {counts}; exit {int(report.exit())}"

@@ -17,6 +17,8 @@ from enum import StrEnum
 from sys import maxsize
 from typing import NamedTuple
 
+from verify.core.wording import count_of
+
 Window = tuple[range | None, range | None]  # rows and columns of a map; None for all
 WHOLE: Window = (None, None)
 Names = tuple[Callable[[int], str] | None, Callable[[int], str] | None]  # of rows and columns, from their numbers
@@ -170,13 +172,9 @@ def _summary(panel: Panel, several: str, expected: str) -> str:
         (faults[Fault.MISSING], "without an owner"),
         (differing, f"other than {expected}"),
     )
-    sizes = f"{_count(rows, 'row')} ({panel.axes[0]}) by {_count(columns, 'column')} ({panel.axes[1]})"
-    parts = [f"{panel.heading}: {sizes}", *(f"{_count(n, 'cell')} {what}" for n, what in found if n)]
+    sizes = f"{count_of(rows, 'row')} ({panel.axes[0]}) by {count_of(columns, 'column')} ({panel.axes[1]})"
+    parts = [f"{panel.heading}: {sizes}", *(f"{count_of(n, 'cell')} {what}" for n, what in found if n)]
     return ", ".join(filter(None, [*parts, panel.window])) + "."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def grid(  # noqa: PLR0913

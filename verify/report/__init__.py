@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from verify.core.errors import Exit
 from verify.core.judgement import Judgement
 from verify.core.verdict import Check, Evidence, Place, Scope, Status, Verdict, WrongProduct
+from verify.core.wording import count_of
 
 if TYPE_CHECKING:
     from layouts.toml.errors import AtomFileError
@@ -397,7 +398,7 @@ def cut_short(missing: int, what: str = "subject") -> str:
     >>> cut_short(2)
     'interrupted: 2 subjects not verified'
     """
-    return f"interrupted: {missing} {what}{'s' * (missing != 1)} not verified"
+    return f"interrupted: {count_of(missing, what)} not verified"
 
 
 def drawing_command(replay: str) -> str:

@@ -46,6 +46,8 @@ def checkout(paths: Sequence[str], most: int = MOST) -> Checkout:
     context: list[Path] = []
     problems: list[tuple[Place, str]] = []
     cut = False
+    if "" in paths:
+        raise UsageError("'' is the name of no file or folder")  # Path takes it for the folder that we are in
     for path in map(Path, paths):
         if path.is_dir():
             below = _Below(most)
