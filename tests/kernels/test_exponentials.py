@@ -22,6 +22,7 @@ from gpu_checks import Unavailable
 from gpu_checks.compiled import check_target, run_all
 from gpu_checks.model import Unsupported
 from tests.kernels import compile as corpus
+from verify.kernel import comparison
 from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.claim_file import read_claim
@@ -83,6 +84,23 @@ def test_a_wrong_claim_is_refuted(claim: str) -> None:
 )
 def test_a_claim_whose_sample_is_no_number_makes_no_warning(claim: str) -> None:
     assert outcome("attention", claim=f"O[h,m,d] = {claim}").status != "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "status"),
+    [
+        ("attention_causal", "", "VERIFIED"),
+        ("attention_causal", f"O[h,m,d] = {ROWS.replace('SCORE', f'where(m > n, {SCORE}, -inf)')}", "REFUTED"),
+        ("attention_lse", "", "VERIFIED"),
+        ("attention_lse", f"L[h,m] = log2(sum_n exp(where(m > n, {SCORE.replace('K[h', 'K[h//G')}, -inf)))", "REFUTED"),
+    ],
+)
+def test_a_claim_that_is_computed_in_parts_says_the_same(
+    name: str, claim: str, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "PART", 10)
+    keys = {"claim": claim} if claim else {}
+    assert outcome(name, **keys).status == status
 
 
 GROUPED = SCORE.replace("K[h,", "K[h//G,")

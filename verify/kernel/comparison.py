@@ -12,7 +12,7 @@ import numpy as np
 
 from verify.kernel.chance import ClaimGrowth, bound_chance
 from verify.kernel.claims.evaluation import Evaluation, Tensor
-from verify.kernel.claims.expression import Node, elements, functions
+from verify.kernel.claims.expression import Node, elements, functions, summed
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data import levels
 from verify.kernel.data.choices import Choices
@@ -23,6 +23,8 @@ from verify.kernel.data.registers import joined, word
 from verify.kernel.data.values import EXACT, FREE, LIMITS, MANTISSA, SIZE, Ids, Mask
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity, not_beyond
+
+PART = 256  # values of an index of the claim's target that are computed at once
 
 
 class Comparison:
@@ -72,13 +74,20 @@ class Comparison:
             sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
             residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
             arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
-        choose: Choices = values.choices
-        found = Evaluation(values.primes, arrays, scalars, choose, launch.extents, launch.sizes)(value)
         target, shape = launch.target.indices, self.array.shape
-        residues, sample, below = found.align(target)
-        residues = np.broadcast_to(residues, (len(residues), *shape)).reshape(len(residues), -1)
-        below = None if below is None else np.broadcast_to(below, shape)
-        return Tensor(target, residues, np.broadcast_to(sample, shape), below)
+        made, number = np.empty((len(values.primes), *shape), np.uint64), np.empty(shape)
+        infinite, axis = np.zeros(shape, bool), int(np.argmax(shape))
+        long = bool(values.pairs) and target[axis] not in summed(value)  # a softmax takes much room
+        step = PART if long else shape[axis]
+        for start in range(0, shape[axis], step):
+            part = {target[axis]: slice(start, start + step)} if step < shape[axis] else {}
+            choose: Choices = values.choices
+            found = Evaluation(values.primes, arrays, scalars, choose, launch.extents, launch.sizes, part)(value)
+            residues, sample, below = found.align(target)
+            here = (*[slice(None)] * axis, slice(start, start + step))
+            made[:, *here], number[here] = residues, sample
+            infinite[here] = False if below is None else below
+        return Tensor(target, made.reshape(len(made), -1), number, infinite if infinite.any() else None)
 
     def _compare(self) -> None:
         values, ids = self.values, self.ids

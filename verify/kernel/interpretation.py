@@ -26,7 +26,7 @@ FEW = 1 << 11  # threads of a grid that is one batch, however much memory it tak
 STEPS = 16  # from one end of a range of floats to the other
 FEW_NUMBERS, SPREAD = 3, 1000  # of the sample: from -3 to 3; of integers half of them from -1000 to 1000
 FINE = 64  # of the sample where exponentials are: from -1 to 1 in such parts
-VALUES = 1 << 24  # that a batch may make, of 25 bytes each
+ROOM = 400 << 20  # bytes of the values that a batch may make
 Samples: TypeAlias = NDArray[np.float64]
 
 
@@ -180,6 +180,8 @@ class Interpretation:
     def _next(self, made: int) -> int:
         """The CTAs of the next batch, where one makes so many values; those of which nothing is left are dropped."""
         self.values.drop([one.stored.labels for one in self.regions if one.stored is not None])
-        per = max(1, min(THREADS // self.machine.threads, VALUES // max(made, 1)))
+        tables = self.values.residues, self.values.sample, self.values.kind, self.values.history
+        width = sum(one[..., :1].nbytes for one in tables)  # of a value: more with pairs of primes
+        per = max(1, min(THREADS // self.machine.threads, ROOM // (width * max(made, 1))))
         self.values.reserve(self.values.top + per * made)
         return per

@@ -66,8 +66,10 @@ def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str,
     yield "nothing is masked", _change_each(node, "where", _unmask)
     yield "the exponent lacks log2(e), or has it once too often", _change_each(node, "ex2", _without_factor)
     for index in sorted(_summed(node)):
-        for block in (one for one in BLOCKS if one < extents.get(index, 0)):
-            end, at = Number(Fraction(extents[index] - block)), Scalar(index)
+        extent = extents.get(index, 0)
+        ragged = {extent % one for one in BLOCKS if one < extent} - {0}  # what the last block of a sum has
+        for block in sorted({one for one in BLOCKS if one < extent} | ragged):
+            end, at = Number(Fraction(extent - block)), Scalar(index)
             yield f"the last {block} terms of sum_{index} are skipped", _keep(node, end, at)
             yield f"the first {block} terms of sum_{index} are skipped", _keep(node, at, Number(Fraction(block - 1)))
 

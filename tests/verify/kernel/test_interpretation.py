@@ -35,7 +35,7 @@ def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch:
     wrong = SIMT if right else SIMT.replace(line, product)
     whole = outcome(wrong)
     monkeypatch.setattr(interpretation, "FEW", 0)
-    monkeypatch.setattr(interpretation, "VALUES", 1)
+    monkeypatch.setattr(interpretation, "ROOM", 1)
     parts = outcome(wrong)
     assert parts.status == whole.status == ("VERIFIED" if right else "REFUTED")
     assert parts.steps > whole.steps

@@ -11,6 +11,8 @@ from tests.kernels.compile import COMPILED
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.claims.expression import read
+from verify.kernel.online import masked_claims
 
 STEPS = """.reg .b32 low,m,n,p,q,l,acc,s; mov.b32 low,0xFF800000;
 max.f32 m,low,x; sub.f32 p,x,m; ex2.approx.ftz.f32 l,p; mov.b32 acc,l;
@@ -39,6 +41,12 @@ def test_a_rescaling_that_is_forgotten_is_named(forgotten: str) -> None:
 
 def test_another_bug_is_not_called_a_missing_rescaling() -> None:
     assert kinds(STEPS.replace("add.f32 l,l,q;", ""), QUOTIENT) == ["wrong element"]
+
+
+def test_the_last_block_of_a_sum_may_be_ragged() -> None:
+    _, value = read("Y[m] = sum_n exp(X[m,n])")
+    texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 72})]
+    assert [text.split()[2] for text in texts if "the last" in text] == ["8", "16", "32", "64"]
 
 
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"

@@ -68,11 +68,12 @@ class Evaluation:
 
     def __init__(
         self, primes: Sequence[Any], arrays: Mapping[str, Tensor], scalars: Mapping[str, Fraction], choose: Choices,
-        extents: Mapping[str, int], sizes: Mapping[str, int],
+        extents: Mapping[str, int], sizes: Mapping[str, int], part: Mapping[str, slice] | None = None,
     ) -> None:  # fmt: skip
+        """Keep what the names of a claim stand for; `part` has the indices of which some values are enough."""
         self.primes = np.array(primes, np.uint64)
         self.arrays, self.scalars, self.choose = arrays, scalars, choose
-        self.extents, self.sizes = extents, sizes
+        self.extents, self.sizes, self.part = extents, sizes, part or {}
         self.made: dict[Node, Tensor] = {}  # softmax_n(x) has exp(x) twice
 
     def __call__(self, node: Node) -> Tensor:
@@ -113,7 +114,7 @@ class Evaluation:
         if name in self.scalars:
             return replace(self._number(self.scalars[name]), fixed=False)
         if name in self.extents:
-            numbers = np.arange(self.extents[name], dtype=np.uint64)
+            numbers = np.arange(self.extents[name], dtype=np.uint64)[self.part.get(name, slice(None))]
             sign = np.where(numbers > 0, levels.POSITIVE, levels.NONNEGATIVE).astype(np.int8)
             residues = np.broadcast_to(numbers, (len(self.primes), len(numbers)))
             return Tensor((name,), residues, numbers.astype(np.float64), None, sign, fixed=True)
@@ -126,6 +127,8 @@ class Evaluation:
         for axis, text in enumerate(node.indices):
             name, places = index_places(text, self.extents, self.sizes)
             dims.append(name)
+            if name in self.part:
+                places = (np.arange(sample.shape[axis]) if places is None else places)[self.part[name]]
             if places is not None:
                 residues, sample = residues.take(places, axis + 1), sample.take(places, axis)
         if len(set(dims)) < len(dims):
