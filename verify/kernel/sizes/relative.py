@@ -61,6 +61,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         ),
         **dict.fromkeys(("local_symbols", "ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
         **dict.fromkeys(("ticked", "waited_for", "together", "shadow"), _SAME),
+        "unwritten": "lines of reads before any write, for a report: what those give has no meaning in a proof",
         **dict.fromkeys(("steps", "begun", "ran", "guards", "trips", "offsets_read"), _REPORT),
         "number": _SCRATCH,
         "effects": "counts for `loops`, which finds a loop without an end",
