@@ -1,14 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor descriptors of the host as parameters of a launch: what a claim says of them, and what it can't say."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from verify.capture.recording.launches import UnknownArgument, expand_descriptor
+from verify.capture.recording.device import TargetGpu
+from verify.capture.recording.launches import Launches, UnknownArgument, expand_descriptor
+from verify.capture.recording.recorder import Recorder
 
 MAP = {"swizzle": 2, "elem_size": 2, "elem_type": 6, "block_size": [64, 32], "fp4_padded": False, "is_im2col": False}
+
+
+class OutOfResources(Exception):
+    """As Triton names what the target lacks."""
+
+
+def tune(tmp_path: Path, sizes: list[int], limit: int, error: type[Exception] = OutOfResources) -> list[int]:
+    """The sizes of an autotuned kernel that are launched, where more than the limit does not fit."""
+    recorder = Recorder(SimpleNamespace())
+    launched = []
+
+    def launch(size: int) -> int:
+        if size > limit:
+            raise error(size)
+        launched.append(size)
+        return size
+
+    configs = [SimpleNamespace(all_kwargs=lambda size=size: {"size": size}, pre_hook=None) for size in sizes]
+    tuner = SimpleNamespace(
+        arg_names=(), configs=configs, prune_configs=lambda kwargs: configs, pre_hook=lambda *_, **__: None,
+        fn=SimpleNamespace(run=launch),
+    )  # fmt: skip
+    Launches(recorder, TargetGpu("sm_90a"), tmp_path, "all", 1).tune(tuner, (), {})
+    return launched
+
+
+def test_a_configuration_that_does_not_fit_the_target_is_none(tmp_path: Path) -> None:
+    """As Triton's own autotuner leaves it out; if none fits, the launch fails as it would on a GPU."""
+    assert tune(tmp_path, [1, 5, 2], 3) == [1, 2]
+    assert tune(tmp_path, [5, 2], 3) == [2]
+    with pytest.raises(OutOfResources):
+        tune(tmp_path, [5, 6], 3)
+    with pytest.raises(ValueError, match="5"):
+        tune(tmp_path, [1, 5], 3, ValueError)
 
 
 def describe(**more: Any) -> SimpleNamespace:

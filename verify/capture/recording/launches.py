@@ -60,7 +60,7 @@ class Launches:
         if not self.all_configs and len(configs) > 1 + FEW:
             picked = sorted(random.Random(self.seed).sample(range(1, len(configs)), FEW))
             chosen = [configs[0], *(configs[one] for one in picked)]
-        answer = None
+        answer, too_large = None, None
         with self.recorder.group(len(configs)):
             for config in chosen:
                 every = {**tuner.nargs, **kwargs, **config.all_kwargs()}
@@ -69,7 +69,14 @@ class Launches:
                 if config.pre_hook is not None:
                     config.pre_hook(every)
                 self.config = str(config)
-                answer = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+                try:
+                    answer = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+                except Exception as error:
+                    if type(error).__name__ != "OutOfResources":  # which makes Triton choose another one
+                        raise
+                    too_large = error
+            if answer is None and too_large is not None:
+                raise too_large
         tuner.nargs, self.config = None, ""
         tuner.best_config = configs[0]
         return answer
@@ -89,6 +96,10 @@ class Launches:
         grid += [1] * (3 - len(grid))
         if not all(grid):
             return
+        meta = kernel.metadata
+        if meta.shared > self.gpu.shared:
+            errors = importlib.import_module("triton.runtime.errors")
+            raise errors.OutOfResources(meta.shared, self.gpu.shared, "shared memory")
         given: list[tuple[str, Any]] = []
         with self.recorder.torch._C.DisableTorchFunction():
             params: list[Any] = []
@@ -106,7 +117,6 @@ class Launches:
                 }
                 for name, one in given
             ]
-        meta = kernel.metadata
         if getattr(meta, "num_ctas", 1) != 1:
             problem = problem or f"a cluster of {meta.num_ctas} CTAs"
         self.recorder.launch({
