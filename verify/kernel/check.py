@@ -35,6 +35,7 @@ _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it 
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 MANY, MOST_PAIRS = 1 << 10, 6  # elements that take a fourth pair of primes; the most pairs
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
+_AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besides what the first run suggests
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
 
 
@@ -98,7 +99,7 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
                 run.findings.notes.setdefault(f"{name} of libdevice is what its name says", set()).add(line)
             outcome = _outcome(run, seed, strict, budget, samples or {})
             if outcome.status == "UNKNOWN" and run.machine.unwritten:
-                outcome = _with_contents(run, outcome, samples or {}) or outcome
+                outcome = _with_contents(run, outcome, budget, samples or {}) or outcome
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
@@ -111,12 +112,14 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
 
 
-def _with_contents(run: Interpretation, unclear: Outcome, samples: Mapping[str, Samples]) -> Outcome | None:
+def _with_contents(
+    run: Interpretation, unclear: Outcome, budget: int, samples: Mapping[str, Samples]
+) -> Outcome | None:
     """Return the outcome with bits in the registers that nobody wrote, if one refutes: they may hold any.
 
     A warning with some bits refutes nothing: the verdict stays open.
     """
-    budget = 4 * unclear.steps + 1000  # no loop without an end
+    budget = min(budget, 4 * unclear.steps + _AGAIN)  # no loop without an end
     for way in WAYS:
         kernel = fill_registers(run.kernel, unclear.seed, way)
         values = Values(unclear.seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))

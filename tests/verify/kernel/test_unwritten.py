@@ -50,3 +50,9 @@ def test_a_warning_with_some_bits_refutes_nothing_though_strict() -> None:
     either = "@%p1 add.f32 %f3, %f1, %f2; @!%p1 add.f32 %f3, %f2, %f1;"
     ptx = ADD.replace("mul.wide.u32 %d4", "and.b32 %r1, %r1, 31; mul.wide.u32 %d4").replace("BODY", either)
     assert one(ptx, {**ADDED, "sizes": {"I": 32}}, strict=True).status == "UNKNOWN"
+
+
+def test_a_run_that_ended_early_does_not_bound_the_one_with_bits() -> None:
+    loop = "mov.u32 %r5, 0; LOOP: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 600; @%p2 bra LOOP;"
+    body = f"mov.f32 %f3, 0f00000000; @%p1 mov.f32 %f9, %f1; {loop} @%p1 add.f32 %f3, %f1, %f2;"
+    assert added(body).status == "REFUTED"
