@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from verify.kernel.instructions.integers import cut, typed, without_meaning
 from verify.kernel.instructions.rounded import as_floats
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
 from verify.kernel.state.findings import FLUSHED, NOT_NAN, Unclear
-from verify.kernel.state.machine import Bind, Machine, Run
+from verify.kernel.state.machine import Bind, Machine, Read, Run
 
 _DIFFERENCE = parse("a - b", {"a": False, "b": False}).tree
 
@@ -60,51 +60,71 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
-def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """setp: predicates of plain bits; of data, a condition that may choose between values."""
-    kind, relation = meaning.words["type"], meaning.words["relation"]
-    if relation in _UNSIGNED:
-        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
+class Relation(NamedTuple):
+    """What `setp` and `set` compare, and where the result goes."""
+
+    name: str  # as for signed numbers: lt, not lo
+    kind: str  # the type of both sides
+    flushes: bool
+    reads: tuple[Read, Read]
+    puts: tuple[Callable[[Word, Mask | None], None], ...]  # a second destination takes the opposite
+    combine: str  # the operation that takes a third predicate, if there is one
+    third: Read | None
+
+    def combined(self, machine: Machine, found: Word) -> Word:
+        """Return a predicate combined with the third one; it has no meaning if data decide both."""
+        if self.third is None:
+            return found
+        reason = machine.values.reason(f"{self.name}.{self.combine} of two predicates that data decide")
+        return combined(self.combine, found, self.third(), reason)
+
+    def put(self, machine: Machine, found: Word, mask: Mask | None) -> None:
+        """Write the predicate of a comparison, and its opposite if that is asked for."""
+        both = (found, negated(found))[: len(self.puts)]
+        made = [self.combined(machine, each) for each in both]
+        for put, each in zip(self.puts, made, strict=True):
+            put(each, mask)
+
+
+def read_relation(machine: Machine, one: Instruction, meaning: Meaning) -> Relation:
+    """Return what a `setp` or `set` compares; Unclear if a third predicate or its operation is missing."""
+    kind, name = meaning.words["type"], meaning.words["relation"]
+    if name in _UNSIGNED:
+        name, kind = _UNSIGNED[name], "u" + kind[1:]
     destination = one.operands[0]
     targets = destination.items if isinstance(destination, Vector) else (destination,)
-    puts = [machine.writer(target) for target in targets]
-    reads = [machine.reader(operand) for operand in one.operands[1:3]]
-    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
+    left, right, *third = (machine.reader(operand) for operand in one.operands[1:])
     combine = meaning.words.get("combine", "")
-    if bool(combine) != (third is not None):
-        raise Unclear(one.line, "a setp has a third predicate and the operation that takes it, or neither")
-    by_bits, flushes = _by_bits(relation, kind, "ftz" in one.words), "ftz" in one.words
+    if bool(combine) != bool(third):
+        raise Unclear(one.line, f"a {one.words[0]} has a third predicate and the operation that takes it, or neither")
+    return Relation(
+        name, kind, "ftz" in meaning.words, (left, right), tuple(map(machine.writer, targets)), combine,
+        third[0] if third else None,
+    )  # fmt: skip
+
+
+def compare(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """setp: predicates of plain bits; of data, a condition that may choose between values."""
+    of = read_relation(machine, one, meaning)
+    by_bits = _by_bits(of.name, of.kind, of.flushes)
 
     def execute(mask: Mask | None) -> None:
-        found = _compare(machine, [read() for read in reads], kind, relation, by_bits, flushes, mask)
-        both = [found, negated(found)] if len(puts) > 1 else [found]
-        if third is not None:
-            reason = machine.values.reason(f"setp.{relation}.{combine} of two predicates that data decide")
-            both = [combined(combine, each, third(), reason) for each in both]
-        for put, each in zip(puts, both, strict=False):
-            put(each, mask)
+        found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
+        of.put(machine, found, mask)
 
     return execute
 
 
 def compare_set(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """set: a comparison as a number, all ones or 1.0 where it is true."""
-    kind, relation = meaning.words["type"], meaning.words["relation"]
-    if relation in _UNSIGNED:
-        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
-    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:3]]
-    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
-    combine, flushes = meaning.words.get("combine", ""), "ftz" in meaning.words
-    by_bits = _by_bits(relation, kind, flushes)
+    of = read_relation(machine, one, meaning)
+    by_bits, (put,) = _by_bits(of.name, of.kind, of.flushes), of.puts
     to = "f32" if meaning.types["d"] == "f32" else "s32"  # all ones are -1: what neg makes 1 of
     true, false = (Word(np.array([bits], np.uint64)) for bits in (0x3F800000 if to == "f32" else 0xFFFFFFFF, 0))
 
     def execute(mask: Mask | None) -> None:
-        found = _compare(machine, [read() for read in reads], kind, relation, by_bits, flushes, mask)
-        if third is not None:
-            reason = machine.values.reason(f"set.{relation}.{combine} of two predicates that data decide")
-            found = combined(combine, found, third(), reason)
-        put(_choose(machine, true, false, found, to, mask), mask)
+        found = _compare(machine, [read() for read in of.reads], of.kind, of.name, by_bits, of.flushes, mask)
+        put(_choose(machine, true, false, of.combined(machine, found), to, mask), mask)
 
     return execute
 

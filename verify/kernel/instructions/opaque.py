@@ -17,8 +17,9 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data import intervals
 from verify.kernel.data.intervals import Interval, Reach, number_range, of_mask, of_number, ones, settle, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues, OperandRows, lost_of
-from verify.kernel.data.registers import Word, combined, decided, negated, word
+from verify.kernel.data.registers import Word, decided, word
 from verify.kernel.data.values import FIRST, UNWRITTEN, Ids, Mask
+from verify.kernel.instructions.comparisons import read_relation
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.ptx.source import WIDTHS, Instruction, Vector
 from verify.kernel.state.findings import Unclear
@@ -30,7 +31,6 @@ Rule = Callable[[Sequence[Interval]], Interval]
 _INTEGERS = frozenset(f"{letter}{width}" for letter in "bus" for width in (8, 16, 32, 64))
 _LANES = frozenset({"vote", "reduce", "match"})
 _REGULAR = frozenset({"permute"})  # classes that move bytes, of data too
-_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 def guard_data(machine: Machine, one: Instruction, meaning: Meaning, run: Run) -> Run:
@@ -225,32 +225,21 @@ def _select(machine: Machine, values: OpaqueValues, one: Instruction, meaning: M
 
 def _compare(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
     """setp: what a comparison says of all numbers of two intervals; data if that depends on the number."""
-    kind, relation = meaning.words["type"], meaning.words["relation"]
-    if relation in _UNSIGNED:
-        relation, kind = _UNSIGNED[relation], "u" + kind[1:]
-    destination = one.operands[0]
-    targets = destination.items if isinstance(destination, Vector) else (destination,)
-    puts = [machine.writer(target) for target in targets]
-    reads = [machine.reader(operand) for operand in one.operands[1:3]]
-    third = machine.reader(one.operands[3]) if len(one.operands) > 3 else None
-    combine, size = meaning.words.get("combine", ""), WIDTHS[kind] // 8
+    of = read_relation(machine, one, meaning)
+    size = WIDTHS[of.kind] // 8
 
     def decide(parts: Sequence[Interval]) -> Interval:
-        says = intervals.compare(relation, parts[0], parts[1], kind) if kind in _INTEGERS else None
+        says = intervals.compare(of.name, parts[0], parts[1], of.kind) if of.kind in _INTEGERS else None
         return of_mask(1) if says is None else of_number(int(says))
 
     def execute(mask: Mask | None) -> None:
-        words = [read() for read in reads]
+        words = [read() for read in of.reads]
         data = np.logical_or(*np.broadcast_arrays(*map(decided, words)))
         with_data = split_threads(machine, mask, data, run)
         if with_data is None:
             return
         found = _apply(values, decide, [values.rows(each, size) for each in words], 1, machine.count, with_data)
-        both = [found, negated(found)] if len(puts) > 1 else [found]
-        if third is not None:
-            both = [combined(combine, each, third(), DATA) for each in both]
-        for put, each in zip(puts, both, strict=False):
-            put(_predicate(each), None if with_data.all() else with_data)
+        of.put(machine, _predicate(found), None if with_data.all() else with_data)
 
     return execute
 
