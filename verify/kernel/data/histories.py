@@ -151,6 +151,8 @@ def add_weights(left: float, right: float) -> float:
     if not (isfinite(left) and isfinite(right)):
         return UNKNOWN_WEIGHT
     made = left + right
+    if not (left and right):
+        return made
     return made if Fraction(left) + Fraction(right) == Fraction(made) else UNKNOWN_WEIGHT
 
 
@@ -159,6 +161,8 @@ def multiply_units(left: float, right: float) -> float:
     if 0.0 in (left, right) or MIXED in (left, right):
         return min(left, right)
     made = left * right
+    if 1.0 in (left, right):
+        return made
     return made if isfinite(made) and Fraction(left) * Fraction(right) == Fraction(made) else MIXED
 
 
@@ -234,10 +238,9 @@ def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: boo
     bounds, marks = (growth.degree, growth.norm, growth.denominator), (absorbed, event, opaque, slot, last, rounded)
     if growth.level >= levels.UNDEFINED and not cause:
         cause = NAN if growth.level == levels.NAN else NO_NUMBER
-    made = History(
-        *bounds, cause, *marks, growth.low, growth.high, growth.level if growth.level < levels.UNDEFINED else 0
-    )
-    return made._replace(sign=growth.sign, divided=growth.divided, unit=growth.unit, weight=growth.weight)
+    level = growth.level if growth.level < levels.UNDEFINED else levels.FINITE
+    divided, unit, weight = growth.divided, growth.unit, growth.weight
+    return History(*bounds, cause, *marks, growth.low, growth.high, level, growth.sign, divided, unit, weight)
 
 
 def applied(name: str, opaque: int, parts: Sequence[History]) -> History:
@@ -281,12 +284,13 @@ class Histories:
 
     def number(self, history: History) -> int:
         """The number of a history."""
-        if history not in self._numbers:
+        found = self._numbers.get(history)  # once: the hash of so many numbers takes its time
+        if found is None:
             reserved = history.cause < self._reserved and history == History(cause=history.cause)
-            self._numbers[history] = history.cause if reserved else len(self)
+            self._numbers[history] = found = history.cause if reserved else len(self)
             if not reserved:
                 self._others.append(history)
-        return self._numbers[history]
+        return found
 
     def table(self) -> NDArray[np.float64]:
         """The fields of every history."""
@@ -343,16 +347,19 @@ class Histories:
             factors = np.maximum(one[a].max(2)[:, :, None], one[b].max(1)[:, None])
             packed = packed << np.uint64(bits) | np.maximum(factors, one[c])
         found, place = np.unique(packed, return_inverse=True)
-        made = []
-        for whole in found.tolist():
-            cause, absorbed, opaque, slot, last, rounded = (
-                whole >> sum(_BITS[at + 1 :]) & (1 << bits) - 1 for at, bits in enumerate(_BITS)
+        parts = []
+        for bits in reversed(_BITS):
+            parts.append((found & np.uint64((1 << bits) - 1)).tolist())
+            found = found >> np.uint64(bits)
+        bounds = growth.degree, growth.norm, growth.denominator
+        rule = History(*bounds, low=growth.low, high=growth.high, divided=growth.divided, unit=growth.unit)
+        ends, new = rule[10:], LATELY if rounds else 0
+        made = [
+            self.number(
+                History._make((*bounds, cause, absorbed, event, opaque, slot, last, BEFORE if rounded else new, *ends))
             )
-            bounds = growth.degree, growth.norm, growth.denominator
-            rounded = BEFORE if rounded else LATELY if rounds else 0
-            marks = absorbed, event, opaque, slot, last, rounded
-            one = History(*bounds, cause, *marks, growth.low, growth.high)
-            made.append(self.number(one._replace(divided=growth.divided, unit=growth.unit)))
+            for rounded, last, slot, opaque, absorbed, cause in zip(*parts, strict=True)
+        ]
         return np.array(made, np.uint32)[place.reshape(c.shape)]
 
 

@@ -45,11 +45,11 @@ EMPTY: Mapping[type, frozenset[str]] = {
         {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
         | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure", "fork"}
     ),
-    Shared: frozenset({"loads", "loaded", "held", "written"}),
-    Order: frozenset({"engine", "tensor", "added"}),
+    Shared: frozenset({"loads", "loaded", "held", "holds", "written"}),
+    Order: frozenset({"engine", "tensor", "added", "adds"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
-    Global: frozenset({"fenced"}),
+    Global: frozenset({"fenced", "flies", "constants"}),
     Stored: frozenset({"constant", "flying", "atomic", "adders"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on

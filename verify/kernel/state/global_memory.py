@@ -84,6 +84,8 @@ class Global:
         self.base, self.threads = 0, 1  # the grid's number of a batch's first thread; threads of a CTA
         self.grid = (1 << 30, 1, 1)  # of the launch
         self.fenced = np.zeros(0, np.int32)  # when each thread last executed a proxy fence of global memory
+        self.flies = False  # whether any bulk copy wrote
+        self.constants = False  # whether any ld.global.nc read an array that may be written
 
     def _find(
         self, addresses: Bits, threads: Ints, count: int, verb: str, align: int = 0
@@ -182,7 +184,7 @@ class Global:
             text = f"{self.who(int(threads[row]))} reads {region.where(int(place[row, column]))} "
             text += "by ld.global.nc, and the grid wrote it before: what comes may be older"
             self.findings.add("a stale read", Severity.MEMORY, text, NC)
-        stored.constant[place] = self.findings.line
+        stored.constant[place], self.constants = self.findings.line, True
 
     def fence(self, mask: Mask | None) -> None:
         """Note that threads execute a proxy fence of global memory."""
@@ -208,8 +210,7 @@ class Global:
 
     def _check_flying(self, region: Region, stored: Stored, place: Ints, threads: Ints, verb: str) -> None:
         """Report an access of what a bulk copy writes, for which its thread has not waited."""
-        flying = stored.flying[place]
-        if flying.any():
+        if self.flies and (flying := stored.flying[place]).any():
             row, column = (int(one[0]) for one in np.nonzero(flying))
             text = f"{self.who(int(threads[row]))} {verb} {region.where(int(place[row, column]))}, "
             text += f"to which the bulk copy of line {flying[row, column]} may still write: no wait_group since, and "
@@ -244,7 +245,7 @@ class Global:
         """Report a write of what another thread has read, with nothing to order the two."""
         self._check_flying(region, stored, place, threads, "writes")
         self._check_adders(region, stored, place, threads, "writes")
-        if (lines := stored.constant[place]).any():
+        if self.constants and (lines := stored.constant[place]).any():
             row, column = (int(one[0]) for one in np.nonzero(lines))
             text = f"{self.who(int(threads[row]))} writes {region.where(int(place[row, column]))}, "
             text += f"which the ld.global.nc of line {lines[row, column]} read: that is for what no thread writes"
@@ -299,7 +300,8 @@ class Global:
                 self._check_write(region, stored, place, who, other | double, same)
             stored.labels[place], stored.plain[place] = label, octet
             stored.written[place] = self.order.now if self.order is not None else 0
-            stored.flying[place] = self.findings.line if flying else 0
+            if flying or self.flies:
+                stored.flying[place], self.flies = self.findings.line if flying else 0, True
             done.append((stored, place))
         return done
 

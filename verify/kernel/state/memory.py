@@ -28,6 +28,7 @@ WINDOW = 40  # bits of an address within its window
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, MODULE_WINDOW = 200, 201, 202, 203
 GENERIC = "6.4.1.1"  # of the PTX ISA: generic addressing
 Octets = NDArray[np.uint8]
+_NONE = np.zeros(1, bool)
 
 
 def different(numbers: Ints) -> list[int]:
@@ -97,12 +98,14 @@ class Shared:
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
         self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
+        self.holds = False  # whether a cell ever belonged to one
         self.nearly: Mask = np.zeros(0, bool)  # accesses of values that are equal, at least before they are rounded
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
         """The bytes (threads, count) of accesses; an access outside is reported, and moved to some that are there."""
-        outside = self.placement.outside(addresses, count)
+        room = self.placement.surrounding(addresses, count)  # most accesses of a kernel lie in one variable
+        outside = self.placement.outside(addresses, count) if room is None else _NONE
         if outside.any():
             who, address = int(threads[outside][0]), int(np.int32(np.uint32(addresses[outside][0] & 0xFFFFFFFF)))
             text = f"{self.who(who)}: bytes {address} to {address + count - 1} of shared memory, "
@@ -112,7 +115,7 @@ class Shared:
             odd = np.flatnonzero(addresses & (count - 1))[0]
             text = f"{self.who(int(threads[odd]))}: shared address {int(addresses[odd])} of an access of {count} bytes"
             self.findings.add("misaligned access", Severity.MEMORY, text)
-        elif lucky := self.placement.lucky(addresses, count):
+        elif lucky := self.placement.lucky(addresses, count, room):
             text = f"{self.who(int(threads[0]))}: an access of {count} bytes of {lucky}: that it is aligned rests on "
             self.findings.add("alignment by placement", Severity.LETTER, f"{text}where the variable is placed", "5.4.5")
         within = addresses[:, None] + np.arange(count)
@@ -157,9 +160,7 @@ class Shared:
         if late is not None and self.findings.new("race: read after write"):
             order = self.order
             self._race("read after write", "reads", "wrote", cells, who, late, order.writer, order.write_line)
-        self._check_added(cells, who, "reads")
-        self._check_held(cells, who, "reads")
-        self._check_loaded(cells, who, "reads")
+        self._check_others(cells, who, "reads", plain=True)
         if self.copies and self.pending[cells].any():
             at = int(np.flatnonzero(self.pending[cells])[0])
             text = (
@@ -185,6 +186,15 @@ class Shared:
         text += f"nothing orders the two ({int(where.sum())} such accesses in this instruction)"
         self.findings.add(f"race: {kind}", severity, text, "8.7.1")
 
+    def _check_others(self, cells: Ints, who: Ints, verb: str, *, plain: bool) -> None:
+        """Report accesses of what mbarriers, the copy engine or atomic operations have, if the kernel has any."""
+        if plain and self.order.adds:
+            self._check_added(cells, who, verb)
+        if self.holds:
+            self._check_held(cells, who, verb)
+        if self.loads:
+            self._check_loaded(cells, who, verb)
+
     def _check_added(self, cells: Ints, who: Ints, verb: str) -> None:
         """Report plain accesses of cells that other threads change by an atomic operation, with nothing between."""
         late = self.order.unordered_atomic(cells, who)
@@ -198,8 +208,7 @@ class Shared:
     def add_atomically(self, cells: Ints, who: Ints) -> None:
         """Note an atomic operation; report plain accesses of other threads that nothing orders before it."""
         order = self.order
-        self._check_held(cells, who, "changes")
-        self._check_loaded(cells, who, "changes")
+        self._check_others(cells, who, "changes", plain=False)
         early, late = order.unordered_read(cells, who), order.unordered_write(cells, who)
         read = early[0] | early[1] if early is not None else None
         for found, did, other in ((late, "wrote", order.writer), (read, "read", order.reader)):
@@ -232,9 +241,7 @@ class Shared:
         `same` finds the cells that hold equal values; return those of them that another thread wrote, unordered.
         """
         order = self.order
-        self._check_held(cells, who, "writes")
-        self._check_loaded(cells, who, "writes")
-        self._check_added(cells, who, "writes")
+        self._check_others(cells, who, "writes", plain=True)
         late = order.unordered_write(cells, who)
         equal: Mask | None = np.logical_and(late, same()) if late is not None and same is not None else None
         if late is not None:
@@ -296,7 +303,7 @@ class Shared:
         self.held[cells] = 0  # the initialisation itself is a write of them, and so is the end
         self.claim_write(cells, np.full(len(cells), thread))
         self.order.note_write(cells, np.full(len(cells), thread), self.findings.line)
-        self.held[cells] = line
+        self.held[cells], self.holds = line, True
 
     def _check_held(self, cells: Ints, who: Ints, verb: str) -> None:
         """Report accesses of what belongs to an mbarrier."""
@@ -309,8 +316,8 @@ class Shared:
 
     def _check_loaded(self, cells: Ints, who: Ints, verb: str) -> None:
         """Report cells that the copy engine writes without the thread having waited for it."""
-        late = self.loaded[cells] > self.order.engine[who] if self.loads else None
-        if late is not None and late.any():
+        late = self.loaded[cells] > self.order.engine[who]
+        if late.any():
             at = int(np.flatnonzero(late)[0])
             text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the tensor load of "
             text += f"line {self.load_line[cells[at]]} fills, and has not waited for its mbarrier"

@@ -53,6 +53,7 @@ class Order:
         self.by_warp = np.zeros((self.warps, cells), np.int32)  # when a warp last read it
         self.adder = np.full(cells, NOBODY, np.int32)  # who last changed it by an atomic operation
         self.added = np.zeros(cells, np.int32)
+        self.adds = False  # whether anybody did
         self.write_line = np.zeros(cells, np.int32)
         self.read_line = np.zeros(cells, np.int32)
 
@@ -138,6 +139,7 @@ class Order:
 
     def note_atomic(self, cells: Ints, threads: Ints) -> None:
         """Remember an atomic operation: of one thread, or of several that no barrier tells apart."""
+        self.adds = True
         old = self.adder[cells]
         first = (old == NOBODY) | (old == threads) | (self.added[cells] <= self.floor[threads])
         mine = np.where(first, threads, SEVERAL).astype(np.int32)

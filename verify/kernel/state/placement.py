@@ -60,13 +60,15 @@ class Placement:
         self._aligns = np.array([LEAST, *(room.align for room in self.rooms)])
         self._least = int(self._aligns.min())
 
+    def surrounding(self, addresses: Ints, count: int) -> Room | None:
+        """Return the variable in which all accesses of so many bytes lie; None if there is none."""
+        if not len(addresses):
+            return None
+        low, high = int(addresses.min()), int(addresses.max()) + count
+        return next((room for room in self.rooms if room.first <= low and high <= room.first + room.size), None)
+
     def outside(self, addresses: Ints, count: int) -> Mask:
         """Find accesses of so many bytes that do not lie in one variable."""
-        if not len(addresses):
-            return np.zeros(0, bool)
-        low, high = int(addresses.min()), int(addresses.max()) + count
-        if any(room.first <= low and high <= room.first + room.size for room in self.rooms):
-            return np.zeros(len(addresses), bool)  # most accesses of a kernel: all lie in the same variable
         first = self._at(addresses)
         last = self._at(addresses + count - 1)
         return np.asarray((first == 0) | (first != last))
@@ -83,9 +85,12 @@ class Placement:
             return "of which the kernel has none"
         return f"which are in no variable; {room.name} has {room.first} to {room.first + room.size - 1}"
 
-    def lucky(self, addresses: Ints, count: int) -> str:
-        """Return a variable whose alignment does not cover accesses of so many bytes, in words; empty if all do."""
-        if count <= self._least or count & (count - 1):
+    def lucky(self, addresses: Ints, count: int, within: Room | None) -> str:
+        """Return a variable whose alignment does not cover accesses of so many bytes, in words; empty if all do.
+
+        `within` is the variable in which all of them lie, if there is one.
+        """
+        if count <= self._least or count & (count - 1) or (within and within.align >= min(count, LEAST)):
             return ""
         of = self._at(addresses)
         short = of[self._aligns[of] < min(count, LEAST)]
