@@ -64,6 +64,26 @@ def test_the_source_of_a_copy_is_aligned_as_its_size_and_not_as_what_it_reads(
     assert (found.status == "REFUTED", "for 16 bytes at once" in said(found)) == (wrong, wrong)
 
 
+COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[1024];\n.entry k(").replace(
+    "BODY",
+    "mov.u32 %r20, buf; shl.b32 %r21, %r1, 2; add.s32 %r20, %r20, %r21; "
+    "cp.async.ca.shared.global [%r20], [%d5], 4; cp.async.wait_all; ld.shared.f32 %f4, [%r20]; add.f32 %f3, %f4, %f2;",
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (".ca", ".cg", "a cp.async.cg copies 16 bytes, not 4"),
+        ("[%d5], 4;", "[%d5], 12;", "a cp.async.ca copies 4 or 8 or 16 bytes, not 12"),
+    ],
+)
+def test_a_copy_has_a_size_that_its_cache_allows(old: str, new: str, words: str) -> None:
+    assert one(COPIED, ADDED).status == "VERIFIED"
+    found = one(COPIED.replace(old, new), ADDED)
+    assert found.status == "UNKNOWN" and words in said(found)
+
+
 TWO = SHARED.replace("xor.b32 %r5, %r2, 252;", "mov.u32 %r5, %r2;").replace("bar.sync 0;", "bar.sync 0; //here")
 
 
@@ -142,6 +162,21 @@ WAIT = "WAIT:\n"
 def test_the_bytes_of_an_mbarrier_belong_to_it(new: str, words: str) -> None:
     found = copied(WAIT, f"bar.sync 0;\n{new}bar.sync 0;\n{WAIT}")
     assert found.status == "REFUTED" and words in said(found), said(found)
+
+
+@pytest.mark.parametrize(("count", "refuted"), [(0, True), (1 << 20, True), ((1 << 20) - 1, False), (64, False)])
+def test_the_count_of_an_mbarrier_is_one_that_it_holds(count: int, refuted: bool) -> None:
+    text = (
+        ADD.replace("sm_80", "sm_90")
+        .replace(".entry k(", ".shared .align 8 .b64 bar;\n.entry k(")
+        .replace(
+            "BODY",
+            "mov.u32 %r20, bar; setp.eq.u32 %p1, %r1, 0; add.f32 %f3, %f1, %f2; "
+            f"@%p1 mbarrier.init.shared::cta.b64 [%r20], {count};",
+        )
+    )
+    found = one(text, ADDED)
+    assert (found.status == "REFUTED", f"an mbarrier of {count} arrivals" in said(found)) == (refuted, refuted)
 
 
 def test_memory_of_an_mbarrier_that_is_invalidated_is_free() -> None:

@@ -370,13 +370,18 @@ def deposit(machine: Machine, space: str, spread: Bits, threads: Ints, labels: I
             machine.local_plain[who[:, None], places] = plain[rows]
 
 
+_COPIED = {"ca": (4, 8, 16), "cg": (16,)}  # bytes by the cache
+
+
 def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """cp.async: bytes from global to shared memory, zeros after the first `valid` ones."""
     destination, source = machine.address(one.operands[0]), machine.address(one.operands[1])
     amount = one.operands[2]
     if not isinstance(amount, Immediate):
         raise Unclear(one.line, "the size of a cp.async is no number")
-    count = amount.bits
+    count, cache = amount.bits, meaning.words["cache"]
+    if count not in _COPIED[cache]:
+        raise Unclear(one.line, f"a cp.async.{cache} copies {' or '.join(map(str, _COPIED[cache]))} bytes, not {count}")
     last = one.operands[3] if len(one.operands) > 3 else None
     if isinstance(last, Register) and machine.kernel.registers[last.index] == "pred":
         raise Unclear(one.line, "no meaning for a cp.async whose source a predicate ignores")

@@ -35,6 +35,7 @@ from verify.kernel.state.order import Ints
 from verify.kernel.state.phases import PHASE, Clock, Executed, Phases, report
 
 REGISTERS = 1 << 16  # of an SM
+MOST_ARRIVALS = (1 << 20) - 1  # of a phase of an mbarrier
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,9 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for thread, address, many in zip(threads, addresses, counts, strict=True):
             key = int(machine.cta[thread]), int(address)
             now, found = machine.shared.order.now, engine(machine)
+            if not 0 < many <= MOST_ARRIVALS:
+                text = f"an mbarrier of {many} arrivals: it has 1 to {MOST_ARRIVALS}"
+                machine.findings.add("count of an mbarrier", Severity.MEMORY, text, "9.7.13.15.9")
             if key in found.barriers:
                 text = f"{machine.shared.who(int(thread))} initialises the mbarrier at shared address {address}, which "
                 text += "is one already: mbarrier.inval comes first"
