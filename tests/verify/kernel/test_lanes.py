@@ -182,6 +182,14 @@ def test_registers_of_a_warpgroup_that_is_not_whole_have_no_meaning() -> None:
     assert one(text, {**ADDED, "sizes": {"I": 128}, "block": 128, "arrays": arrays}).status == "VERIFIED"
 
 
+def test_a_warp_that_ends_without_the_setmaxnreg_of_its_warpgroup_is_refuted() -> None:
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    claim = {**ADDED, "sizes": {"I": 128}, "block": 128, "arrays": arrays}
+    body = "setp.ge.u32 %p1, %r1, 32; @%p1 bra E; setmaxnreg.dec.sync.aligned.u32 24; E: add.f32 %f3, %f1, %f2;"
+    found = one(ADD.replace("sm_80", "sm_90a").replace("BODY", body), claim)
+    assert found.status == "REFUTED" and "warp 1 ends without a setmaxnreg that another warp" in said(found)
+
+
 def test_a_warpgroup_changes_its_registers_again_after_a_barrier_of_its_own() -> None:
     """The other warpgroup takes no part, so it knows of neither change: only the four warps of one must."""
     twice = "setmaxnreg.dec.sync.aligned.u32 40;\nbar.sync 1, 128;\nsetmaxnreg.inc.sync.aligned.u32 48;\n"

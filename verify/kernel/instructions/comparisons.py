@@ -65,11 +65,11 @@ class Relation(NamedTuple):
 
     name: str  # as for signed numbers: lt, not lo
     kind: str  # the type of both sides
-    flushes: bool
-    reads: tuple[Read, Read]
+    flushes: bool  # whether a subnormal number counts as zero
+    reads: tuple[Read, Read]  # the left side and the right
     puts: tuple[Callable[[Word, Mask | None], None], ...]  # a second destination takes the opposite
     combine: str  # the operation that takes a third predicate, if there is one
-    third: Read | None
+    third: Read | None  # that predicate
 
     def combined(self, machine: Machine, found: Word) -> Word:
         """Return a predicate combined with the third one; it has no meaning if data decide both."""

@@ -39,8 +39,8 @@ MODULES: Mapping[str, str] = {
     "tensor_maps": "map_replace map_publish map_acquire",
     "together": "shuffle vote reduce match warp_barrier barrier fence nothing policy branch exit trap",
     "proxies": "barrier_fence proxy_fence",
-    "asynchronous": "barrier_init barrier_invalidate barrier_arrive barrier_expect "
-    "wait tensor_load elect register_count",
+    "asynchronous": "barrier_init barrier_invalidate barrier_arrive barrier_expect wait tensor_load elect",
+    "warpgroups": "register_count",
     "bulk": "tensor_store bulk_copy bulk_group",
     "clusters": "cluster_arrive cluster_wait own_address",
     "reached": "atomic_any",
