@@ -25,6 +25,7 @@ from verify.kernel.interpretation import Interpretation
 from verify.kernel.state.findings import Finding, Severity, not_beyond
 
 PART = 256  # values of an index of the claim's target that are computed at once
+WHOLE = 2.0**53  # every integer below it is a double
 
 
 class Comparison:
@@ -108,11 +109,15 @@ class Comparison:
         tolerance = np.where(opaque == FREE, 1e-3 * (1 + np.abs(wanted)), 1e-6 * (1 + np.abs(wanted)))
         with np.errstate(invalid="ignore"):  # a NaN shows nothing
             gap = np.abs(sample - wanted)
-        if self.array.kind in LIMITS:  # bits modulo 2^n
-            modulus = 2.0 ** (8 * SIZE[self.array.kind])
-            gap = np.minimum(gap % modulus, modulus - gap % modulus)
-        shown = gap > tolerance
         exact = (opaque == EXACT) & ~self._may_not_choose() & (not values.pairs)
+        if self.array.kind in LIMITS:  # bits modulo 2^n
+            modulus, apart = 2.0 ** (8 * SIZE[self.array.kind]), gap
+            gap = np.minimum(gap % modulus, modulus - gap % modulus)
+            inexact = np.maximum(np.abs(sample), np.abs(wanted)) >= WHOLE  # their lowest bits are lost
+            gap = np.where(inexact, 0.0, gap)
+            if (differs & clear & (apart > tolerance) & (gap <= tolerance)).any():  # by a multiple of 2^n
+                exact &= False  # so residues that differ refute nothing: the bits may be the same
+        shown = gap > tolerance
         certain = differs & clear & (exact & ~lost | shown)
         self.wrong: Mask = certain | (~self.written & differs)
         if self.wrong.any():

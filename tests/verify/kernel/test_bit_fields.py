@@ -36,6 +36,11 @@ CASES: dict[str, tuple[str, str, str, str, str]] = {  # body, what it is, what i
     "bytes put together": ("bfi.b32 %r5, %r3, %r2, 8, 24; bfe.u32 %r5, %r5, 8, 8;", "B[i]", "A[i]", "u8", U8),
     "a rotation": ("shf.l.wrap.b32 %r5, %r2, %r2, 8; shf.r.wrap.b32 %r5, %r5, %r5, 40;", "A[i]", "B[i]", "s32", WORD),
     "through a funnel": ("shf.r.clamp.b32 %r5, %r2, %r3, 32;", "B[i]", "A[i]", "s32", WORD),
+    "through a funnel, to the left": ("shf.l.wrap.b32 %r5, %r2, %r3, 4;", "16 * B[i]", "16 * A[i]", "u8", U8),
+    "through a funnel, to the right": ("shf.r.wrap.b32 %r5, %r2, %r3, 4;", "floor(A[i] / 16) + 268435456 * B[i]",
+                                       "floor(A[i] / 16)", "u32", WORD),
+    "through a funnel, from zero": ("mov.u32 %r4, 0; shf.r.clamp.b32 %r5, %r2, %r4, 4;", "floor(A[i] / 16)",
+                                    "floor(A[i] / 8)", "u32", WORD),
     "an amount by thread": (f"{ODD} selp.b32 %r6, 0, 4, %p1; shr.u32 %r5, %r2, %r6; {ODD} @%p1 mov.b32 %r5, 3;"
                             "@%p1 add.s32 %r5, %r2, 0; @!%p1 shl.b32 %r5, %r5, 4; @!%p1 add.s32 %r5, %r5, %r2;"
                             "@!%p1 and.b32 %r4, %r2, -16; @!%p1 sub.s32 %r5, %r5, %r4;", "A[i]", "B[i]", "u32", WORD),
@@ -61,7 +66,7 @@ def test_a_field_of_an_integer_is_a_number(body: str, claim: str, other: str, ki
     [
         ("bfe.u32 %r5, %r2, %r3, 4;", "bits cut out of data"),
         ("bfi.b32 %r5, %r2, %r3, 4, %r2;", "bits put into data"),
-        ("shf.l.wrap.b32 %r5, %r2, %r3, 4;", "a funnel shift of data"),
+        ("shf.l.wrap.b32 %r5, %r2, %r3, 4;", "an integer is used as a number of type u32"),
         ("and.b32 %r5, %r2, 5;", "and within the bytes of data"),
         ("shl.b32 %r5, %r2, %r3;", "is used as the amount of a shift"),
         ("mul24.lo.s32 %r5, %r2, %r3;", "one of 24 bits, from -8388608 to 8388607"),
@@ -74,6 +79,24 @@ def test_what_has_no_exact_meaning_is_unknown_with_its_line(body: str, words: st
     found = run(body, "A[i]", "s32")
     assert found.status == "UNKNOWN" and words in said(found), said(found)
     assert all(each.line or "line" in each.text for each in found.findings)
+
+
+def test_a_funnel_shift_of_floats_within_a_byte_has_no_meaning() -> None:
+    found = run("shf.l.wrap.b32 %r5, %r2, %r3, 4;", "A[i]", "f32", "f32")
+    assert found.status == "UNKNOWN" and "a funnel shift of data" in said(found), said(found)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("shl.b32 %r4, %r2, 28; shl.b32 %r4, %r4, 4; add.s32 %r5, %r4, %r2;", "UNKNOWN"),
+        ("shl.b32 %r4, %r2, 28; add.s32 %r5, %r4, %r2;", "REFUTED"),
+        ("add.s32 %r5, %r2, %r3;", "REFUTED"),
+    ],
+)
+def test_numbers_that_differ_by_a_multiple_of_two_to_the_32_are_the_same_bits(body: str, status: str) -> None:
+    """2^32 A + A is A: residues that differ refute an integer only if the bits of the sample do."""
+    assert run(body, "A[i]", "u8", "s32", U8).status == status
 
 
 def test_a_product_of_24_bits_is_one_within_a_range() -> None:

@@ -208,12 +208,18 @@ def _insert(machine: Machine, meaning: Meaning, data: Sequence[Word], number: in
 
 
 def _funnel(machine: Machine, meaning: Meaning, data: Sequence[Word], number: int, mask: Mask | None) -> Word | None:
-    """Return 4 of the 8 bytes of two registers; None for an amount that cuts a byte."""
+    """Return 4 of the 8 bytes of two registers; of integers, h 2^(32 - n) + floor(l / 2^n); None for anything else."""
     amount = number & 31 if meaning.words["mode"] == "wrap" else min(number, 32)
-    if amount % 8:
-        return None
-    first = amount // 8 if meaning.words["direction"] == "r" else 4 - amount // 8
+    down = amount if meaning.words["direction"] == "r" else 32 - amount
     low, high = data
+    if amount % 8:
+        if not all(is_one_integer(machine.values, each, 4, mask) for each in data):
+            return None
+        values = machine.values
+        lower = floor_quotient(values, low.elements(values, "u32", 4)[:, 0], Fraction(1, 1 << down), "u32")
+        upper = scale(values, high.elements(values, "u32", 4)[:, 0], Fraction(1 << 32 - down), "u32")
+        return Word.of(values.field(_SUM, ("a", "b"), np.broadcast_arrays(upper, lower), "u32")[:, None], "u32")
+    first = down // 8
     labels = np.concatenate(np.broadcast_arrays(low.wide(4), high.wide(4)), 1)[:, first : first + 4]
     both = cut(low.bits, 32) | cut(high.bits, 32) << np.uint64(32)
     return word(cut(both >> np.uint64(8 * first), 32), labels)
