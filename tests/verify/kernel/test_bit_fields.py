@@ -82,7 +82,8 @@ def test_what_has_no_exact_meaning_is_unknown_with_its_line(body: str, words: st
 
 
 def test_a_funnel_shift_of_floats_within_a_byte_has_no_meaning() -> None:
-    found = run("shf.l.wrap.b32 %r5, %r2, %r3, 4;", "A[i]", "f32", "f32")
+    body = "cvt.rn.f32.s32 %f4, %r2; mov.b32 %r4, %f4; shf.l.wrap.b32 %r5, %r4, %r4, 4;"
+    found = run(body, "A[i]", "s8", "s32", S8)
     assert found.status == "UNKNOWN" and "a funnel shift of data" in said(found), said(found)
 
 
