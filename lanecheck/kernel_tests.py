@@ -114,6 +114,13 @@ class KernelTests:
         ended = (home / "ended").read_text("utf-8") if (home / "ended").exists() else ""
         return [*found, *([{"error": ended, "test": path.name}] if ended else [])]
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
+        """Keep the items of files that could not be recorded: a selection by name doesn't hide them."""
+        errors = [one for one in items if isinstance(one, KernelItem) and "error" in one.record]
+        yield
+        items += [one for one in errors if one not in items]
+
     def judge(self, record: Mapping[str, Any]) -> Judge:
         """Return the judge of a recorded test."""
         if self.session is None:

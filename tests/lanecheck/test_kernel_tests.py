@@ -110,6 +110,14 @@ def test_nothing_that_is_captured_is_exit_5(guest: Guest) -> None:
     assert guest.run()[0] == 5
 
 
+def test_a_file_that_cannot_be_recorded_is_not_hidden_by_a_selection(guest: Guest) -> None:
+    (guest.folder / "recorded" / "ended").write_text("its process ended with exit code 2: ImportError: no such name")
+    code, text = guest.run("-k", "test_other")
+    assert code == 5, text
+    assert "UNCHECKED: its process ended with exit code 2: ImportError: no such name" in text
+    assert "0 compared, 0 safety only, 1 not captured" in text
+
+
 def test_what_stays_undecided_is_exit_4_in_several_processes_too(guest: Guest) -> None:
     log = guest.log(ADD.replace("add.f32 %f3, %f1, %f2", "frob.f32 %f3, %f1, %f2"))
     compare(log)

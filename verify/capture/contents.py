@@ -21,6 +21,7 @@ KINDS = {  # type of torch -> type of a claim
 BITS = {"f64": (53, 11), "f32": (24, 8), "f16": (11, 5), "bf16": (8, 8), "e4m3": (4, 4), "e5m2": (3, 5)}
 EMPTY = ("torch.empty", "torch.empty_like", "torch.Tensor.new_empty", "torch.empty_strided")
 MOST = 1 << 24  # elements of a reading
+PLACED = ("device", "dtype", "layout", "pin_memory", "requires_grad")  # arguments that change no number of a range
 Places = NDArray[np.int64]
 
 
@@ -113,7 +114,7 @@ class Contents:
             )
             if name in names:
                 found[name] = value
-            elif not (row.cast or row.constant or row.random or value is None):
+            elif not (row.cast or row.constant or row.random or value is None or (row.range and key in PLACED)):
                 raise Unchecked(f"{say_made(content)} has the argument {key}")
         for name, default in row.parameters.items():
             if name not in found:

@@ -42,6 +42,7 @@ RIGHT: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "triu": (lambda t, x: x.triu(2), "where(n >= m + 2, X[m,n], 0)"),
     "below": (lambda t, x: x.tril(diagonal=-1), ""),
     "ranges": (lambda t, x: t.where(t.arange(6)[:, None] >= t.arange(5)[None, :], x, 0.0), ""),
+    "a range on the GPU": (lambda t, x: t.where(t.arange(5, device="cuda") > 2, x, 0.0), "where(n > 2, X[m,n], 0.0)"),
     "a triangle of truth": (lambda t, x: x.masked_fill(t.ones(6, 5).gt(0).triu(1), 3.0), ""),
     "softmax": (lambda t, x: x.softmax(-1), "softmax_n(X[m,n])"),
     "softmax of columns": (lambda t, x: t.softmax(x, dim=0), "softmax_m(X[m,n])"),
@@ -61,7 +62,8 @@ WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "dropout": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5), "has dropout_p"),
     "a mask": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=x @ x.mT), "has attn_mask"),
     "truth as numbers": (lambda t, x: t.where(x.to(t.bool), x, 0.0), "no condition"),
-    "a range from 2": (lambda t, x: x + t.arange(2, 7), ""),
+    "a range from 2": (lambda t, x: t.where(t.arange(2, 7) > 3, x, 0.0), "has more arguments"),
+    "a range into a tensor": (lambda t, x: t.where(t.arange(5, out=t.empty(5, dtype=t.int64)) > 3, x, 0.0), "changed|out"),
     "infinite": (lambda t, x: t.where(x > 0.5, x, INF), "is no number of a claim"),
 }
 
