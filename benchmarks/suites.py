@@ -50,20 +50,19 @@ def main() -> int:
     options = parser.parse_args()
     total: Counter[str] = Counter()
     for name, suite in read_suites().items():
-        for file in suite["files"]:
-            folder = options.checkout / suite["folder"]
+        tests = [(options.checkout / suite["folder"], file, list[str]()) for file in suite["files"]]
+        scripts = [(options.checkout, file, ["--lanecheck-scripts"]) for file in suite["scripts"]]
+        for folder, file, more in (*tests, *scripts):
             if not (folder / file).is_file():
                 print(f"{name} {file}: not measured, {folder / file} isn't there (a checkout of {suite['tag']})")
                 continue
             done = subprocess.run(
-                command(suite, file, options.options), cwd=folder, capture_output=True, text=True, check=False
+                command(suite, file, [*more, *options.options]), cwd=folder, capture_output=True, text=True, check=False
             )
             found = count_launches(done.stdout)
             total += found
             print(f"{name} {file}: {', '.join(f'{many} {kind}' for kind, many in found.items()) or 'no summary'}")
             print(*(line for line in done.stdout.splitlines() if "UNCHECKED: " in line and line[:2] == "  "), sep="\n")
-        for script in suite["scripts"]:
-            print(f"{name} {script}: not measured, it compares in no test")
         if not total:
             return 4
         if total["refuted"] or total["compared"] < suite["least"]:
