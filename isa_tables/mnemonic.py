@@ -97,3 +97,14 @@ def _rank(token: str) -> int:
 @lru_cache(maxsize=1024)
 def _has_place(token: str) -> bool:
     return token in _LAYOUTS or token in WIDTH or is_shape(token)
+
+
+def is_short_for(short: str, mnemonic: str) -> bool:
+    """Return whether a mnemonic has the words of a short name in their order, the first word first.
+
+    >>> is_short_for("mma.m16n8k8.f32", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32")
+    True
+    """
+    words, wanted = mnemonic.split("."), short.split(".")
+    rest = iter(words)
+    return words[0] == wanted[0] and all(word in rest for word in wanted)

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from isa_tables.assembler import find_beyond, name_of
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
-from isa_tables.mnemonic import Said, said
+from isa_tables.mnemonic import Said, is_short_for, said
 from isa_tables.tables import Variant, Word
 
 _LONG = 5  # numbers with one step that are listed by their ends
@@ -31,7 +31,7 @@ def not_found(
     wanted = f"{mnemonic[:200]!r}"
     known = key.family in families
     family = key.family if known else next(iter(get_close_matches(key.family, families, 1, 0.0)), "*")
-    near = ", ".join(_nearest(wanted, key, mnemonics(family))) or "none is near"
+    near = ", ".join(_nearest(mnemonic[:200], key, mnemonics(family))) or "none is near"
     if shipped and (word := find_beyond(mnemonic)):
         return UnknownInstruction(f"{wanted}: .{word} is not in the tables; nearest: {near}")
     if known and family not in incomplete:
@@ -110,7 +110,9 @@ def _run(words: Sequence[Word]) -> list[int]:
 
 
 def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
-    """Three mnemonics: at most two that differ in the numbers of the shape alone, the rest by likeness of text."""
+    """Return three mnemonics: two of a short name, f32 first, two of another shape, then by likeness of text."""
+    meant = [one for one in known if "." in wanted and is_short_for(wanted, one)]
+    short = sorted(meant, key=lambda one: "f32" not in one.split("."))
     numbers = _numbers(key.shape)
     but_shape = [other for other in known if _but_shape(said(other)) == _but_shape(key) and numbers]
     distance = {
@@ -118,7 +120,7 @@ def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
         for other in but_shape
     }
     close = sorted(distance, key=lambda other: (distance[other], other))[:2]
-    return list(dict.fromkeys([*close, *get_close_matches(wanted, known, 3, 0.3)]))[:3]
+    return list(dict.fromkeys([*short[:2], *close, *get_close_matches(repr(wanted), known, 3, 0.3)]))[:3]
 
 
 def _numbers(shape: str | None) -> list[int]:

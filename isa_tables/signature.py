@@ -13,7 +13,7 @@ entry; `spellings()` has the signatures of opcodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from isa_tables import schema, tables
 from isa_tables.assembler import assembler, find_misplaced
 from isa_tables.entries import Entry, Fragment, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
-from isa_tables.mnemonic import Said, said
+from isa_tables.mnemonic import Said, is_short_for, said
 
 if TYPE_CHECKING:
     from isa_tables.opcode_signatures import Spelling as Spelling  # noqa: PLC0414 - for readers of signatures
@@ -172,15 +172,10 @@ def expand(short: str, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
     >>> expand("ldmatrix.x3")
     ()
     """
-    found = [name for name in mnemonics("*", folder) if _has_in_order(name.split("."), short.split("."))]
+    found = [name for name in mnemonics("*", folder) if is_short_for(short, name)]
     sparse = {name for name in found if re.search(r"\.sp[.:]", name)}
     meant = found if ".sp" in short else [name for name in found if name not in sparse]
     return tuple(sorted(meant, key=lambda name: "f32" not in name.split(".")))
-
-
-def _has_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    rest = iter(words)
-    return words[0] == wanted[0] and all(word in rest for word in wanted)
 
 
 def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:

@@ -188,6 +188,7 @@ def test_the_order_of_qualifiers_does_not_matter(wanted: str, same: str) -> None
         ("tcgen05.mma.ws.cta_group::1.kind::mxf9.block_scale.scale_vec::2X", "tcgen05.mma.cta_group::1.kind::mxf4"),
         ("stmatrix.aligned.m8n8.x4.shared.b16", "stmatrix.sync.aligned.m8n8.x4.shared.b16"),
         ("mma", "none is near"),
+        ("mma.m16n8k16.f32.f16", F16),
     ],
 )
 def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -> None:
