@@ -3,14 +3,17 @@
 
 Each barrier, wait, commit and fence is left out, and moved below the next access of memory; each guard of an access is
 left out. A fault that is neither refuted nor unknown nor warned of is printed: it is harmless, or a false SAFE.
+`--record` keeps the fate of each fault, and a run that was cut off goes on where it ended.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,24 +69,43 @@ def judge(text: str, claim: Path) -> tuple[str, frozenset[str]]:
     return worst, warnings
 
 
-def judge_faults(path: Path) -> Iterator[tuple[PlantedFault, str]]:
-    """Yield each fault of a kernel with its fate; `warned` if it has a warning that the right kernel has not."""
-    text, claim = path.read_text(), path.with_suffix(".toml")
-    _, known = judge(text, claim)
+def judge_faults(path: Path, known: Mapping[str, str] | None = None) -> Iterator[tuple[PlantedFault, str]]:
+    """Yield each fault of a kernel with its fate; `warned` if it has a warning that the right kernel has not.
+
+    `known` has fates of faults by `name_fault`, which are not judged again.
+    """
+    text, claim, known = path.read_text(), path.with_suffix(".toml"), known or {}
+    expected: frozenset[str] | None = None
     for fault in plant_faults(text):
-        fate, warnings = judge(fault.text, claim)
-        yield fault, "warned" if fate == SAFE and warnings - known else fate
+        if (fate := known.get(name_fault(path, fault), "")) == "":
+            expected = judge(text, claim)[1] if expected is None else expected
+            fate, warnings = judge(fault.text, claim)
+            fate = "warned" if fate == SAFE and warnings - expected else fate
+        yield fault, fate
+
+
+def name_fault(path: Path, fault: PlantedFault) -> str:
+    """Return the name of a fault in a record."""
+    return f"{path.stem}:{fault.line}: {fault.sort}: {fault.old}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what became of the faults of some kernels, and each that is SAFE."""
-    chosen = [Path(one) for one in (sys.argv[1:] if argv is None else argv)]
-    for path in chosen or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.safety", description=__doc__)
+    parser.add_argument("kernel", nargs="*", type=Path)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep what was judged, and go on from there")
+    options = parser.parse_args(argv)
+    record = options.record
+    known: dict[str, str] = json.loads(record.read_text()) if record and record.is_file() else {}
+    for path in options.kernel or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]:
         counts: Counter[str] = Counter()
-        for fault, fate in judge_faults(path):
+        for fault, fate in judge_faults(path, known):
             counts[fate] += 1
+            known[name_fault(path, fault)] = fate
             if fate == SAFE:
-                print(f"{path.stem}:{fault.line}: {fault.sort}: {fault.old}")
+                print(name_fault(path, fault))
+            if record:
+                record.write_text(json.dumps(known, indent=1))
         print(f"{path.stem}: {', '.join(f'{count} {fate}' for fate, count in sorted(counts.items()))}", flush=True)
     return 0
 

@@ -17,6 +17,7 @@ MADE = {
     "docs/findings.md": "tests/verify/explain/test_command.py",
     "docs/museum.md": "tests/museum/test_reports.py",
     "docs/performance.md": "tests/benchmarks/test_performance.py",
+    "docs/safety-score.md": "tests/benchmarks/test_verifiers.py",
     "docs/teaching.md": "tests/ledger/test_ledger.py",
 }
 PAGES = [

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/safety-score.md, made of two records: `python -m benchmarks.kernels.safety_page FAULTS.json VERIFIERS.json`.
+
+The records are those of `benchmarks.kernels.safety` and `benchmarks.kernels.verifiers`; both are kept in `safety.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kernels.verifiers import EACH, LEAST, SUM, gates
+
+ROOT = Path(__file__).parents[2]
+PAGE, DATA = ROOT / "docs" / "safety-score.md", Path(__file__).with_name("safety.json")
+HEAD = """# Safety, measured
+
+What `lanecheck kernel --safety` finds in kernels that were made unsafe, and how it stands next to SentryWard.
+[Compiled kernels](kernel.md#safe-whatever-it-computes) says what is checked. This page is written by `python -m
+benchmarks.kernels.safety_page`.
+
+## Faults
+
+Each barrier, wait, commit and fence of a kernel is left out, and moved below the next access of memory; the guard of
+each store, load and atomic operation is left out. All of them, one at a time (`python -m benchmarks.kernels.safety
+--record FILE`, which goes on where it ended).
+
+| kernel | faults | refuted | unknown | warned | harmless |
+|---|---|---|---|---|---|
+"""
+REASONS = (  # (a part of a fault's name, why it is harmless)
+    ("unmasked", "its address is in bounds without the guard: other values, and no other address"),
+    ("commit_group", "the next `commit_group` closes the same copies, and the wait is for that group"),
+    ("bar.sync", "no thread reads or writes shared memory after it that another one wrote or read before it"),
+)
+OTHER = """
+## Next to SentryWard
+
+The same PTX and the same launch, each a process that is started anew: the median of five runs of wall time, one run
+if it ends by the limit of {limit} seconds; memory is the largest resident set. SentryWard is 0.1.1 from PyPI; its
+input is made of the claim's file. It also checks what was not asked for here, equivalence to a reference in PyTorch,
+and clusters, which Lanecheck does not know. The machine had two cores and other work on them, so both are slower
+than they could be.
+
+| kernel | Lanecheck | seconds | MB | SentryWard | seconds | MB |
+|---|---|---|---|---|---|---|
+"""
+SETTLED = """
+Where it says `potential_race`, Lanecheck warns of the same accesses: threads that hold the same value write it to
+the same shared bytes, as Triton's reductions and its products of small tiles do. Any order of those writes leaves
+the same bytes, so that is a warning here, and an error under `--strict`. It finds no race that Lanecheck passes over
+in silence.
+"""
+
+
+def write_page(faults: Mapping[str, str], verifiers: Mapping[str, Any], limit: int) -> str:
+    """Return the page."""
+    lines = [*_list_faults(faults), "", "What is harmless, and why:", "", *_list_harmless(faults)]
+    return (
+        HEAD
+        + "\n".join(lines)
+        + "\n"
+        + OTHER.format(limit=limit)
+        + "\n".join(_list_verifiers(verifiers))
+        + "\n"
+        + SETTLED
+    )
+
+
+def _list_faults(faults: Mapping[str, str]) -> Iterator[str]:
+    by: dict[str, Counter[str]] = {}
+    for name, fate in faults.items():
+        by.setdefault(name.partition(":")[0], Counter())[fate] += 1
+    for kernel, counts in (*by.items(), ("all", sum(by.values(), Counter[str]()))):
+        cells = (str(counts[fate] or "-") for fate in ("refuted", "unknown", "warned", "SAFE"))
+        yield f"| {kernel} | {counts.total()} | {' | '.join(cells)} |"
+
+
+def _list_harmless(faults: Mapping[str, str]) -> Iterator[str]:
+    yield "| fault | why it changes nothing |"
+    yield "|---|---|"
+    for name, fate in faults.items():
+        if fate == "SAFE":
+            why = next((why for part, why in REASONS if part in name), "**not explained yet**")
+            yield f"| `{' '.join(name.split())}` | {why} |"
+
+
+def _list_verifiers(found: Mapping[str, Any]) -> Iterator[str]:
+    for name, one in found.items():
+        cells = (
+            f"{one[who]['verdict']} | {one[who]['seconds']:.2f} | {one[who]['megabytes']}" for who in ("ours", "theirs")
+        )
+        yield f"| {name} | {' | '.join(cells)} |"
+    total, slow = gates(found)
+    yield ""
+    yield f"The sum of our times is {total:.2f} of theirs; at most {SUM} is wanted."
+    yield f"Slower than {LEAST} s and than {EACH} of theirs: {', '.join(slow) or 'none'}."
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the records and the page."""
+    faults, verifiers = (json.loads(Path(one).read_text()) for one in (sys.argv[1:] if argv is None else argv))
+    DATA.write_text(json.dumps({"faults": faults, "verifiers": verifiers, "limit": 60}, indent=1) + "\n")
+    PAGE.write_text(write_page(**json.loads(DATA.read_text())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
