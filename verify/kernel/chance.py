@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from verify.kernel.claims.expression import Below, Element, Node, Number, Scalar, Sum, functions
+from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, depends, functions
 from verify.kernel.data import levels
 from verify.kernel.data.exponents import LEAST_ORDER, PAIRS_THERE
 from verify.kernel.data.histories import MIXED, Growth, chosen_growth, sign_of, widest
@@ -47,9 +47,7 @@ class ClaimGrowth:
         if isinstance(node, Number | Scalar | Below | Element):
             return self._leaf(node)
         if isinstance(node, Sum):
-            one, count = self(node.body), self.extents.get(node.index, 1)
-            degree = one.degree * count if one.divided else one.degree
-            return replace(one, degree=degree, norm=one.norm + max(count - 1, 1).bit_length())
+            return self._sum(node)
         parts = [self(part) for part in node.parts]
         if node.name in ("+", "-", "*"):
             left, right = parts
@@ -60,6 +58,21 @@ class ClaimGrowth:
         if node.name == "where":  # of masks: one of both
             return replace(parts[2] + parts[3], unit=_one_unit(parts[2].unit, parts[3].unit))
         return chosen_growth(node.name, parts)
+
+    def _sum(self, node: Sum) -> Growth:
+        """Return the bounds of a sum: a factor that all terms have is taken out, as a softmax has its divisor."""
+        count, rest = self.extents.get(node.index, 1), [node.body]
+        terms, common = Growth(low=1, high=1, unit=1.0), Growth(low=1, high=1, unit=1.0)
+        while rest:
+            part = rest.pop()
+            if isinstance(part, Apply) and part.name == "*":
+                rest += part.parts
+            elif depends(part, node.index):
+                terms = terms * self(part)
+            else:
+                common = common * self(part)
+        degree = terms.degree * count if terms.divided else terms.degree
+        return common * replace(terms, degree=degree, norm=terms.norm + max(count - 1, 1).bit_length())
 
     def _leaf(self, node: Number | Scalar | Below | Element) -> Growth:
         if isinstance(node, Below):

@@ -319,6 +319,21 @@ def scalars(node: Node) -> set[str]:
     return {node.name} if isinstance(node, Scalar) else set()
 
 
+def depends(node: Node, index: str) -> bool:
+    """Return whether a tree differs by the value of an index.
+
+    >>> depends(read("C[i] = sum_n A[n//2,i]")[1], "i"), depends(read("C[i] = sum_n A[n//2,i]")[1], "n")
+    (True, False)
+    """
+    if isinstance(node, Sum):
+        return node.index != index and depends(node.body, index)
+    if isinstance(node, Apply):
+        return any(depends(part, index) for part in node.parts)
+    if isinstance(node, Element):
+        return any(index in re.findall(r"\w+", text) for text in node.indices)
+    return isinstance(node, Scalar) and node.name == index
+
+
 def functions(node: Node) -> set[str]:
     """Return the names of the functions in a tree."""
     if isinstance(node, Sum):
