@@ -80,3 +80,20 @@ def test_sizes_that_z3_names_refute_and_the_claim_file_replays_it(name: str, tmp
     claim.write_text(whole.all_sizes["claim"], encoding="utf-8")
     again = verify_kernel(str(kernel), str(claim), seed=SEED)
     assert [one.status for one in again.cases] == ["REFUTED"]
+
+
+@pytest.mark.parametrize(("name", "lifted"), [("", "yes"), ("zero_at_the_sample", "no")])
+def test_a_report_has_the_theorem_or_why_there_is_none(name: str, lifted: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "small.ptx"
+    kernel.write_text(small.twin(name) if name else small.PTX, encoding="utf-8")
+    report = verify_kernel(str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED)
+    fields = report.cases[-1].all_sizes
+    assert fields is not None and fields["lifted"] == lifted
+    assert {one.status for one in report.cases[:-1]} == {"VERIFIED"}  # which the other verdict doesn't weaken
+    if lifted == "yes":
+        assert report.cases[-1].headline == "PROVED FOR ALL SIZES" and fields["period"] == 1
+        assert {"theorem", "preconditions", "grid", "trips", "masks", "obligations"} <= fields.keys()
+        assert "(M + 8)*lda + K + 4 < 2**31" in fields["preconditions"]
+    else:
+        assert report.cases[-1].headline == "NOT LIFTED" and fields["line"] == 59
+        assert "does not hold 0" in fields["step"] and "K" in fields["form"]

@@ -8,6 +8,8 @@ induction. All of them together are every K >= 1.
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +66,8 @@ class Proof:
     seed: int  # of the points and primes
     ticked: Callable[[int], None]  # hears how many instructions a run has executed
     loop: int = -1  # the branch that closes the loop over the summed index
-    done: list[LiftedRun] = field(default_factory=list)  # the runs so far
+    runs: int = 0  # so far
+    counts: Counter[str] = field(default_factory=Counter)  # what runs that are over have asked and shown
     away: int = 0  # forms that were compared with the interpreter's bits away from the sample
     bound: float = 0.0  # on the chance that a wrong element went unnoticed in one of them
 
@@ -73,8 +76,16 @@ class Proof:
         region = self.statement.region(trips, self.statement.numbers(sample), period, rounds)
         made = LiftedRun(self.statement, self.kernel, region, sample, self.seed)
         made.machine.ticked = self.ticked
-        self.done.append(made)
+        self.runs += 1
         return made
+
+    def close(self, run: LiftedRun) -> None:
+        """Count what a run has shown; nothing keeps it then, for each has some 30 MiB."""
+        gc.collect()  # the runs before it: a machine and its instructions hold each other
+        self.counts += Counter(
+            asked=run.region.asked, proved=run.region.proved, checks=run.shadow.checks,
+            loads=len(run.accesses.loads), stores=len(run.accesses.stores),
+        )  # fmt: skip
 
     def alone(self, trips: int) -> None:
         """Prove the class of exactly so many trips."""
@@ -82,6 +93,7 @@ class Proof:
         run.to_the_end(self.loop)
         self.check_end(run, Polynomial.number(0), 0)
         self.away += compare_away(run, self.loop, 0, 0)
+        self.close(run)
 
     def check_end(self, run: LiftedRun, growth: Polynomial, low: int) -> None:
         """Raise NotLifted unless a run that ended has right values, places and masks, and found nothing wrong."""
@@ -168,6 +180,33 @@ def prove(
 def _prove(proof: Proof) -> Theorem:
     statement = proof.statement
     proof.loop, statement.step = find_loop(proof)
+    first, period, by = _fit(proof)
+    ahead, step, kept = _round(proof, first, period, by)
+    least = first + ahead
+    live = set(kept[1].read)
+    for trips in range(least, least + period):
+        tail, began = proof.tail(trips, first, period, by)
+        live |= tail.shadow.read_after[first][0]
+        if why := same_start(step, tail, kept[0], began, live):
+            raise NotLifted(0, f"the induction and the run of {trips} trips begin with other states", why)
+        proof.close(tail)
+    if why := differs(step, kept[1], kept[2], period, live):
+        raise NotLifted(_line(proof, proof.loop), f"the state does not come again after {period} trips", why)
+    proof.close(step)
+    block = step.run.launch.block
+    del step, tail, kept, began  # before the next runs
+    for trips in range(1, least):
+        proof.alone(trips)
+    instructions, counts = proof.kernel.instructions, proof.counts
+    return Theorem(
+        statement, instructions[proof.loop].line, instructions[instructions[proof.loop].target].line, first, period,
+        least - 1, proof.runs, counts["asked"], counts["proved"], counts["checks"] + proof.away, counts["loads"],
+        counts["stores"], proof.bound, block,
+    )  # fmt: skip
+
+
+def _fit(proof: Proof) -> tuple[int, int, dict[int, Polynomial]]:
+    """Return the trips before the head of the induction, those of a round, and by how much registers grow in one."""
     fit = FIRSTS + PERIODS + max(AHEAD)
     run = proof.make_run(fit, fit)
     heads: dict[int, Snapshot] = {}
@@ -178,26 +217,8 @@ def _prove(proof: Proof) -> Theorem:
 
     run.to_the_end(proof.loop, head)
     first, period = find_period(run, heads)
-    by = growths(run, heads[first], heads[first + period])
-    ahead, step, kept = _round(proof, first, period, by)
-    least = first + ahead
-    live = set(kept[1].read)
-    for trips in range(least, least + period):
-        tail, began = proof.tail(trips, first, period, by)
-        live |= tail.shadow.read_after[first][0]
-        if why := same_start(step, tail, kept[0], began, live):
-            raise NotLifted(0, f"the induction and the run of {trips} trips begin with other states", why)
-    if why := differs(step, kept[1], kept[2], period, live):
-        raise NotLifted(_line(proof, proof.loop), f"the state does not come again after {period} trips", why)
-    for trips in range(1, least):
-        proof.alone(trips)
-    instructions, done = proof.kernel.instructions, proof.done
-    return Theorem(
-        statement, instructions[proof.loop].line, instructions[instructions[proof.loop].target].line, first, period,
-        least - 1, len(done), sum(one.region.asked for one in done), sum(one.region.proved for one in done),
-        sum(one.shadow.checks for one in done) + proof.away, sum(len(one.accesses.loads) for one in done),
-        sum(len(one.accesses.stores) for one in done), proof.bound, done[0].run.launch.block,
-    )  # fmt: skip
+    proof.close(run)
+    return first, period, growths(run, heads[first], heads[first + period])
 
 
 def _round(
