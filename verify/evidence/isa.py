@@ -24,10 +24,9 @@ from verify.binding.coordinates import Formula
 from verify.binding.operand import BoundOperand
 from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
-from verify.evidence import repair
 from verify.maps import search
 from verify.maps.map import Axis, IsaFormula, Map
-from verify.maps.strided import StridedMap, misread
+from verify.maps.strided import StridedMap
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"
@@ -94,14 +93,6 @@ def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
     if layout not in kept:
         kept[layout] = batched.table(layout)
     found: Table = kept[layout]
-    return found
-
-
-def indices(layout: Layout, kept: dict[Hashable, Any]) -> Table:
-    """The layout at every index, likewise."""
-    if (layout, "indices") not in kept:
-        kept[layout, "indices"] = batched.batch(layout).values()
-    found: Table = kept[layout, "indices"]
     return found
 
 
@@ -225,22 +216,6 @@ def _unequal(
         unique=found.wrong == 1,
         reproduced=found.reproduced,
     )
-
-
-def called(layout: Layout, among: Callable[[int, int], int]) -> Counterexample | None:
-    """Return where Layout.__call__ differs from what all points together have there: an error of ours.
-
-    A layout is linear in its digits, so the unit of each digit and the last point are compared.
-
-    >>> layout = Layout.parse("(2,4):(4,1)")
-    >>> called(layout, evaluate(layout).item) is None, called(layout, (evaluate(layout) + 1).item).statement
-    (True, 'T1 V0: 4 by itself, 5 among all points: an evaluation of ours is wrong')
-    """
-    last = size(layout[0]) - 1, size(layout[1]) - 1
-    for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
-        if (alone := layout(thread, value)) != (got := among(thread, value)):
-            return misread((thread, value), str(alone), str(got))
-    return None
 
 
 def same_function(layout: Layout, other: Layout) -> Evidence:

@@ -36,7 +36,6 @@ from verify.maps import search
 from verify.maps.answers import ForeignMap, MissingMap
 from verify.maps.expression import IndexFunction
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import grid
 from verify.maps.operand import coordinates, elements
 from verify.report import Alone, Case
 
@@ -139,7 +138,7 @@ def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict
     wrong = verdict.counterexample
     if wrong is None or not wrong.proposals:
         return verdict
-    follows = found.inverse is not None and wrong_inverse(found.map, found.inverse) is None
+    follows = found.inverse is not None and search.find_inverse_fault(found.map, found.inverse) is None
     inputs, outputs = ([axis.name for axis in side] for side in (found.map.inputs, found.map.outputs))
 
     def change(proposal: Proposal, before: ForeignMap) -> ForeignMap:
@@ -174,31 +173,9 @@ def _compared(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
 
 
 def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample | None:
-    """The smallest element that a project's inverse does not lead back from; None if there is none.
-
-    `inverse` has the axes of `forward`: its pairs read backwards. An element of several owners needs one of them only.
-    """
-    wrong = []
-    for element in grid(inverse.outputs):
-        owners = inverse.owners(element)
-        strays = [point for point in owners if forward.at(*point) != (element,)]
-        if strays or not owners:
-            wrong.append((element, strays))
-    if not wrong:
-        return None
-    element, strays = wrong[0]
-    says = "has no lane and value"
-    if strays:
-        has = " and ".join(map(forward.show, forward.at(*strays[0]))) or "no element"
-        says = f"is said to be {forward.show_input(strays[0])}, which has {has}"
-    return Counterexample(
-        {axis.word: c for axis, c in zip(inverse.outputs, element, strict=True)},
-        f"{forward.show(element)} {says}",
-        extent="unique" if len(wrong) == 1 else "smallest",
-        damage=(f"{len(wrong)} of {len(list(grid(inverse.outputs)))} elements disagree",),
-        proposals=_inverse_of(forward),
-        unique=len(wrong) == 1,
-    )
+    """Return the smallest element that a project's inverse does not lead back from, with the right inverse."""
+    wrong = search.find_inverse_fault(forward, inverse)
+    return wrong and wrong._replace(proposals=_inverse_of(forward))
 
 
 def _inverse_of(forward: FragmentMap) -> tuple[Proposal, ...]:

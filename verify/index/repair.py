@@ -21,7 +21,7 @@ from verify.maps.c_meaning import Undefined
 from verify.maps.expression import IndexFunction, readings
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import MapError, Point
-from verify.maps.search import count_agreement
+from verify.maps.search import count_agreement, list_differences
 from verify.maps.syntax import parse
 from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
 
@@ -45,7 +45,7 @@ def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any
     if function is None:
         return _in_place_of(part, wanted)
     now, points = count_agreement(part.found, wanted)
-    probes = part.found.differences(wanted)[:PROBES]
+    probes = list_differences(part.found, wanted)[:PROBES]
     size = sum(len(_parts(text, part.spec.lang)) for text in _texts(function).values())
     most = min(MOST, MOST_PARTS // max(1, size))
     for how, texts in islice(_candidates(function, part.spec.lang), most):
@@ -116,7 +116,7 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
         return "", {}
     for (start, end), _, other in sorted(wrong, reverse=True):
         text = text[:start] + _renumbered(text[start:end], other) + text[end:]
-    if bases.of_operand(bases.read(text), wanted.outputs).differences(wanted):
+    if list_differences(bases.of_operand(bases.read(text), wanted.outputs), wanted):
         return "", {}
     now, points = count_agreement(part.found, wanted)
     words = f"{how}: bases = {' '.join(text.split())}      {points} of {points} agree (now {now})"
@@ -154,7 +154,7 @@ def _fits(one: IndexFunction, wanted: FragmentMap, probes: list[Point], part: In
         found = one.map(part.spec.lang, part.spec.type)
     except (ExpressionError, MapError, IndexError):
         return False
-    return not (found if wanted.total else found.restricted(wanted.images)).differences(wanted)
+    return not list_differences(found if wanted.total else found.restricted(wanted.images), wanted)
 
 
 def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, Texts]]:

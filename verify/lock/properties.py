@@ -135,5 +135,5 @@ def _difference(old: FragmentMap, new: FragmentMap, points: int) -> Counterexamp
         dict(zip(names, found.point, strict=True)),
         found.statement,
         damage=found.lines,
-        unique=len(new.differences(old)) == 1,
+        unique=len(search.list_differences(new, old)) == 1,
     )

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point
+from verify.maps.search import list_differences
 
 MAX_TEXT = 16 * 1024
 WARP_BITS = 5
@@ -123,8 +124,8 @@ def of_map(found: FragmentMap) -> Bases:
     if any(c < 0 for basis in found.images.values() for c in basis[0]):
         raise MapError("not linear over F2: an image is negative")
     linear = FragmentMap.from_bases(bases, found.outputs)
-    point = found.first_difference(linear)
-    if point is not None:
+    if differing := list_differences(found, linear):
+        point = differing[0]
         has = f"{found.show_input(point)} has {found.show(found(*point))}"
         raise MapError(f"not linear over F2: {has}, its bits give {linear.show(linear(*point))}")
     return bases

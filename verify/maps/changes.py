@@ -2,7 +2,8 @@
 """How two maps differ, as they are shown to a reader: each as a layout, then the points that changed.
 
 >>> from layouts.pasted import read_layout
->>> from verify.maps.map import Axis
+>>> from verify.maps.search import list_differences
+from verify.maps.map import Axis
 >>> from verify.maps.strided import of_layout
 >>> tile = (Axis("m", 16), Axis("n", 8))
 >>> old, new = (of_layout(read_layout(f"((4,8),(2,2)):((32,1),{step})"), tile) for step in ("(16,8)", "(8,16)"))
@@ -21,6 +22,7 @@ from typing import NamedTuple
 
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import MapError, Point
+from verify.maps.search import list_differences
 
 
 class Change(NamedTuple):
@@ -36,7 +38,7 @@ def change(old: FragmentMap, new: FragmentMap, most: int = 8) -> Change | None:
     if old == new:
         return None
     named = old if _names(old) == _names(new) else new
-    points = new.differences(old) or [new.domain[0] if new.images else ()]
+    points = list_differences(new, old) or [new.domain[0] if new.images else ()]
     shown = [f"{named.show_input(point)}: {_was(old, new, point)}" for point in points[:most]]
     lines = [f"{len(points)} of {len(old.images.keys() | new.images.keys())} points changed"]
     if (old.inputs, old.outputs) != (new.inputs, new.outputs):
@@ -49,7 +51,8 @@ def change(old: FragmentMap, new: FragmentMap, most: int = 8) -> Change | None:
 def signature(found: FragmentMap) -> str:
     """The inputs and outputs of a map with their extents.
 
-    >>> from verify.maps.map import Axis
+    >>> from verify.maps.search import list_differences
+    from verify.maps.map import Axis
     >>> signature(FragmentMap((Axis("lane", 32),), (Axis("m", 16), Axis("n", 8)), {}))
     'lane 32 -> m 16, n 8'
     """

@@ -209,8 +209,7 @@ class FragmentMap(Map):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FragmentMap):
             return NotImplemented
-        alike = self.inputs == other.inputs and self.outputs == other.outputs
-        return alike and self.images.keys() == other.images.keys() and self.first_difference(other) is None
+        return self.key == other.key
 
     def __hash__(self) -> int:
         return hash((self.inputs, self.outputs, len(self.images)))
@@ -294,16 +293,6 @@ class FragmentMap(Map):
             for axes in (self.inputs, self.outputs)
         ]
         return replace(self, inputs=sides[0], outputs=sides[1])
-
-    def first_difference(self, other: FragmentMap) -> Point | None:
-        """The smallest input whose images differ from those of another map; None if there is none."""
-        return min(self.differences(other), default=None)
-
-    def differences(self, other: FragmentMap) -> list[Point]:
-        """Every input whose images differ from those of another map, in ascending order."""
-        points = self.images.keys() | other.images.keys()
-        unlike = (point for point in points if self.images.get(point) != other.images.get(point))
-        return sorted(point for point in unlike if sorted(self.at(*point)) != sorted(other.at(*point)))
 
     def source(self, point: Point) -> str:
         """Where the image of an input comes from: file and line, or the text."""

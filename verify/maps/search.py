@@ -8,6 +8,8 @@ with it too. Where the two differ there is an error of ours, which is never repr
 `find_size_fault`, `find_out_of_bounds`, `find_owner_fault`, `find_missing_owner`   None, or the smallest counterexample
 `locate_difference`    the smallest input at which two maps differ
 `find_difference`      the same as a counterexample
+`list_differences`, `count_agreement`   of tables: every such input, and how many have the same images
+`find_inverse_fault`   an element that a claimed inverse does not lead back from
 `find_image_count_fault`, `find_owner_count_fault`     other numbers of images or owners than another map has
 """
 
@@ -339,10 +341,9 @@ def _first(chosen: Array) -> Point:
 def locate_difference(m: Map, expected: Map) -> Disagreement | None:
     """Return the smallest input whose images differ from those of another map. Raises EvaluationMismatch."""
     if not (m.searchable and expected.searchable and len(m.inputs) == 2):
-        points = {*m.domain, *expected.domain}
-        unequal_in_order = (point for point in points if m.at(*point) != expected.at(*point))
-        differing = sorted(p for p in unequal_in_order if sorted(m.at(*p)) != sorted(expected.at(*p)))
-        return Disagreement(differing[0], len(differing), len(points)) if differing else None
+        differing = list_differences(m, expected)
+        points = len({*m.domain, *expected.domain})
+        return Disagreement(differing[0], len(differing), points) if differing else None
     _check(m, expected)
     (threads, values), (others, more) = ([axis.extent for axis in one.inputs] for one in (m, expected))
     common, width = min(threads, others), min(values, more)
@@ -364,6 +365,12 @@ def locate_difference(m: Map, expected: Map) -> Disagreement | None:
         return None
     point = min(first)
     return Disagreement(point, count, every, m.at(*point) != expected.at(*point) and _is_read_alike(point, m, expected))
+
+
+def list_differences(m: Map, expected: Map) -> list[Point]:
+    """Return every input whose images differ from those of another map, in ascending order, in plain integers."""
+    otherwise = (point for point in {*m.domain, *expected.domain} if m.at(*point) != expected.at(*point))
+    return sorted(point for point in otherwise if sorted(m.at(*point)) != sorted(expected.at(*point)))
 
 
 def _is_read_alike(point: Point, *maps: Map) -> bool:
@@ -399,16 +406,37 @@ def word_difference(m: Map, expected: Map, name: str, found: Disagreement) -> Co
     return wrong._replace(reproduced=reproduced)
 
 
-def find_inverse_fault(m: FragmentMap, claimed: FragmentMap) -> Counterexample | None:
-    """Return where a map, as it is given, is not the inverse of another: the same pairs, read backwards."""
-    return find_difference(claimed, m.inverse(), "the inverse")
+def find_inverse_fault(m: FragmentMap, inverse: FragmentMap) -> Counterexample | None:
+    """Return the smallest element that a claimed inverse does not lead back from.
+
+    `inverse` has the axes of `m`: its pairs read backwards. An element of several owners needs one of them only.
+    """
+    wrong = []
+    for element in grid(inverse.outputs):
+        claimed = inverse.owners(element)
+        strays = [point for point in claimed if m.at(*point) != (element,)]
+        if strays or not claimed:
+            wrong.append((element, strays))
+    if not wrong:
+        return None
+    element, strays = wrong[0]
+    says = "has no lane and value"
+    if strays:
+        has = " and ".join(map(m.show, m.at(*strays[0]))) or "no element"
+        says = f"is said to be {m.show_input(strays[0])}, which has {has}"
+    return Counterexample(
+        {axis.word: c for axis, c in zip(inverse.outputs, element, strict=True)},
+        f"{m.show(element)} {says}",
+        extent="unique" if len(wrong) == 1 else "smallest",
+        damage=(f"{len(wrong)} of {prod(axis.extent for axis in inverse.outputs)} elements disagree",),
+        unique=len(wrong) == 1,
+    )
 
 
 def count_agreement(m: FragmentMap, expected: FragmentMap) -> tuple[int, int]:
     """Return (how many inputs have the same images, how many inputs there are in either map)."""
-    points = len(m.images.keys() | expected.images.keys())
-    found = locate_difference(m, expected)
-    return points - (found.wrong if found else 0), points
+    points = len({*m.domain, *expected.domain})
+    return points - len(list_differences(m, expected)), points
 
 
 def _rectangles(threads: int, values: int, longest: int) -> Iterator[tuple[range, range]]:

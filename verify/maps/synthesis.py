@@ -28,6 +28,7 @@ from verify.maps.fitted import Rows, fitted, layout_of
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import WARP, Map, MapError, inside
 from verify.maps.operand import coordinates
+from verify.maps.search import list_differences
 from verify.maps.strided import of_layout
 
 FORMS = ("layout", "bases", "c")
@@ -68,9 +69,8 @@ def _check_read(form: Form, found: FragmentMap) -> None:
         function = IndexFunction(texts, found.outputs, coordinates(lanes.extent, values.extent))
         again = [function.map("c", signed) for signed in ("int", "unsigned")]
     for other in again:
-        point = found.first_difference(other)
-        if point is not None:
-            raise AssertionError(f"{form.text}, read again, differs at {found.show_input(point)}")
+        if differing := list_differences(found, other):
+            raise AssertionError(f"{form.text}, read again, differs at {found.show_input(differing[0])}")
 
 
 def as_layout(found: Map) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +23,8 @@ from layouts.tensor import Tensor
 from verify.core.digits import digits, image, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, finding
 from verify.core.wording import owners
-from verify.evidence import isa
+from verify.maps.map import Axis
+from verify.maps.strided import StridedMap
 from verify.tiling import gemm, reference
 from verify.tiling.bind import TiledOperand, Tiling
 from verify.tiling.spec import TilingSpec
@@ -79,8 +81,9 @@ def place_in_words(vmnk: Layout, index: int) -> str:
 
 def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout is the atom's, tiled, at every thread and value."""
-    table = isa.evaluate(tiled.layout)
-    wrong = _unequal(tiling, tiled, table)
+    m = StridedMap(tiled.layout, (Axis("element", prod(tiled.extent(tiling.covered))),))
+    table = m.block(0, len(m))[0].reshape(m.extents)
+    wrong = m.mismatch() or _unequal(tiling, tiled, table)
     return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
 
 
@@ -97,8 +100,6 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         again = tuple(map(size, layout)) == table.shape
         return Counterexample({"threads": threads}, statement, proposals=own(0), reproduced=again)
-    if (ours := isa.called(layout, table.item)) is not None:
-        return ours
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
         return None
