@@ -171,7 +171,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         locate = formula.locate if len(m.outputs) > 1 else partial(_number, formula, part.extent[0])
         expected = IsaFormula(locate, formula.key, lanes_of(subject, replica), values, m.outputs)
         try:
-            found = search.locate_difference(m, expected) or search.locate_stray(expected)
+            found = search.locate_difference(m, expected) or search.locate_stray(m)  # then the formula strays too
         except search.EvaluationMismatch as fault:
             return _method(part), points, fault.counterexample
         if found is not None:
