@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpu_checks.opcodes.values import BITS, PACKED
 from isa_tables.signature import spellings
-from lanecheck.console.digests import blake2b
 
 if TYPE_CHECKING:
     from isa_tables.signature import Spelling

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
 from gpu_checks.opcodes.forms import Form, Part
 from gpu_checks.opcodes.operands import columns, guards
 from gpu_checks.opcodes.values import LANES, octets
-from lanecheck.console.digests import blake2b
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 PATTERN = 0x5A  # of a byte that nothing wrote

@@ -12,10 +12,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from hashlib import shake_128
 
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
-from lanecheck.console.digests import shake_128
 
 LANES = 128
 _EQUAL = range(64, 80)  # lanes whose operands are equal

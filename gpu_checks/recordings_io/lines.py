@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gpu_checks.recordings_io.capabilities import mismatch
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.manifest import check_content, check_folder
-from lanecheck.console.digests import blake2b, sha256
 
 T = TypeVar("T")
 _SIZE = 8  # bytes of a digest

@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from gpu_checks.recordings_io.errors import RecordingError
 from lanecheck.console.command import parser as parser_of
-from lanecheck.console.digests import blake2b
 from lanecheck.console.exits import Exit
 from lanecheck.console.outputs import write_file
 

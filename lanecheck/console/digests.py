@@ -1,31 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sha256`, `blake2b` and `shake_128` as `hashlib` has them, by Python's own code, as the module `random` takes them.
+"""The digests that name and seal the entries of a cache.
 
-OpenSSL, which `hashlib` loads, takes longer to load than all that a command digests.
-
-An entry of a cache has the digest of all that it depends on as its name (`name_of`), and begins with the digest of its
-name and content (`sealed`): one that is torn, edited or of another name is none (`unsealed`), and is made anew.
+An entry has the digest of all that it depends on as its name (`name_of`), and begins with the digest of its name and
+content (`sealed`): one that is torn, edited or of another name is none (`unsealed`), and is made anew.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hashlib import blake2b, sha256, shake_128
-else:
-    try:
-        from _blake2 import blake2b
-        from _sha3 import shake_128
-
-        try:
-            from _sha2 import sha256  # since Python 3.12
-        except ImportError:
-            from _sha256 import sha256
-    except ImportError:  # a Python that was built without them
-        from hashlib import blake2b, sha256, shake_128
-
-__all__ = ["blake2b", "name_of", "sealed", "sha256", "shake_128", "unsealed"]
+from hashlib import blake2b
 
 
 def name_of(*parts: str | bytes) -> str:

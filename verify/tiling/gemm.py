@@ -10,12 +10,12 @@ along K, threads hold partial sums, which are added up at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import shake_128
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from lanecheck.console.digests import shake_128
 from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
 from verify.core.digits import every, walks

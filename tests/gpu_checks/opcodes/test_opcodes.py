@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -18,7 +19,6 @@ from gpu_checks.opcodes.rejected import accepted_forms, expand, fold, rejected, 
 from gpu_checks.opcodes.text import PATTERN, Probe, module
 from gpu_checks.opcodes.values import BITS, LANES, column
 from isa_tables.opcode_signatures import spellings
-from lanecheck.console.digests import blake2b
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.simulated import INFO
 

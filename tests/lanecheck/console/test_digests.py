@@ -1,36 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digests without OpenSSL: those of hashlib, also where Python has only that."""
+"""An entry of a cache is read under its own name and whole, and as nothing else."""
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
-import sys
-
-from lanecheck.console.digests import blake2b, sha256, shake_128
-
-TEXTS = [b"", b"lanecheck", bytes(range(256)) * 33]
-LACKING = """
-import sys
-sys.modules.update(dict.fromkeys({names}))
-from lanecheck.console import digests
-print(digests.sha256(b"lanecheck").hexdigest(), "_hashlib" in sys.modules)
-"""
+from lanecheck.console.digests import name_of, sealed, unsealed
 
 
-def test_they_are_those_of_hashlib() -> None:
-    for text in TEXTS:
-        assert sha256(text).digest() == hashlib.sha256(text).digest()
-        assert blake2b(text, digest_size=8).digest() == hashlib.blake2b(text, digest_size=8).digest()
-        assert shake_128(text).digest(1000) == hashlib.shake_128(text).digest(1000)
+def test_names_differ_where_the_parts_do() -> None:
+    parts = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), (b"ab", "d")]
+    assert len({name_of(*one) for one in parts}) == len(parts)
+    assert name_of("ab", b"c") == name_of(b"ab", "c")
 
 
-def run(*names: str) -> list[str]:
-    command = [sys.executable, "-c", LACKING.format(names=list(names))]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-
-
-def test_openssl_is_loaded_only_where_python_lacks_its_own() -> None:
-    expected = hashlib.sha256(b"lanecheck").hexdigest()
-    assert run() == [expected, "False"]
-    assert run("_sha3") == run("_sha2", "_sha256") == [expected, "True"]
+def test_what_was_not_sealed_under_a_name_is_nothing() -> None:
+    entry = sealed("one", b"content")
+    assert unsealed("one", entry) == b"content"
+    changed = [entry[:-1], entry + b"x", entry.replace(b"content", b"CONTENT"), entry[1:], b"", b"content"]
+    assert [unsealed("one", other) for other in changed] == [None] * 6
+    assert unsealed("other", entry) is None
