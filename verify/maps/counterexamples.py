@@ -71,6 +71,21 @@ def no_owner(found: Map, element: Point) -> Counterexample:
     return Counterexample({}, f"{found.show(element)} has no owner")
 
 
+def not_undone(found: Map, element: Point, strays: Sequence[Point], counts: tuple[int, int]) -> Counterexample:
+    """Return the counterexample of an inverse: the element, the inputs that it claims in vain, (how many, of all)."""
+    says, (count, elements) = "has no lane and value", counts
+    if strays:
+        has = " and ".join(map(found.show, found.at(*strays[0]))) or "no element"
+        says = f"is said to be {found.show_input(strays[0])}, which has {has}"
+    return Counterexample(
+        {axis.word: c for axis, c in zip(found.outputs, element, strict=True)},
+        f"{found.show(element)} {says}",
+        extent="unique" if count == 1 else "smallest",
+        damage=(f"{count} of {elements} elements disagree",),
+        unique=count == 1,
+    )
+
+
 def unequal(
     found: Map,
     wanted: Map,

@@ -30,6 +30,7 @@ from verify.maps.counterexamples import (
     inputs_of,
     leaves_the_tile,
     no_owner,
+    not_undone,
     unequal,
     wrong_owners,
 )
@@ -419,18 +420,7 @@ def find_inverse_fault(m: FragmentMap, inverse: FragmentMap) -> Counterexample |
             wrong.append((element, strays))
     if not wrong:
         return None
-    element, strays = wrong[0]
-    says = "has no lane and value"
-    if strays:
-        has = " and ".join(map(m.show, m.at(*strays[0]))) or "no element"
-        says = f"is said to be {m.show_input(strays[0])}, which has {has}"
-    return Counterexample(
-        {axis.word: c for axis, c in zip(inverse.outputs, element, strict=True)},
-        f"{m.show(element)} {says}",
-        extent="unique" if len(wrong) == 1 else "smallest",
-        damage=(f"{len(wrong)} of {prod(axis.extent for axis in inverse.outputs)} elements disagree",),
-        unique=len(wrong) == 1,
-    )
+    return not_undone(m, *wrong[0], (len(wrong), prod(axis.extent for axis in inverse.outputs)))
 
 
 def count_agreement(m: FragmentMap, expected: FragmentMap) -> tuple[int, int]:
