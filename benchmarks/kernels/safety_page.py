@@ -55,8 +55,8 @@ the same shared bytes, as Triton's reductions and its products of small tiles do
 the same bytes, so that is a warning here, and an error under `--strict`. It finds no race that Lanecheck passes over
 in silence.
 
-Where it says `tool_failure`, the launch has tensor maps. Its wheel does not document how they are written, so that may be
-the fault of the input that is made here. Kernels of the tests that are not in the table were not measured yet.
+Where it says `tool_failure`, the launch has tensor maps. Its wheel does not document how they are written, so that may
+be the fault of the input that is made here. Kernels of the tests that are not in the table were not measured yet.
 """
 
 
