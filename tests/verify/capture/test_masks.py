@@ -63,7 +63,10 @@ WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "a mask": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=x @ x.mT), "has attn_mask"),
     "truth as numbers": (lambda t, x: t.where(x.to(t.bool), x, 0.0), "no condition"),
     "a range from 2": (lambda t, x: t.where(t.arange(2, 7) > 3, x, 0.0), "has more arguments"),
-    "a range into a tensor": (lambda t, x: t.where(t.arange(5, out=t.empty(5, dtype=t.int64)) > 3, x, 0.0), "changed|out"),
+    "a range into a tensor": (
+        lambda t, x: t.where(t.arange(5, out=t.empty(5, dtype=t.int64)) > 3, x, 0.0),
+        "changed|out",
+    ),
     "infinite": (lambda t, x: t.where(x > 0.5, x, INF), "is no number of a claim"),
 }
 
