@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from isa_tables.semantics import Row, meaning
 from verify.kernel.ptx.source import WIDTHS
 
-GLOBAL, SHARED, BARRIER = "[%d5]", "[%r5]", "[%r6]"
+GLOBAL, SHARED, BARRIER, UNIFORM = "[%d5]", "[%r5]", "[%r6]", "[%d9]"
 # class -> role -> operand; a class or role that is left out has a register of the operand's type.
 OPERANDS: Mapping[str, Mapping[str, str]] = {
     "address": {"a": "%d6"},
@@ -40,8 +40,8 @@ OPERANDS: Mapping[str, Mapping[str, str]] = {
     "register_count": {"n": "64"},
     "load_matrix": {"a": SHARED},
     "store_matrix": {"a": SHARED},
-    "fragment_load": {"a": GLOBAL, "stride": "64"},
-    "fragment_store": {"a": GLOBAL, "stride": "64"},
+    "fragment_load": {"a": UNIFORM, "stride": "64"},
+    "fragment_store": {"a": UNIFORM, "stride": "64"},
     "wgmma_order": {"n": "0"},
     "wgmma": {"A": "%d8", "B": "%d8", "scale_d": "1", "scale_a": "1", "scale_b": "1", "major_a": "0", "major_b": "0"},
     "sparse_product": {"E": "%r9", "F": "0"},
@@ -63,6 +63,10 @@ REST = {  # what a row's last `*` may be
     "wgmma": "m64n8k16.f32.f16.f16",
     "fragment_product": "row.col.m16n16k16.f32.f32",
 }
+# words of a row's plainest form where the first of their list has no meaning: class -> list -> word
+PLAINEST = {
+    "fragment_load": {"second": "m16n16k16"}, "fragment_store": {"second": "m16n16k16"}, "store": {"space": "global"},
+}  # fmt: skip
 COUNTS = {
     "product": {"D": 4, "A": 4, "B": 2, "C": 4},
     "sparse_product": {"D": 4, "A": 4, "B": 4, "C": 4},
@@ -110,7 +114,7 @@ def others(row: Row) -> Iterator[tuple[Form, Form]]:
         found = PART.fullmatch(part)
         assert found is not None
         listed = row.words.get(found[2] or "", (found[1],))
-        for word in listed if found[3] else listed[1:]:
+        for word in listed if found[3] else (one for one in listed if one not in ("*", base.words[at])):
             words = (*base.words[:at], word, *base.words[at + 1 :])
             linked = frozenset({LINKED[found[2]]} if found[2] in LINKED else ())
             yield Form(row, words, _operands(row, words, linked), word), base
@@ -147,7 +151,7 @@ def _word(row: Row, part: str, present: bool) -> str:
         return ""
     if found[1] == "*":
         return REST[row.meaning]
-    return row.words[found[2]][0] if found[2] else found[1]
+    return PLAINEST.get(row.meaning, {}).get(found[2], row.words[found[2]][0]) if found[2] else found[1]
 
 
 def _operands(row: Row, words: tuple[str, ...], present: frozenset[str]) -> tuple[str, ...]:
@@ -188,4 +192,6 @@ def registers(words: Mapping[str, str]) -> int:
     if "number" in words:
         per = {"32x32b": 1, "16x64b": 1, "16x128b": 2, "16x256b": 4, "16x32bx2": 1}[words["shape"]]
         return per * int(words["number"][1:])
+    if "second" in words:  # of wmma: 16 x 16 elements by 32 lanes, or twice
+        return {"f16": 8 if "role" in words and words["role"] != "c" else 4, "f32": 8, "s32": 8}.get(words["type"], 4)
     return 8

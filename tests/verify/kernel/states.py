@@ -166,7 +166,8 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
     special = {
         "%d5": (2 << WINDOW) + 64 * lane, "%d6": (2 << WINDOW) + 64 * lane, "%r5": base + 1024 + 64 * lane,
         "%d7": np.array([(PARAMETER_WINDOW << WINDOW) + (2 << PARAMETER_ROOM)]), "%r8": np.array([8]),
-        "%r6": np.array([base]), "%d8": np.array([0x4000004000010000 | (base + 2048) >> 4]), "%r9": np.array([0]),
+        "%r6": np.array([base]), "%d9": np.array([2 << WINDOW]),
+        "%d8": np.array([0x4000004000010000 | (base + 2048) >> 4]), "%r9": np.array([0]),
         "%p7": np.array([0]),
     }  # fmt: skip
     assert not first

@@ -29,6 +29,37 @@ def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
     assert not silent
 
 
+# Flags of a row's last `*`, which is an instruction of isa_tables/ptx: tests of these instructions change them.
+FLAGS = {
+    "satfinite",
+    "rn",
+    "rz",
+    "rm",
+    "rp",
+    "kind::f8f6f4",
+    "x1",
+    "x2",
+    "trans",
+    "shared::cta",
+    "sp::ordered_metadata",
+}
+
+
+def test_the_forms_have_every_word_and_operand_of_the_table() -> None:
+    """Each row, each word of each list, each optional word and operand is among what these tests look at."""
+    absent = []
+    for row in semantics.rows():
+        base, forms = first(row), [one for one, _ in others(row)]
+        there = [set(one.opcode.split(".")) for one in (base, *forms)]
+        listed = [(word, {*word.split(".")}) for _, words, _ in row.parts for word in words if word != "*"]
+        absent += [(row.spelling, word) for word, parts in listed if not any(parts <= one for one in there)]
+        optional = [role for role, _, is_optional in row.operands if is_optional]
+        longer = [one for one in forms if len(one.operands) > len(base.operands)]
+        absent += [(row.spelling, role) for role in optional if not longer and role not in row.no_effect]
+        absent += [(row.spelling, flag) for flag in row.rest if flag not in FLAGS and flag not in base.opcode]
+    assert absent == []
+
+
 @pytest.mark.parametrize(
     ("spelling", "operands", "opcode", "said"),
     [
