@@ -6,7 +6,6 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from verify.core.errors import SpecError
@@ -61,6 +60,8 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
     '; nearest: coalesce'
     """
     if os.path.isfile(word):  # unlike Path.is_file, no error for a text that cannot be a path
+        from pathlib import Path  # which takes half as long as the help of the commands
+
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"
