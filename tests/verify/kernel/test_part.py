@@ -50,3 +50,8 @@ def test_the_parameters_of_stores() -> None:
         "  st.global.f32 [%rd7], %f3;", "  cp.async.bulk.global.shared::cta.bulk_group [%rd5], [%r4], 16;"
     )
     assert list_stored(read(copied, "add")) == {"x"}
+
+
+def test_a_pointer_that_is_kept_in_local_memory_is_stored_through() -> None:
+    kept = ADD.replace("add.s64 %rd7, %rd3, %rd4;", "st.local.u64 [%rd2], %rd1;\n  ld.local.u64 %rd7, [%rd2];")
+    assert kept != ADD and "x" in list_stored(read(kept, "add"))

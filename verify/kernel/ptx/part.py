@@ -17,6 +17,8 @@ from verify.kernel.ptx.source import Address, Kernel, Operand, Register, Symbol,
 DRAWN = 8  # CTAs beside those of corners and edges
 STRONG = frozenset("acquire release acq_rel relaxed volatile mmio".split())
 LOADS = frozenset("ld ldu ldmatrix prefetch prefetchu applypriority isspacep".split())
+ELSEWHERE = frozenset("global const param".split())  # a load from there reads nothing that the thread put away
+KEPT = "kept in memory"  # stands for all that is stored, in local memory as a spilled pointer is
 
 
 def choose_ctas(grid: tuple[int, int, int], seed: int) -> tuple[int, ...]:
@@ -61,7 +63,8 @@ def find_exchange(kernel: Kernel) -> str:
 def list_stored(kernel: Kernel) -> frozenset[str]:
     """Return the parameters from which the address of a store may be computed: no other array is written.
 
-    It follows registers, not their order; what is loaded through a parameter counts as computed from it.
+    It follows registers, not their order; what is loaded through a parameter counts as computed from it, and what is
+    loaded from local or shared memory as computed from all that is stored.
     """
     sources: dict[int | str, set[int | str]] = {}
     stored: set[int | str] = set()
@@ -72,6 +75,10 @@ def list_stored(kernel: Kernel) -> frozenset[str]:
             first = next((each for each in one.operands if isinstance(each, Address)), None)
             stored |= set(_leaves(first)) if first is not None else set()
         given = {leaf for each in read for leaf in _leaves(each)}
+        if loads and not ELSEWHERE.intersection(one.words):
+            given.add(KEPT)
+        if isinstance(made, Address):
+            sources.setdefault(KEPT, set()).update(given)
         if one.guard is not None:
             given.add(one.guard.index)
         for leaf in _leaves(made) if not isinstance(made, Address) else ():
