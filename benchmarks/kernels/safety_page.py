@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGE, DATA = ROOT / "docs" / "safety-score.md", Path(__file__).with_name("safety.json")
 HEAD = """# Safety, measured
 
-What `lanecheck kernel --safety` finds in kernels that were made unsafe, and how it stands next to SentryWard.
+What `lanecheck kernel FILE --safety` finds in kernels that were made unsafe, and how it stands next to SentryWard.
 [Compiled kernels](kernel.md#safe-whatever-it-computes) says what is checked. This page is written by `python -m
 benchmarks.kernels.safety_page`.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEFT_OUT = {
     **dict.fromkeys(
         ("branch", "exit", "trap", "barrier", "warp_barrier", "cluster_arrive", "cluster_wait", "fence", "proxy_fence",
-         "wgmma_order", "tensor_wait"),
+         "barrier_fence", "tensor_fence", "wgmma_order", "tensor_wait"),
         "it orders or ends threads and gives no bits",
     ),
     **dict.fromkeys(

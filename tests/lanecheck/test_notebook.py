@@ -57,9 +57,9 @@ def run(source: str, names: dict[str, Any]) -> object:
 def outputs(value: object, html: Html, number: int) -> list[dict[str, Any]]:
     if value is None:
         return []
-    data = {"text/plain": repr(value).splitlines(keepends=True)}
-    if drawn := html.draw(value):
-        data["text/html"] = drawn.splitlines(keepends=True)
+    drawn = html.draw(value)  # of an atom the text has the path of its file
+    kind, text = ("text/html", drawn) if drawn else ("text/plain", repr(value))
+    data = {kind: text.splitlines(keepends=True)}
     return [{"data": data, "execution_count": number, "metadata": {}, "output_type": "execute_result"}]
 
 

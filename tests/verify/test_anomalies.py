@@ -52,7 +52,7 @@ def test_a1_shape_and_stride_of_different_profiles(capsys: pytest.CaptureFixture
 
 def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "SM61_DP2A", code=1)
-    assert "'dp2a.s32.s32': the ISA has no such dp2a instruction; nearest: dp2a.lo.s32.s32" in out
+    assert "'dp2a.s32.s32': the ISA has no such dp2a instruction; nearest: dp2a.hi.s32.s32, dp2a.lo.s32.s32" in out
     with_mode = replace(mma("SM61_DP2A"), ptx=("dp2a.lo.s32.s32",))
     wrong = verdict_on(with_mode, "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "B is s16, the instruction's is s8"

@@ -2,8 +2,7 @@
 """How two maps differ, as they are shown to a reader: each as a layout, then the points that changed.
 
 >>> from layouts.pasted import read_layout
->>> from verify.maps.search import list_differences
-from verify.maps.map import Axis
+>>> from verify.maps.map import Axis
 >>> from verify.maps.strided import of_layout
 >>> tile = (Axis("m", 16), Axis("n", 8))
 >>> old, new = (of_layout(read_layout(f"((4,8),(2,2)):((32,1),{step})"), tile) for step in ("(16,8)", "(8,16)"))
@@ -51,8 +50,7 @@ def change(old: FragmentMap, new: FragmentMap, most: int = 8) -> Change | None:
 def signature(found: FragmentMap) -> str:
     """The inputs and outputs of a map with their extents.
 
-    >>> from verify.maps.search import list_differences
-    from verify.maps.map import Axis
+    >>> from verify.maps.map import Axis
     >>> signature(FragmentMap((Axis("lane", 32),), (Axis("m", 16), Axis("n", 8)), {}))
     'lane 32 -> m 16, n 8'
     """

@@ -258,7 +258,7 @@ def test_mutants_without_evidence_are_no_pass(launch: Run) -> None:
 
 
 def test_a_mutant_that_survives_is_refuted(launch: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)  # seam: a planted bug
+    monkeypatch.setattr("verify.maps.search.locate_difference", lambda *_: None)  # seam: a planted bug
     code, out, _ = launch('["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\n')
     assert code == 1
-    assert "  smallest counterexample: SM80_8x8x4_F64F64F64F64_TN A SURVIVES isa: stride 8 (mode 0) doubled" in out
+    assert "  smallest counterexample: SM80_8x8x4_F64F64F64F64_TN A SURVIVES isa: stride 8 (mode 0) halved" in out

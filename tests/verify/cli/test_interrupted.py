@@ -119,7 +119,7 @@ def test_every_command_prints_what_it_has(
 
 @pytest.mark.parametrize("command", [atlas, mutate])
 def test_the_other_formats_are_marked_too(command, at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "verify")
+    at_third(AtomChecker, "judge")
     assert command.main(["SM80_16x8x16", "--format", "json"]) == 130
     document = json.loads(capsys.readouterr().out)
     assert document["complete"] is False and document["missing"] > 0
@@ -137,7 +137,7 @@ def test_an_interruption_before_anything_is_found_is_one_line(
 
 
 def test_a_mutant_that_was_interrupted_is_no_survivor(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "verify")
+    at_third(AtomChecker, "judge")
     assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
     assert capsys.readouterr().out.endswith(" origins not verified\n")
 

@@ -53,7 +53,7 @@ def with_operand(subject: BoundAtom, **changed: object) -> BoundAtom:
         lambda one: with_part(one, text="1:0"),
         lambda one: with_part(one, extent=(1, 1)),
         lambda one: with_part(one, keys=()),
-        lambda one: with_part(one, map="other points"),
+        lambda one: with_part(one, map=one.parts[1].map),
         lambda one: replace(
             one, by=one.instruction._replace(signature=replace(one.instruction.signature, sparsity="2:4"))
         ),

@@ -27,8 +27,8 @@ $on:"""
 RIGHT = small.PTX.replace("mov.b32 %f4, 0f00000000;\n", "").replace(LOAD, SIDES)
 ZERO = "mov.u32 %r50, 0;\n	cvt.rn.f32.s32 %f4, %r50;"
 WRONG = {
-    "one": (RIGHT.replace("mov.u32 %r50, 0;", "mov.u32 %r50, 1;"), "does not hold 0"),
-    "another register": (RIGHT.replace(ZERO, "mov.b32 %f40, 0f00000000;"), "does not hold 0"),
+    "one": (RIGHT.replace("mov.u32 %r50, 0;", "mov.u32 %r50, 1;"), "only a part"),
+    "another register": (RIGHT.replace(ZERO, "mov.b32 %f40, 0f00000000;"), "only a part"),
     "from a size": (RIGHT.replace("mov.u32 %r50, 0;", "shr.u32 %r50, %r10, 4;"), "is taken at the sample"),
     "the other operand": (
         RIGHT.replace(ZERO, ZERO + "\n	mov.b32 %f3, 0f00000000;"),
