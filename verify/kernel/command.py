@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanecheck.console.command import add_execution, forbidden
+from lanecheck.console.outputs import write_file
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
 from verify.core.python_files import find_fault
@@ -21,7 +22,7 @@ from verify.kernel.claims.launch_options import launch_table
 from verify.kernel.sources import CUDA, find_code
 
 if TYPE_CHECKING:
-    from verify.report import Report
+    from verify.report import Case, Report
 
 DESCRIPTION = """Verify a compiled kernel, in PTX, without a GPU: every thread of its grid is interpreted, with data as
 unknowns, and the ISA tables as the meaning of matrix instructions. Does it compute what the claim says, for all data,
@@ -50,6 +51,8 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--budget", type=arguments.positive, metavar="N", help="the instructions that it may execute")
     for_all = "prove it for all sizes too, under the conditions that are printed"
     parser.add_argument("--for-all", action="store_true", help=for_all)
+    written = "write a claim file for the sizes at which a proof for all sizes found it wrong"
+    parser.add_argument("--write-claim", metavar="FILE", help=written)
     python = "the interpreter that has Triton (this one)"
     parser.add_argument("--python", metavar="FILE", default=sys.executable, help=python)
     add_execution(parser)
@@ -65,7 +68,21 @@ def _main(argv: Sequence[str] | None) -> int:
         )
     reports = [_report(argparse.Namespace(**vars(options) | {"claim": claim})) for claim in claims]
     cases = tuple(case for one in reports for case in one.cases)
+    if options.write_claim:
+        _write_claim(options.write_claim, cases)
     return output.report(replace(reports[0], cases=cases, require=frozenset(map(Check, options.require))), options)
+
+
+def _write_claim(file: str, cases: Sequence[Case]) -> None:
+    """Write the claim at which a proof for all sizes was refuted; UsageError if none of the claims is for all sizes."""
+    whole = [case.all_sizes for case in cases if case.all_sizes is not None]
+    if not whole:
+        raise UsageError('--write-claim needs a claim for all sizes: give --for-all, or sizes = "all" in the claim')
+    claims = [str(one["claim"]) for one in whole if "claim" in one]
+    if claims:
+        write_file(file, claims[0])
+    else:
+        print(f"{file} not written: no sizes were found at which the kernel is wrong", file=sys.stderr)
 
 
 def _add_safety(parser: argparse.ArgumentParser) -> None:

@@ -168,6 +168,12 @@ class Case(Judgement):
             return str(self.all_sizes["headline"])
         return f"{self.status} (observed)" if self.observed else self.status
 
+    def word(self, verdict: Verdict) -> str:
+        """Return the word for the status of a verdict; of all sizes it is the headline, as NOT LIFTED for UNKNOWN."""
+        if self.contradicts(verdict):
+            return "CONTRADICTION"
+        return self.headline if self.all_sizes is not None else verdict.status.value
+
     @property
     def counted(self) -> str:
         """Return the words under which a summary counts it: its status, or what it was compared with."""

@@ -108,8 +108,7 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
 
 
 def _text(case: Case, verdict: Verdict) -> str:
-    status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
-    head = f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {status}: {verdict.claim.text}"
+    head = f"{' '.join(filter(None, (case.name, verdict.claim.part)))}  {case.word(verdict)}: {verdict.claim.text}"
     wrong = verdict.counterexample
     if wrong is None:
         return "\n".join(filter(None, (head, verdict.reason)))

@@ -107,9 +107,8 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
     where = _place(ids, "/".join(filter(None, (case.name, claim.part, claim.prop.key))))
     rests = f" ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
     status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
-    line = element(
-        "div", _status(status), f"{claim.text}{rests} ", _permalink(where, f"{claim.part} {claim.prop.words}")
-    )
+    link = _permalink(where, f"{claim.part} {claim.prop.words}")
+    line = element("div", _status(status, case.word(verdict)), f"{claim.text}{rests} ", link)
     made = element("li", line, id=where)
     if verdict.counterexample is not None and verdict.cause:
         part, key = verdict.explained_by

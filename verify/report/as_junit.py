@@ -79,6 +79,8 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
         message = wrong.statement if wrong is not None else verdict.reason
         if case.contradicts(verdict):
             message = "; ".join([message, *case.contradictions])
+        elif case.all_sizes is not None:
+            message = f"{case.word(verdict)}: {message}"
         known = f"known defect: {case.known_defect}: " if outcome == "skipped" and wrong is not None else ""
         outcome_node = ElementTree.SubElement(node, outcome, message=f"{known}{claim.text}: {message}")
         if wrong is not None:

@@ -154,12 +154,11 @@ def _plain(case: Case, verdict: Verdict) -> Iterator[str]:
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     """The lines of a verdict that confirms nothing, from the claim to the command that replays it."""
     contradicted = case.contradicts(verdict)
-    status = "CONTRADICTION" if contradicted else verdict.status.value
     decided = Status.REFUTED if verdict.status.refuted else verdict.status
     deciding = next((e for e in verdict.evidence if e.status is decided), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
     claimed = f"{verdict.claim.text}{_rests(verdict.claim)}"
-    yield f"{where}  {status}   {claimed}" + (f"      {_how(deciding)}" if deciding else "")
+    yield f"{where}  {case.word(verdict)}   {claimed}" + (f"      {_how(deciding)}" if deciding else "")
     text = dict(case.layouts).get(verdict.claim.part)
     if text:
         yield f"  {verdict.claim.part} = {text}"

@@ -10,9 +10,11 @@ import pytest
 from tests.verify.kernel import small
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.command import main
 from verify.kernel.report import verify_kernel
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.sizes.theorem import prove
+from verify.report import Report, as_github, as_html, as_junit, as_sarif, as_text
 
 SEED = 3
 LAST = "@%p7 st.global.f32 [%rd21], %f1;"
@@ -82,18 +84,74 @@ def test_sizes_that_z3_names_refute_and_the_claim_file_replays_it(name: str, tmp
     assert [one.status for one in again.cases] == ["REFUTED"]
 
 
-@pytest.mark.parametrize(("name", "lifted"), [("", "yes"), ("zero_at_the_sample", "no")])
-def test_a_report_has_the_theorem_or_why_there_is_none(name: str, lifted: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def not_lifted(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    kernel = tmp_path_factory.mktemp("kernel") / "small.ptx"
+    kernel.write_text(small.twin("zero_at_the_sample"), encoding="utf-8")
+    return verify_kernel(str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED)
+
+
+def test_a_report_has_the_theorem(tmp_path: Path) -> None:
     kernel = tmp_path / "small.ptx"
-    kernel.write_text(small.twin(name) if name else small.PTX, encoding="utf-8")
-    report = verify_kernel(str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED)
-    fields = report.cases[-1].all_sizes
-    assert fields is not None and fields["lifted"] == lifted
-    assert {one.status for one in report.cases[:-1]} == {"VERIFIED"}  # which the other verdict doesn't weaken
-    if lifted == "yes":
-        assert report.cases[-1].headline == "PROVED FOR ALL SIZES" and fields["period"] == 1
-        assert {"theorem", "preconditions", "grid", "trips", "masks", "obligations"} <= fields.keys()
-        assert "(M + 8)*lda + K + 4 < 2**31" in fields["preconditions"]
-    else:
-        assert report.cases[-1].headline == "NOT LIFTED" and fields["line"] == 59
-        assert "does not hold 0" in fields["step"] and "K" in fields["form"]
+    kernel.write_text(small.PTX, encoding="utf-8")
+    *others, whole = verify_kernel(
+        str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED
+    ).cases
+    fields = whole.all_sizes
+    assert fields is not None and fields["lifted"] == "yes" and {one.status for one in others} == {"VERIFIED"}
+    assert whole.headline == "PROVED FOR ALL SIZES" and fields["period"] == 1
+    assert {"theorem", "preconditions", "grid", "trips", "masks", "obligations"} <= fields.keys()
+    assert "(M + 8)*lda + K + 4 < 2**31" in fields["preconditions"]
+    assert "PROVED FOR ALL SIZES" in whole.text()
+
+
+def test_a_report_has_the_reason_why_there_is_no_theorem(not_lifted: Report) -> None:
+    *others, whole = not_lifted.cases
+    fields = whole.all_sizes
+    assert fields is not None and fields["lifted"] == "no"
+    assert {one.status for one in others} == {"VERIFIED"}  # which the other verdict doesn't weaken
+    assert whole.headline == "NOT LIFTED" and fields["line"] == 59
+    assert "does not hold 0" in fields["step"] and "K" in fields["form"]
+    with pytest.raises(AssertionError, match="NOT LIFTED"):  # what pytest prints
+        not_lifted.check()
+
+
+@pytest.mark.parametrize("name", ["text", "html", "junit", "sarif", "github"])
+def test_every_format_says_not_lifted_beside_what_was_verified(name: str, not_lifted: Report) -> None:
+    render = {
+        "text": as_text.render, "html": as_html.render, "junit": as_junit.render, "sarif": as_sarif.render,
+        "github": as_github.render,
+    }[name]  # fmt: skip
+    said = " ".join(render(not_lifted).split())
+    assert "NOT LIFTED" in said and "line 59" in said and "all M, N, K" in said
+    assert "all M, N, K &gt;= 1 UNKNOWN" not in said and "all M, N, K >= 1 UNKNOWN" not in said
+
+
+def test_sizes_that_refute_are_written_as_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = tmp_path / "again.toml"
+    files = _written(tmp_path, "tail_dropped_late")
+    assert main([*files, "--write-claim", str(again)]) == 1
+    assert "--write-claim" in capsys.readouterr().out
+    assert main([files[0], "--claim", str(again)]) == 1
+
+
+def test_without_a_claim_for_all_sizes_none_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = tmp_path / "again.toml"
+    files = _written(tmp_path, "zero_at_the_sample", sizes="{ M = 5, N = 9, K = 3 }")
+    assert main([*files, "--write-claim", str(again)]) == 2
+    assert "--for-all" in capsys.readouterr().err and not again.exists()
+
+
+@pytest.mark.slow
+def test_no_claim_is_written_where_no_sizes_are_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = tmp_path / "again.toml"
+    assert main([*_written(tmp_path, "zero_at_the_sample"), "--write-claim", str(again)]) == 4
+    assert "not written" in capsys.readouterr().err and not again.exists()
+
+
+def _written(folder: Path, name: str, sizes: str = '[{ M = 5, N = 9, K = 3 }, "all"]') -> list[str]:
+    """Write a wrong kernel and its claim; the words of the command that verifies it."""
+    kernel, claim = folder / "small.ptx", folder / "small.toml"
+    kernel.write_text(small.twin(name), encoding="utf-8")
+    claim.write_text(small.CLAIM.replace('"all"', sizes), encoding="utf-8")
+    return [str(kernel), "--claim", str(claim), "--seed", str(SEED)]

@@ -189,6 +189,6 @@ def _refuted_case(
     fields["claim"] = write_claim(failed.statement.fill_in(sizes))
     notes = (
         f"found    line {failed.line}: {failed.step}: {failed.form}"[:300],
-        f"again    with sizes = {{ {listed} }} in the claim; all_sizes.claim of --json is a claim file for it",
+        f"again    with sizes = {{ {listed} }} in the claim: --write-claim FILE writes a claim for it",
     )
     return _case(subject, one, _all(failed.statement), notes, fields)
