@@ -35,7 +35,7 @@ SIZES = {"drifts": 20, "edits": 10}  # random sizes at which a mutant that is pr
 MISSED = "missed"  # proved, and refuted at some sizes
 # Of a mutant that is proved: VERIFIED at random sizes if it drifts from the first trip on, or only if from trip 16 on.
 # The second is weaker evidence: it is counted apart, and never as one that was not proved.
-EQUIVALENT = ("proved, and changes nothing", "proved, equivalent by 20 sizes")
+EQUIVALENT = ("proved, and changes nothing", "proved, equivalent by twenty sizes")
 OUTPUT = Path("build/kernels/lifted.jsonl")
 
 
@@ -184,7 +184,7 @@ def main(argv: list[str] | None = None) -> int:
                 print(json.dumps(one), file=file, flush=True)
     every = [one for one in kept_lines(options.output) if one["what"] == options.what]
     for (name, status), count in sorted(Counter((one["kernel"], one["status"]) for one in every).items()):
-        print(f"{name:<16} {status:<28} {count}")
+        print(f"{name:<16} {status:<34} {count}")
     for one in every:
         if one["status"] == MISSED:
             print(f"missed: {one['kernel']}, {one['mutant']}: {one['why']}")

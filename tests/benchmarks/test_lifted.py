@@ -51,7 +51,8 @@ def test_a_mutant_that_is_proved_is_a_miss_only_if_it_is_wrong(
     wrong = small.PTX.replace("add.s32 %r20, %r20, 2;", "add.s32 %r20, %r20, 4;")
     assert kernel.judge("edits", small.PTX, [Trial(wrong, 1)])[0] == MISSED
     assert (
-        kernel.judge("edits", small.PTX, [Trial(wrong, 1), Trial(small.PTX, 1)])[0] == "proved, equivalent by 20 sizes"
+        kernel.judge("edits", small.PTX, [Trial(wrong, 1), Trial(small.PTX, 1)])[0]
+        == "proved, equivalent by twenty sizes"
     )
 
 
