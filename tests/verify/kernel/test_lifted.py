@@ -22,6 +22,7 @@ ADDS = "mov.b32 %f40, 0f00000000;\n @%p7 ld.global.f32 %f40, [%rd21];\n add.f32 
 INSIDE = "@!%p7 bra $end;\n ld.global.f32 %f40, [%rd21];\n add.f32 %f1, %f1, %f40;\n st.global.f32 [%rd21], %f1;\n$end:"
 RELU = "max.f32 %f1, %f1, 0f00000000;\n " + LAST
 SUM = "sum_k A[m,k]*B[k,n]"
+ABS, MIN = (f"{one}\n {LAST}" for one in ("abs.f32 %f1, %f1;", "min.f32 %f1, %f1, 0f00000000;"))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,15 @@ def test_what_is_done_with_the_sum_is_proved(ends: str, claimed: str) -> None:
 def test_another_end_is_not_proved(ends: str, claimed: str, why: str) -> None:
     with pytest.raises(NotLifted, match=why):
         prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ends", "claimed"), [(ABS, f"abs({SUM})"), (MIN, f"min({SUM}, 0)")], ids=["abs", "min"])
+def test_abs_and_min_of_the_sum_are_proved_and_max_is_neither(ends: str, claimed: str) -> None:
+    table = small.claim(claim=f"C[m,n] = {claimed}")
+    assert prove(small.PTX.replace(LAST, ends), table, seed=SEED).period == 1
+    with pytest.raises(NotLifted, match="another value"):
+        prove(small.PTX.replace(LAST, RELU), table, seed=SEED)
 
 
 def test_a_loop_of_plain_loads_is_proved_for_all_sizes_without_a_divisor() -> None:
