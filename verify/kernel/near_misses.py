@@ -142,7 +142,7 @@ def _elsewhere(run: Interpretation, found: Comparison, wrong: Ints, got: NDArray
     ctas = stored.writer[found.region.places[wrong] * found.region.size] // run.machine.threads
     for cta in sort_distinct(ctas):
         mine = ctas == cta
-        if not (home[at[mine]] == keys[mine]).all():
+        if mine.sum() == 1 or not (home[at[mine]] == keys[mine]).all():  # one value, as 0, stands elsewhere by chance
             continue
         here, there = _tile(wrong[mine], shape), _tile(at[mine], shape)
         shift = np.subtract(np.unravel_index(at[mine], shape), np.unravel_index(wrong[mine], shape))
