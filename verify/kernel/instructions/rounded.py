@@ -99,7 +99,8 @@ def as_floats(bits: Bits, name: str) -> NDArray[np.float64]:
         return bits.astype(np.uint16).view(np.float16).astype(np.float64)
     if name in ("f32", "bf16", "tf32"):
         single = bits << np.uint64(16) if name == "bf16" else bits
-        return single.astype(np.uint32).view(np.float32).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a signaling NaN is one
+            return single.astype(np.uint32).view(np.float32).astype(np.float64)
     numbers = (floats.unpack(int(each), name) for each in bits)
     return np.array([(-1.0) ** each.negative * each.significand * 2.0**each.exponent for each in numbers])
 
