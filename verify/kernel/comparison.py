@@ -156,8 +156,9 @@ class Comparison:
             text = f"{self.array.element(first)} is never written; {absent} of {self.ids.size} elements are not"
             self.findings.append(Finding("element not written", Severity.VALUE, 0, text))
             return
-        text = f"{self.array.element(first)} is {_number(self.sample.flat[first])}, and should be "
-        text += f"{_number(self.wanted.flat[first])} on the sample; {many} of {self.ids.size} elements are wrong"
+        found, wanted = _tell_apart(self.sample.flat[first], self.wanted.flat[first])
+        text = f"{self.array.element(first)} is {found}, and should be "
+        text += f"{wanted} on the sample; {many} of {self.ids.size} elements are wrong"
         self.findings.append(Finding("wrong element", Severity.VALUE, 0, text))
 
     def _say_nan(self, nan: Mask) -> None:
@@ -222,3 +223,13 @@ def _remedy(name: str, launch: Launch) -> str:
 
 def _number(value: Any) -> str:
     return f"{float(value):g}"
+
+
+def _tell_apart(found: Any, wanted: Any) -> tuple[str, str]:
+    """Return two numbers with the digits that tell them apart.
+
+    >>> _tell_apart(3.0, 5.0), _tell_apart(0.2, 0.2000000001)
+    (('3', '5'), ('0.2', '0.2000000001'))
+    """
+    short = _number(found), _number(wanted)
+    return short if short[0] != short[1] else (f"{float(found)!r}", f"{float(wanted)!r}")
