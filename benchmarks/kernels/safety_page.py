@@ -29,7 +29,7 @@ Each barrier, wait, commit and fence of a kernel is left out, and moved below th
 each store, load and atomic operation is left out. All of them, one at a time (`python -m benchmarks.kernels.safety
 --record FILE`, which goes on where it ended).
 
-| kernel | faults | refuted | unknown | warned | harmless |
+| kernel | faults | refuted | unknown | warned | SAFE |
 |---|---|---|---|---|---|
 """
 REASONS = (  # (a part of a fault's name, why it is harmless)
@@ -62,7 +62,13 @@ be the fault of the input that is made here. Kernels of the tests that are not i
 
 def write_page(faults: Mapping[str, str], verifiers: Mapping[str, Any], limit: int) -> str:
     """Return the page."""
-    lines = [*_list_faults(faults), "", "What is harmless, and why:", "", *_list_harmless(faults)]
+    lines = [
+        *_list_faults(faults),
+        "",
+        "What is SAFE, and why that should be right. The reasons are by the kind of fault; neither SASS nor a GPU was asked:",
+        "",
+        *_list_harmless(faults),
+    ]
     return (
         HEAD
         + "\n".join(lines)
