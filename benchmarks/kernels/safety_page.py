@@ -65,7 +65,7 @@ def write_page(faults: Mapping[str, str], verifiers: Mapping[str, Any], limit: i
     lines = [
         *_list_faults(faults),
         "",
-        "What is SAFE, and why that should be right. The reasons are by the kind of fault; neither SASS nor a GPU was asked:",
+        "What is SAFE, and why, by the kind of fault; neither SASS nor a GPU was asked:",
         "",
         *_list_harmless(faults),
     ]
