@@ -32,7 +32,7 @@ def test_a_tile_has_every_thread_and_the_steps_end_at_one_threads_elements(tmp_p
     assert [held[f"C{step}"] for step in range(6)] == [mine] * 6 and len(mine) == 8
 
 
-def drawn(path: Path, *words: str) -> Picture:
+def draw(path: Path, *words: str) -> Picture:
     (picture,) = subjects.shown(parser().parse_args([str(path), *words])).pictures
     return picture
 
@@ -40,13 +40,13 @@ def drawn(path: Path, *words: str) -> Picture:
 def test_a_large_tile_is_its_warps_and_the_threads_of_one_block(tmp_path: Path) -> None:
     path = tmp_path / "tile.toml"
     path.write_text('["large"]\natom = "SM80_16x8x8_F32F16F16F32_TN"\natoms_layout = [2, 1, 1]\ntile = [64, 48, 8]\n')
-    panels = {panel.name: panel for panel in drawn(path).panels}
+    panels = {panel.name: panel for panel in draw(path).panels}
     assert [*panels] == ["A", "B", "C", "C block"]
     assert [[cell.text for cell in row] for row in panels["C"].cells] == [["W0"] * 3, ["W1"] * 3] * 2
     assert panels["C"].labels == (("0..15", "16..31", "32..47", "48..63"), ("0..15", "16..31", "32..47"))
-    (whole,) = drawn(path, "--operand", "C", "--rows", "0:64").panels
+    (whole,) = draw(path, "--operand", "C", "--rows", "0:64").panels
     assert panels["C block"].cells == tuple(row[:16] for row in whole.cells[:16])
-    assert [panel.name for panel in drawn(path, "--operand", "C").panels] == ["C", "C block"]
+    assert [panel.name for panel in draw(path, "--operand", "C").panels] == ["C", "C block"]
 
 
 def test_the_block_that_is_drawn_has_the_counterexample_and_no_wrong_block_looks_right(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_the_block_that_is_drawn_has_the_counterexample_and_no_wrong_block_looks
         '["wrong"]\natom = "SM80_16x8x8_F32F16F16F32_TN"\natoms_layout = [2, 1, 1]\ntile = [64, 48, 8]\n'
         'C = "((4,8,2),(2,2)):((64,1,0),(32,8))"\n'
     )
-    panels = {panel.name: panel for panel in drawn(path).panels}
+    panels = {panel.name: panel for panel in draw(path).panels}
     assert [[cell.fault for cell in row] for row in panels["C"].cells] == [["several"] * 3, ["missing"] * 3] * 2
     assert any(cell.marked for cell in panels["C block"].every())
     assert "256 elements with several owners" in panels["C"].cells[0][0].about
