@@ -9,6 +9,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
+# Images of containers set this. Then each of the thousands of processes that tests start compiles all it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The first Python that is new enough; PYTHON=/path/to/python overrides it.
 ifeq ($(origin PYTHON),undefined)
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
