@@ -11,7 +11,8 @@ from typing import Any
 from verify.atlas.page import SCHEMA, page
 from verify.atlas.rows import Atlas, Outcome, Row
 from verify.core.verdict import Check, Status
-from verify.report import cut_short, surprise, tally
+from verify.report import cut_short, surprise
+from verify.report.as_text import tally
 
 
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:

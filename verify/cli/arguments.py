@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
 
 def note_destination(words: Sequence[str]) -> None:
     """Note where the report of a command goes, before its arguments are read."""
-    found = argparse.Namespace(format="text", output=None, allow_unchecked="--allow-unchecked" in words)
+    found = argparse.Namespace(format="text", output=None, allow_unchecked="--allow-unchecked" in words, baseline=None)
     for word, following in zip(words, [*words, ""][1:], strict=True):
         if word == "--":
             break
@@ -66,18 +66,31 @@ def note_destination(words: Sequence[str]) -> None:
 
 
 def parser(prog: str, description: str, example: str, formats: Sequence[str] = FORMATS) -> argparse.ArgumentParser:
-    """A parser with the options that every command has; `example` is the arguments of one call."""
+    """Return a parser with the options that every command has; `example` is the arguments of one call."""
     epilog = f"example:\n  {prog} {example}\n\n{RULE}"
     made = Parser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     add_output(made, "write the report there instead of stdout")
     made.add_argument("--allow-unchecked", action="store_true", help="accept what could not be checked")
+    if formats is FORMATS:  # of verdicts
+        words = "accept the refutations that this SARIF log of an earlier run has; others fail"
+        made.add_argument("--baseline", metavar="FILE", type=_baseline, help=words)
     made.add_argument("--no-unicode", action=OnlyAscii, nargs=0, default=argparse.SUPPRESS, help="write ASCII alone")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
     return made
+
+
+def _baseline(file: str) -> Any:
+    """Read a baseline before the run; ArgumentTypeError, in one line, for what is none."""
+    from verify.report.baseline import read_baseline
+
+    try:
+        return read_baseline(file)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_output(parser: argparse.ArgumentParser, words: str) -> None:

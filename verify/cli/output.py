@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,13 +47,13 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
 
     A report without verdicts on any subject is written in the formats of LISTING alone.
     """
-    found = allowing(found, options, loaded)
-    if found.failures and not found.cases and options.format not in LISTING:
-        return found.exit()
-    if options.format in ("json", "html", *LISTING) and loaded is not None:
+    if (options.format in ("json", "html", *LISTING) or options.baseline) and loaded is not None:
         from verify.report.placing import placed
 
         found = placed(found, loaded.sources)
+    found = allowing(found, options, loaded)
+    if found.failures and not found.cases and options.format not in LISTING:
+        return found.exit()
     if options.format == "json":
         from verify.report import as_json
 
@@ -87,11 +88,16 @@ def report(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] 
 
 
 def allowing(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any] | None = None) -> Report:
-    """The report with --allow-unchecked of the options, and with the errors of files as failures."""
+    """Return the report with --allow-unchecked and --baseline of the options, and files' errors as failures."""
     from dataclasses import replace
 
     failures = dict.fromkeys((*(loaded.failures if loaded is not None else ()), *found.failures))
-    return replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
+    found = replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
+    if options.baseline is None:
+        return found
+    from verify.report.baseline import accept
+
+    return accept(found, options.baseline)
 
 
 def fitted(text: str, output: str | None) -> str:
@@ -122,8 +128,6 @@ def write(text: str, output: str | None) -> None:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")
         if coloured():
-            import re
-
             text = re.sub(COLOURED, lambda word: f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
         with _writing():
             sys.stdout.write(text)
@@ -139,7 +143,6 @@ def in_ascii(text: str) -> str:
     if text.startswith("<"):
         return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
     import json
-    import re
 
     text = text if text.startswith(("{", "[")) else text.translate(SIGNS)
     return re.sub(r"[^\x00-\x7f]", lambda letter: json.dumps(letter[0])[1:-1], text)

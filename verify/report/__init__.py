@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from verify.pictures.picture import Picture, Window
 
 __all__ = [
+    "Accepted",
     "Alone",
     "Case",
     "Failure",
@@ -30,7 +31,6 @@ __all__ = [
     "drawing_command",
     "failure_of",
     "surprise",
-    "tally",
 ]
 
 
@@ -278,6 +278,14 @@ class Failure(NamedTuple):
     place: Place | None = None  # of the error, in a file
 
 
+class Accepted(NamedTuple):
+    """What a baseline accepts (`report.baseline`)."""
+
+    file: str  # of the baseline
+    names: frozenset[str]  # of cases of whose refutations it has all
+    gone: int  # findings of it that no case has any more
+
+
 def failure_of(error: AtomFileError) -> Failure:
     """An error of a file as a failure, at its line."""
     place = Place(error.file, *error.place[:2]) if error.place else None
@@ -294,6 +302,7 @@ class Report(Judgement):
     missing: int = 0  # subjects that an interruption left without a verdict
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)  # subjects that could not be verified
     allow_unchecked: bool = field(default=False, kw_only=True)  # whether UNCHECKED cases leave the exit code 0
+    accepted: Accepted | None = field(default=None, kw_only=True)  # what a baseline accepts
 
     def text(self) -> str:
         """Return what a command prints: each claim that is not confirmed, then one line with the counts."""
@@ -323,6 +332,16 @@ class Report(Judgement):
     def unchecked(self) -> list[Case]:
         """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
         return [case for case in self.cases if self.is_unchecked(case)]
+
+    def why_accepted(self, case: Case) -> str:
+        """Return why a refuted case fails no run: the known defect that its entry declares, or the baseline; or ""."""
+        if self.expect_known and case.as_known:
+            return f"known defect: {case.known_defect}"
+        return f"accepted by {self.accepted.file}" if self.accepted and self.is_accepted(case) else ""
+
+    def is_accepted(self, case: Case) -> bool:
+        """Return whether a baseline accepts a case."""
+        return self.accepted is not None and case.name in self.accepted.names
 
     def is_unchecked(self, case: Case) -> bool:
         """Whether a subject is UNCHECKED, or refuted as expected while another operand of it is."""
@@ -370,7 +389,8 @@ class Report(Judgement):
         """The exit code: a contradiction outranks a refutation, a refutation outranks UNKNOWN and UNCHECKED.
 
         An interruption outranks everything, since the run is incomplete. An internal error counts as a contradiction. A
-        subject that was rejected outranks the verdicts on all others but contradictions.
+        subject that was rejected outranks the verdicts on all others but contradictions. A refutation that is expected
+        or that a baseline accepts is none.
 
         >>> from verify.core.verdict import Claim, Property
         >>> claim = Claim("one", "A", Property("size"), "has 8 values")
@@ -386,7 +406,7 @@ class Report(Judgement):
         if Exit.USAGE in failed:
             return Exit.USAGE
         refuted = (c for c in self.cases if c.status in (Status.REFUTED, Status.RELABELLED))
-        if self.surprises or not all(self.expect_known and case.as_known for case in refuted):
+        if self.surprises or not all(map(self.why_accepted, refuted)):
             return Exit.REFUTED
         if counts[Status.UNKNOWN] or self.unmet() or self.gaps:
             return Exit.UNDECIDED
@@ -423,14 +443,3 @@ def drawing_command(replay: str) -> str:
 def surprise(name: str, how: str) -> str:
     """A line about an atom that is not what its entry expects."""
     return f"{name}  SURPRISE: it {how}"
-
-
-def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts of claims in words; RELABELLED, VACUOUS, which is an error, and TAKEN only if there are any.
-
-    >>> tally(Counter({Status.PROVED: 3, Status.REFUTED: 1}))
-    '3 proved, 0 agree, 1 refuted, 0 unknown, 0 unchecked'
-    """
-    words = {Status.AGREES: "agree"}
-    rare = (Status.RELABELLED, Status.VACUOUS, Status.TAKEN)
-    return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)

@@ -8,6 +8,7 @@ code 0.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from verify.core.verdict import Place, Status, Verdict
 from verify.report import Case, Report, consequence, cut_short, surprise
 from verify.report.alike import group_alike
 
+FINGERPRINT = "finding/v1"  # the name of `Alert.fingerprint` in SARIF
+LINES = re.compile(r"(?<=\w:)\d+(?::\d+)?|(?<=\bline )\d+|(?<=\blines )\d+(?:(?:, | and )\d+)*")  # in files
 OPEN = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
 
 
@@ -39,8 +42,23 @@ class Alert:
     text: str  # a line for the claim and what is wrong, then damage, repair and replay
     part: str = ""  # the operand
     place: Place | None = None  # where it is written
-    known: str = ""  # the defect that the entry declares, where it is expected
+    known: str = ""  # why it fails no run: the defect that the entry declares, or the baseline
     related: tuple[tuple[str, Place], ...] = ()  # the consequences that are written elsewhere, a line each
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same finding in another run: of what it is about and its first two lines, wherever it is."""
+        said = LINES.sub("#", "\n".join(self.text.split("\n", 2)[:2]))
+        return _digest((self.rule, self.subject, self.part, self.place.file if self.place else "", said))
+
+    @property
+    def place_of_subject(self) -> str:
+        """The same for every finding on one claim of a subject, whatever is wrong."""
+        return _digest((self.rule, self.subject, self.part, self.place.file if self.place else ""))
+
+
+def _digest(parts: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 OTHERS = {
@@ -55,7 +73,7 @@ OTHERS = {
 def alerts(report: Report) -> list[Alert]:
     """The alerts of a report: case by case, then those on the run."""
     cases = {case.name: case for case in report.cases}
-    found = [alert for first, *_ in group_alike(report.cases) for alert in _of_case(first, report)]
+    found = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
     for name, how in report.surprises.items():
         found.append(_other("known_defect", name, surprise(name, how), cases[name].place))
     for name, reason in report.unmet():
@@ -72,16 +90,16 @@ def _other(rule: str, subject: str, text: str, place: Place | None = None, level
     return Alert(rule, OTHERS[rule], level, subject, text, place=place)
 
 
-def _of_case(case: Case, report: Report) -> Iterator[Alert]:
-    """The alerts on a case: its claims that are not confirmed; of an UNCHECKED case the first that was not checked."""
+def alerts_of(case: Case, report: Report) -> Iterator[Alert]:
+    """Yield the alerts on a case: claims that are not confirmed; of an UNCHECKED case the first not checked."""
     for verdict in case.verdicts:
         if verdict.cause and not case.contradicts(verdict):
             continue  # it is told with its cause
         if case.contradicts(verdict) or verdict.status in OPEN:
-            expected = report.expect_known and case.as_known and verdict.status.refuted
+            known = report.why_accepted(case) if verdict.status.refuted else ""
             decided = case.contradicts(verdict) or verdict.status is not Status.UNKNOWN
-            level = Level.NOTE if expected else Level.ERROR if decided else Level.WARNING
-            yield _of_verdict(case, verdict, level, _text(case, verdict), case.known_defect if expected else "")
+            level = Level.NOTE if known else Level.ERROR if decided else Level.WARNING
+            yield _of_verdict(case, verdict, level, _text(case, verdict), known)
     if report.is_unchecked(case) and not case.excuse:
         level, text = Level.WARNING if case in report.gaps else Level.NOTE, f"{case.name}  UNCHECKED: {case.gap}"
         first = case.open or next(filter(_open, case.verdicts), None)

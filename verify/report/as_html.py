@@ -32,7 +32,7 @@ def render(report: Report, verbose: bool = False) -> str:
     alone = len(report.cases) == 1
     wrong = [case for case in report.cases if case.status != "VERIFIED"]
     drawn = {id(case) for case in [*wrong, *report.cases][:DRAWN]}
-    cases = [_case(case, verbose, alone, id(case) in drawn, ids) for case in report.cases]
+    cases = [_case(case, report, verbose, id(case) in drawn, ids) for case in report.cases]
     only = report.cases[0] if alone else None
     title = "Lanecheck" if only is None else f"{only.name}: {only.headline}"  # a case that is refuted is false
     surprises = [surprise(name, how) for name, how in report.surprises.items()]
@@ -41,17 +41,18 @@ def render(report: Report, verbose: bool = False) -> str:
     return document(title, head, element("main", *cases, id="main"), script=script() if drawn else "")
 
 
-def _case(case: Case, verbose: bool, alone: bool, drawn: bool, ids: Counter[str]) -> Element:
+def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[str]) -> Element:
     head = element("h2", _status(_colour(case), case.headline), element("bdi", case.name))
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED or case.as_known else ""
     then = f"then: {case.adapter}" if case.adapter else ""
     written = str(case.place) if case.place is not None else ""
-    lines = [line for line in (written, gap, *case.contradictions, known, then) if line]
+    accepted = report.why_accepted(case) if report.is_accepted(case) else ""
+    lines = [line for line in (written, gap, *case.contradictions, known, accepted, then) if line]
     where = _place(ids, case.name)
     link = element("p", _permalink(where, case.name), " link to this verdict")
     made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
-    if alone or case.status != "VERIFIED":
+    if len(report.cases) == 1 or case.status != "VERIFIED":
         made.set("open", "")
     made.extend(list(_picture(case, where, drawn)))
     made.extend(_operands(case, verbose, ids))

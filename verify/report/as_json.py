@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from verify.core.verdict import Counterexample, Evidence, ProductOperand, Status, Verdict, WrongProduct
-from verify.report import Case, Failure, Report
+from verify.report import Accepted, Case, Failure, Report
 
 SCHEMA = 2
 
@@ -24,6 +24,7 @@ def render(report: Report, verbose: bool = False) -> str:
         "claims": {status.value: counts[status] for status in Status},
         "failures": of_failures(report.failures),
         "surprises": list(report.surprises),
+        **({"accepted": _accepted(report.accepted)} if report.accepted else {}),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "unchecked": [
             {"name": case.name, "reason": case.gap, "excuse": case.excuse or None, "fails": case in failing}
@@ -32,6 +33,10 @@ def render(report: Report, verbose: bool = False) -> str:
         "subjects": [_case(case, verbose) for case in report.cases],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _accepted(accepted: Accepted) -> dict[str, Any]:
+    return {"file": accepted.file, "subjects": sorted(accepted.names), "gone": accepted.gone}
 
 
 def of_failures(failures: Iterable[Failure]) -> list[dict[str, Any]]:

@@ -25,13 +25,13 @@ def render(report: Report) -> str:
 
     Whatever else fails the run is a test case too: a known defect that is not as expected, a required check that was
     not made, a subject that is UNCHECKED, was rejected or met an internal error, an interruption. A known defect that
-    was expected is skipped.
+    was expected is skipped, and so is what a baseline accepts.
     """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")
     for case in report.cases:
         for verdict in case.verdicts:
-            _testcase(suite, case, verdict, report.expect_known)
+            _testcase(suite, case, verdict, report.why_accepted(case))
     for name, how in report.surprises.items():
         _extra(suite, name, "known defect", "failure", surprise(name, how))
     for case in report.gaps:
@@ -50,11 +50,10 @@ def render(report: Report) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text) + "\n"
 
 
-def _outcome(case: Case, verdict: Verdict, expect_known: bool) -> str:
+def _outcome(case: Case, verdict: Verdict, known: str) -> str:
     if case.contradicts(verdict):
         return "error"
-    expected = expect_known and case.as_known and verdict.status.refuted
-    return "skipped" if expected else OUTCOME.get(verdict.status, "")
+    return "skipped" if known and verdict.status.refuted else OUTCOME.get(verdict.status, "")
 
 
 def _extra(suite: ElementTree.Element, subject: str, name: str, outcome: str, message: str) -> None:
@@ -62,7 +61,7 @@ def _extra(suite: ElementTree.Element, subject: str, name: str, outcome: str, me
     ElementTree.SubElement(case, outcome, message=message)
 
 
-def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_known: bool) -> None:
+def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, known: str) -> None:
     claim = verdict.claim
     name = f"{claim.part} {claim.prop.key}".strip()
     node = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
@@ -73,7 +72,7 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
         shared = f"shared with {evidence.shared}" if evidence.shared else ""
         value = " ".join(filter(None, (evidence.status, evidence.method, shared, evidence.reason)))
         ElementTree.SubElement(properties, "property", name=case.source(evidence), value=value)
-    outcome = _outcome(case, verdict, expect_known)
+    outcome = _outcome(case, verdict, known)
     if outcome:
         wrong = verdict.counterexample
         message = wrong.statement if wrong is not None else verdict.reason
@@ -81,7 +80,7 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
             message = "; ".join([message, *case.contradictions])
         elif case.all_sizes is not None:
             message = f"{case.word(verdict)}: {message}"
-        known = f"known defect: {case.known_defect}: " if outcome == "skipped" and wrong is not None else ""
-        outcome_node = ElementTree.SubElement(node, outcome, message=f"{known}{claim.text}: {message}")
+        why = f"{known}: " if outcome == "skipped" and wrong is not None else ""
+        outcome_node = ElementTree.SubElement(node, outcome, message=f"{why}{claim.text}: {message}")
         if wrong is not None:
             outcome_node.text = "\n".join([wrong.arithmetic, *wrong.damage, wrong.repair, wrong.replay]).strip()

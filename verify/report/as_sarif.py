@@ -7,7 +7,6 @@ named here. What is confirmed has no result. Files are named as they were given;
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from urllib.parse import quote
 from lanecheck.console import installation
 from verify.core.verdict import Place
 from verify.report import Report
-from verify.report.alerts import Alert, alerts
+from verify.report.alerts import FINGERPRINT, Alert, alerts
 from verify.report.findings import read_findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -55,8 +54,7 @@ def _rule(rule: str, words: str) -> dict[str, Any]:
 
 
 def _result(alert: Alert, rule: int) -> dict[str, Any]:
-    """A result: 3.27. The fingerprint stays the same when lines move."""
-    what = "\0".join((alert.rule, alert.subject, alert.part, alert.place.file if alert.place else ""))
+    """Return a result: 3.27. The fingerprints stay the same when lines move."""
     return {
         "ruleId": alert.rule,
         "ruleIndex": rule,
@@ -64,7 +62,7 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
         "message": {"text": alert.text},
         **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
         **({"relatedLocations": [*map(_related, alert.related)]} if alert.related else {}),  # 3.27.22
-        "partialFingerprints": {"subject/v1": hashlib.sha256(what.encode()).hexdigest()[:32]},
+        "partialFingerprints": {"subject/v1": alert.place_of_subject, FINGERPRINT: alert.fingerprint},
         **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
         "properties": {"subject": alert.subject, "part": alert.part},
     }

@@ -8,10 +8,10 @@ damage, the formula of the ISA, a repair if a small one exists, the command that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
-from verify.report import Case, Report, consequence, cut_short, surprise, tally
+from verify.report import Case, Report, consequence, cut_short, surprise
 from verify.report.alike import group_alike, name_sizes
 
 NAME_WIDTH = 44
@@ -37,6 +37,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
         alike = len(sources) == 1 and len(report.cases) > 1  # then they are printed once
         for first, *others in [[one] for one in report.cases] if verbose else group_alike(report.cases):
             lines += _case(first, verbose, room, alike)
+            lines += [f"  {report.why_accepted(first)}"] if report.is_accepted(first) else []
             lines += [f"  so too   {'; '.join(map(name_sizes, others))}"] if others else []
         lines += [surprise(name, how) for name, how in report.surprises.items()]
         lines += [f"gpu: {source}" for source in sources if alike]
@@ -59,6 +60,9 @@ def summary(report: Report) -> str:
     unmet = report.unmet()
     if unmet:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
+    if report.accepted is not None:
+        line += f"; accepted by {report.accepted.file}: {len(report.accepted.names)}"
+        line += f" ({report.accepted.gone} of its findings are gone)" if report.accepted.gone else ""
     if report.surprises:
         line += f"; entries not as expected: {len(report.surprises)}"
     if report.gaps:
@@ -66,6 +70,17 @@ def summary(report: Report) -> str:
     if not report.complete:
         line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"
+
+
+def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
+    """Return counts of claims in words; RELABELLED, VACUOUS, which is an error, and TAKEN only if there are any.
+
+    >>> tally(Counter({Status.PROVED: 3, Status.REFUTED: 1}))
+    '3 proved, 0 agree, 1 refuted, 0 unknown, 0 unchecked'
+    """
+    words = {Status.AGREES: "agree"}
+    rare = (Status.RELABELLED, Status.VACUOUS, Status.TAKEN)
+    return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)
 
 
 def totals(report: Report) -> Iterator[str]:

@@ -72,7 +72,7 @@ def test_a_known_defect_that_is_expected_is_suppressed(tmp_path: Path, capsys: p
     path = user_file(tmp_path, text=ENTRY.format(number=0, B=WRONG_B) + 'known_defect = "B, ptx: wrong"\n')
     code, run = sarif(["atom", path, "--expect-known"], capsys)
     assert code == 0 and {one["level"] for one in run["results"]} == {"note"}
-    assert run["results"][0]["suppressions"] == [{"kind": "external", "justification": "B, ptx: wrong"}]
+    assert run["results"][0]["suppressions"] == [{"kind": "external", "justification": "known defect: B, ptx: wrong"}]
 
 
 @pytest.mark.parametrize(("command", "text", "line"), [("tiling", TILING, 4), ("movement", MOVEMENT, 1)])

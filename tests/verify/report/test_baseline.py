@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Baselines: an earlier refutation fails no run, every other does; what is no baseline is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.verify.atom.test_command import ENTRY, user_file
+from verify.__main__ import main as lanecheck
+
+WRONG_B = "((4,8),(2,2)):((16,1),(8,32))"
+ALSO_WRONG_B = "((4,8),(2,2)):((16,1),(8,40))"
+RIGHT_B = "((4,8),(2,2)):((16,1),(8,64))"
+
+
+def accept(tmp_path: Path, path: str) -> str:
+    """Return the baseline of what a file has now."""
+    made = str(tmp_path / "accepted.sarif")
+    assert lanecheck(["atom", path, "--format", "sarif", "-o", made]) == 1
+    return made
+
+
+def test_an_accepted_refutation_fails_no_run_and_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = user_file(tmp_path, WRONG_B)
+    baseline = accept(tmp_path, path)
+    assert lanecheck(["atom", path, "--baseline", baseline]) == 0
+    text = capsys.readouterr().out
+    assert "REFUTED" in text and text.endswith("exit 0\n")
+    assert f"\n  accepted by {baseline}\n" in text and f"; accepted by {baseline}: 1; " in text
+
+
+def test_lines_may_move_and_another_error_of_the_operand_fails(tmp_path: Path) -> None:
+    path = Path(user_file(tmp_path, WRONG_B))
+    baseline = accept(tmp_path, str(path))
+    path.write_text("\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert lanecheck(["atom", str(path), "--baseline", baseline]) == 0
+    out_of_bounds = "((4,8),(2,2)):((16,1),(8,640))"
+    path.write_text(ENTRY.format(number=0, B=out_of_bounds), encoding="utf-8")
+    assert lanecheck(["atom", str(path), "--baseline", baseline]) == 1
+
+
+def test_another_subject_fails_beside_an_accepted_one(tmp_path: Path) -> None:
+    path = Path(user_file(tmp_path, WRONG_B))
+    baseline = accept(tmp_path, str(path))
+    with path.open("a", encoding="utf-8") as file:
+        file.write(ENTRY.format(number=1, B=ALSO_WRONG_B))
+    assert lanecheck(["atom", str(path), "--baseline", baseline]) == 1
+
+
+def test_what_was_mended_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = user_file(tmp_path, WRONG_B)
+    baseline = accept(tmp_path, path)
+    user_file(tmp_path, RIGHT_B)
+    assert lanecheck(["atom", path, "--baseline", baseline]) == 0
+    assert "accepted by" in (text := capsys.readouterr().out) and ": 0 (1 of its findings are gone)" in text
+
+
+def test_every_format_knows_what_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = user_file(tmp_path, WRONG_B)
+    baseline = accept(tmp_path, path)
+    said = {}
+    for name in ("sarif", "github", "gcc", "junit", "html", "json"):
+        assert lanecheck(["atom", path, "--baseline", baseline, "--format", name]) == 0, name
+        said[name] = capsys.readouterr().out
+    (one,) = json.loads(said["sarif"])["runs"][0]["results"]
+    assert one["level"] == "note"
+    assert one["suppressions"] == [{"kind": "external", "justification": f"accepted by {baseline}"}]
+    assert "::notice" in said["github"] and ": note: " in said["gcc"]
+    assert 'failures="0"' in said["junit"] and f"accepted by {baseline}" in said["junit"]
+    assert f"accepted by {baseline}" in said["html"]
+    assert json.loads(said["json"])["accepted"] == {"file": baseline, "subjects": ["MINE_0"], "gone": 0}
+
+
+def test_a_new_baseline_keeps_what_an_old_one_accepts(tmp_path: Path) -> None:
+    path = user_file(tmp_path, WRONG_B)
+    baseline = accept(tmp_path, path)
+    newer = str(tmp_path / "newer.sarif")
+    assert lanecheck(["atom", path, "--baseline", baseline, "--format", "sarif", "-o", newer]) == 0
+    assert lanecheck(["atom", path, "--baseline", newer]) == 0
+
+
+def test_a_file_that_cannot_be_read_is_not_accepted(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[", encoding="utf-8")
+    baseline = str(tmp_path / "accepted.sarif")
+    assert lanecheck(["atom", str(broken), "--format", "sarif", "-o", baseline]) == 2
+    assert lanecheck(["atom", str(broken), "--baseline", baseline]) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot read"),
+        ("{", ":1:2: Expecting property name"),
+        ("[]", "is no SARIF log of Lanecheck"),
+        ('{"runs": []}', "is no SARIF log of Lanecheck"),
+        ('{"runs": [{"tool": {"driver": {"name": "CodeQL"}}, "results": []}]}', "is no SARIF log of Lanecheck"),
+        (
+            '{"runs": [{"tool": {"driver": {"name": "Lanecheck"}}, '
+            '"results": [{"ruleId": "size", "level": "error", "partialFingerprints": {}}]}]}',
+            "is no SARIF log of Lanecheck",
+        ),
+    ],
+)
+def test_what_is_no_baseline_is_refused(
+    content: str | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "accepted.sarif"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        lanecheck(["layout", "4:1", "--baseline", str(file)])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said and "Traceback" not in said

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A baseline: refutations that were accepted earlier, as a SARIF log of Lanecheck has them. Only others fail a run.
+
+A refutation is the same one if its rule, its subject, its operand, its file and what it says are. Its line may be
+another one, its example may not: what is wrong in another way is new. Nothing else is accepted: an UNKNOWN, a gap, a
+contradiction and a file that could not be read fail the run as before.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from verify.report import Accepted, Case, Report
+from verify.report.alerts import FINGERPRINT, OTHERS, Level, alerts_of
+
+HOW = "write one with --format sarif -o FILE"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The findings of an earlier run."""
+
+    file: str  # that has them
+    findings: frozenset[str]  # their fingerprints
+
+
+def read_baseline(file: str) -> Baseline:
+    """Read the findings of a SARIF log that Lanecheck wrote; a ValueError, in one line, for any other file."""
+    try:
+        document = json.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"cannot read {file}: {error.strerror}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file}:{error.lineno}:{error.colno}: {error.msg}: a baseline is SARIF; {HOW}") from None
+    except ValueError:
+        raise ValueError(f"{file} is not UTF-8: a baseline is SARIF; {HOW}") from None
+    try:
+        runs = [run for run in document["runs"] if run["tool"]["driver"]["name"] == "Lanecheck"]
+        results = [one for run in runs for one in run["results"]]
+        refuted = (one for one in results if one["ruleId"] not in OTHERS and one["level"] != Level.WARNING)
+        found = frozenset(map(_fingerprint, refuted))
+    except (KeyError, TypeError):
+        runs, found = [], frozenset()
+    if not runs or None in found:
+        raise ValueError(f"{file} is no SARIF log of Lanecheck; {HOW}")
+    return Baseline(file, frozenset(filter(None, found)))
+
+
+def _fingerprint(result: Any) -> str | None:
+    """Return the fingerprint of a result; None if it has none."""
+    found = result["partialFingerprints"].get(FINGERPRINT)
+    return found if isinstance(found, str) else None
+
+
+def accept(report: Report, baseline: Baseline) -> Report:
+    """Return a report that accepts each case of whose refutations the baseline has all."""
+    every = {case.name: _refutations(case, report) for case in report.cases}
+    names = frozenset(name for name, found in every.items() if found and found <= baseline.findings)
+    gone = len(baseline.findings.difference(*every.values()))
+    return replace(report, accepted=Accepted(baseline.file, names, gone))
+
+
+def _refutations(case: Case, report: Report) -> frozenset[str]:
+    """Return the fingerprints of what refutes a case; nothing of one that is a contradiction."""
+    if case.contradiction:
+        return frozenset()
+    found = (one for one in alerts_of(case, report) if one.rule not in OTHERS and one.level is not Level.WARNING)
+    return frozenset(one.fingerprint for one in found)
