@@ -104,7 +104,8 @@ class Accesses:
         condition = shadow.mask()
         form = self._address(shadow, place) if isinstance(place, Address) and space in ("global", "") else None
         if form is None:
-            if space == "global" or condition is not ALWAYS:
+            on_a_path = space == "shared" and shadow.guard is ALWAYS  # fewer threads read, and what they read is theirs
+            if space == "global" or (condition is not ALWAYS and not on_a_path):
                 raise shadow.refuse("reads under a mask that sizes decide, or where no array's pointer leads to")
             self._check_place(shadow, place, space)
             return []

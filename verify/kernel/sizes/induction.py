@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The induction over the trips of the loop: after P trips the state is what it was, with the next round for this one.
 
-`find_period` looks for the first head and the shortest period that the states of one run allow. `differs` compares two
+`find_period` looks for the shortest round that the states of one run allow, as early as it can. `differs` compares two
 heads of a round j < J: the later one must be the earlier one with j + 1 for j in the forms, and with k moved by P trips
 in every element that registers, shared memory and copies hold.
 """
@@ -38,18 +38,21 @@ def growths(run: LiftedRun, before: Snapshot, after: Snapshot) -> dict[int, Poly
     return found
 
 
-def find_period(run: LiftedRun, heads: Mapping[int, Snapshot]) -> tuple[int, int]:
-    """Return (trips before the first head, trips of a round); NotLifted if no states are alike."""
+def find_period(run: LiftedRun, heads: Mapping[int, Snapshot], last: int) -> tuple[int, int] | str:
+    """Return (trips before the first head, trips of a round) of a round that ends after `last` trips, or why none does.
+
+    The run should be a trip further: `Snapshot.read` then has the registers of that round and of the next trip.
+    """
     why = "the loop has too few trips"
-    for period in range(1, PERIODS + 1):
-        for first in range(1, FIRSTS + 1):
-            before, after = heads.get(first), heads.get(first + period)
-            if before is None or after is None:
-                continue
-            why = same_state(run, before, after, period) or _same_data(run, before, after, period)
-            if not why:
-                return first, period
-    raise NotLifted(0, f"the state at the loop's head does not come again within {PERIODS} trips", why)
+    for period in range(1, min(PERIODS, last - 1) + 1):
+        first = last - period
+        if first > FIRSTS:
+            continue
+        before, after = heads[first], heads[last]
+        why = same_state(run, before, after, period) or _same_data(run, before, after, period)
+        if not why:
+            return first, period
+    return why
 
 
 def _same_data(run: LiftedRun, before: Snapshot, after: Snapshot, period: int) -> str:

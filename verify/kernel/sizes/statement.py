@@ -389,6 +389,12 @@ def _read_axis(text: Any) -> tuple[str, int, bool] | None:
         left, right, up = node.left, node.right, False
     else:
         return None
-    if isinstance(left, ast.Name) and isinstance(right, ast.Constant) and type(right.value) is int and right.value > 0:
-        return left.id, right.value, up
-    return None
+    tile = _constant(right)
+    return (left.id, tile, up) if isinstance(left, ast.Name) and tile > 0 else None
+
+
+def _constant(node: ast.AST) -> int:
+    """Return a product of whole numbers; 0 for anything else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _constant(node.left) * _constant(node.right)
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else 0

@@ -34,7 +34,7 @@ from verify.kernel.sizes.statement import CHOICES, INNER, AllSizes, state
 from verify.kernel.state.findings import WARNINGS, Unclear
 
 AHEAD = (3, 4, 6)  # trips that a kernel may be ahead of the loop's head with its copies, tried in turn
-PROBE = 512  # of the summed size, to find the loop that it decides
+PROBES = (128, 512, 2048)  # of the summed size, tried in turn to find the loop that it decides
 
 
 @dataclass(frozen=True)
@@ -210,13 +210,20 @@ def _fit(proof: Proof) -> tuple[int, int, dict[int, Polynomial]]:
     fit = FIRSTS + PERIODS + max(AHEAD)
     run = proof.make_run(fit, fit)
     heads: dict[int, Snapshot] = {}
+    found: tuple[int, int] | str = "the loop has too few trips"
 
     def head(done: int) -> None:
-        if done <= FIRSTS + PERIODS:
-            heads[done] = run.snapshot(done)
+        nonlocal found
+        heads[done] = run.snapshot(done)
+        if done > 2:
+            found = find_period(run, heads, done - 1)
+        if not isinstance(found, str) or done > FIRSTS + PERIODS:
+            raise RunStopped
 
     run.to_the_end(proof.loop, head)
-    first, period = find_period(run, heads)
+    if isinstance(found, str):
+        raise NotLifted(0, f"the state at the loop's head does not come again within {PERIODS} trips", found)
+    first, period = found
     proof.close(run)
     return first, period, growths(run, heads[first], heads[first + period])
 
@@ -228,8 +235,8 @@ def _round(
     for ahead in AHEAD:
         try:
             return ahead, *proof.round(first + ahead, first, period, by)
-        except NotLifted:
-            if ahead == AHEAD[-1]:
+        except NotLifted as error:
+            if ahead == AHEAD[-1] or not error.conditions:  # more trips decide a condition, and nothing else
                 raise
     raise AssertionError
 
@@ -243,9 +250,29 @@ def find_loop(proof: Proof) -> tuple[int, int]:
 
     NotLifted unless the summed size changes the trips of one loop, and of others only as they are in it.
     """
-    statement, rounds = proof.statement, []
+    for probe in PROBES:
+        rounds, sizes = count_rounds(proof, probe)
+        changed = [one for one in rounds[0] | rounds[1] if rounds[0].get(one, 0) != rounds[1].get(one, 0)]
+        if changed and all(rounds[0].get(one, 0) > 1 for one in changed):
+            break
+    spans = {one: range(proof.kernel.instructions[one].target, one + 1) for one in changed}
+    outer = [one for one in changed if all(each in spans[one] and spans[each][0] in spans[one] for each in changed)]
+    summed = proof.statement.summed[1]
+    if len(outer) != 1:
+        lines = ", ".join(str(_line(proof, one)) for one in sorted(changed))
+        what = f"{len(changed)} loops (lines {lines})" if changed else "no loop"
+        raise NotLifted(0, f"{summed} decides the trips of {what}; a proof needs one, with all others in it")
+    more = rounds[1].get(outer[0], 0) - rounds[0].get(outer[0], 0)
+    if more <= 0 or (sizes[1] - sizes[0]) % more:
+        raise NotLifted(_line(proof, outer[0]), "the trips of the loop do not grow with the summed size")
+    return outer[0], (sizes[1] - sizes[0]) // more
+
+
+def count_rounds(proof: Proof, probe: int) -> tuple[list[dict[int, int]], list[int]]:
+    """Return the trips of each loop at two values of the summed size near `probe` and twice that, and these."""
+    statement, found = proof.statement, []
     statement.step = statement.divisors.get(statement.summed[1], 1)
-    sizes = [statement.step * -(-PROBE * times // statement.step) for times in (1, 2)]
+    sizes = [statement.step * -(-probe * times // statement.step) for times in (1, 2)]
     for size in sizes:
         claim = statement.launch(statement.numbers(size // statement.step))
         run = Interpretation(proof.kernel, claim.launches[0], Values(proof.seed), BUDGET, {}, LiftedMachine)
@@ -255,20 +282,8 @@ def find_loop(proof: Proof) -> tuple[int, int]:
         x, y, _ = run.launch.grid
         machine = start(run, (cta[0], cta[1], cta[2]), cta[0] + x * (cta[1] + y * cta[2]))
         go(machine, None, -1, lambda trips: None)
-        rounds.append({number: loop.rounds for number, loop in machine.loops.found.items()})
-    changed = [one for one in rounds[0] | rounds[1] if rounds[0].get(one, 0) != rounds[1].get(one, 0)]
-    spans = {one: range(proof.kernel.instructions[one].target, one + 1) for one in changed}
-    outer = [one for one in changed if all(each in spans[one] and spans[each][0] in spans[one] for each in changed)]
-    if len(outer) != 1:
-        lines = ", ".join(str(_line(proof, one)) for one in sorted(changed))
-        what = f"{len(changed)} loops (lines {lines})" if changed else "no loop"
-        raise NotLifted(
-            0, f"{statement.summed[1]} decides the trips of {what}; a proof needs one, with all others in it"
-        )
-    more = rounds[1].get(outer[0], 0) - rounds[0].get(outer[0], 0)
-    if more <= 0 or (sizes[1] - sizes[0]) % more:
-        raise NotLifted(_line(proof, outer[0]), "the trips of the loop do not grow with the summed size")
-    return outer[0], (sizes[1] - sizes[0]) // more
+        found.append({number: loop.rounds for number, loop in machine.loops.found.items()})
+    return found, sizes
 
 
 def check_findings(run: LiftedRun) -> None:
