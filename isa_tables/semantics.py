@@ -31,6 +31,17 @@ from isa_tables.formula import Formula
 from isa_tables.parsing import parse_in
 
 SHIPPED = Path(__file__).parent / "opcodes"
+# What an opcode does to integers that sizes decide, in a proof for all sizes
+SIZES = {
+    "ring": "sums and products of them by its formula, modulo 2^bits",
+    "exact": "needs their exact numbers",
+    "bits": "of their bits those that no size changes",
+    "choice": "one of two, by a condition",
+    "copy": "the same number",
+    "access": "an address or a mask of memory",
+    "alone": "nothing: no operand depends on sizes; a thread does it by itself",
+    "together": "nothing: no operand depends on sizes; all threads come to it, or what it does is compared",
+}
 _WIDE = {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
 _REST = {"*": "rest"}
 _HEAD = "[[opcode]]"
@@ -53,6 +64,7 @@ class Row:
     note: str  # what a reader should know besides
     rest: tuple[str, ...] = ()  # the flags that the words of a last * may have
     loses_guard: tuple[str, ...] = ()  # `list` or `list:word`: forms whose guard GPUs were seen not to keep
+    sizes: str = ""  # one of SIZES; "" if a proof for all sizes refuses it
 
     @cached_property
     def parts(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
@@ -235,7 +247,10 @@ def _row(file: str, number: int, text: str) -> Row:
     rest = tuple(entry.get("rest", ()))
     if bool(rest) != spelling.endswith(".*"):
         raise TableError(file, f"{key}.rest", "the flags that a last * of the spelling may have, and only those")
-    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, rest, lost)
+    sizes = entry.get("sizes", "")
+    if sizes and sizes not in SIZES:
+        raise TableError(file, f"{key}.sizes", f"{sizes!r} is none of {', '.join(SIZES)}")
+    row = Row(spelling, entry["section"], entry["class"], operands, value, words, lanes, free, note, rest, lost, sizes)
     there = {*row.modifiers, *(role for role, _, _ in operands), *chain(*words.values())} if free else set()
     for name, reason in free.items():
         if name not in there:

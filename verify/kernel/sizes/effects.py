@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the instructions that compute integers do to forms, by the class of their row in the opcode tables.
+"""What the instructions that compute integers do to forms, by `sizes` and the class of their row in the opcode tables.
 
-An effect asks for the operands that it understands; a form in any other operand, or in an instruction without an
+A row without `sizes` is refused. An effect asks for the operands that it understands; a form in any other operand, or in an instruction without an
 effect, is refused when the instruction reads it. Sums, differences and products follow the row's formula. A number's
 bits are taken as the form's exact value only after the form was proved to lie within the type's range.
 """
@@ -87,13 +87,13 @@ def integer(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = [meaning.types[role] for role in roles]
     width, formula = WIDTHS[kinds[0]], meaning.row.value
-    if formula is None or {"sat", "relu", "cc"} & set(one.words):
+    if formula is None:
         raise reader.refuse(f"{one.opcode} of a form")
     given = {}
     for role, kind, operand in zip(roles[1:], kinds[1:], one.operands[1:], strict=True):
         form = form_of(reader, operand, WIDTHS[kind])
         given[role] = exact(reader, form, kind) if WIDTHS[kind] < width else form
-    if meaning.head in ("min", "max"):
+    if meaning.row.sizes == "exact":
         return [
             (one.operands[0], _extremum(reader, meaning.head, [given[role] for role in roles[1:]], kinds[0]), width)
         ]
@@ -306,11 +306,7 @@ def extract(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
     return [(one.operands[0], Polynomial.number(bits), WIDTHS[kind])]
 
 
-def nothing(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
-    """Make no forms: the instruction has none in its operands, or is refused when it reads one."""
-    return []
-
-
+# by the class of a row whose `sizes` says that it has one
 EFFECTS: Mapping[str, Effect] = {
     "integer": integer,
     "shift": shift,
@@ -322,12 +318,3 @@ EFFECTS: Mapping[str, Effect] = {
     "address": address,
     "extract": extract,
 }
-# Classes that no size may reach: their operands are the same at all sizes, and so is what they do to the state that is
-# compared at the head of a loop. Classes in neither table are refused by name.
-SIZELESS = frozenset(
-    {"insert", "lookup", "funnel", "permute", "count", "mask", "divide", "high", "set", "sign_select", "window"}
-    | {"field", "extremum", "copysign", "product", "load_matrix", "store_matrix", "shuffle", "dot", "half_dot"}
-    | {"copy_group", "warp_barrier", "barrier", "branch", "exit", "nothing", "policy", "fence"}
-)
-ACCESSES = frozenset({"load", "store", "copy", "parameter"})  # that `accesses` follows
-IN_A_PATH = frozenset({*EFFECTS, "branch", "insert", "lookup", "permute", "field", "extremum"})  # registers alone

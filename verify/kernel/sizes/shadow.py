@@ -20,7 +20,7 @@ from verify.kernel.data.values import Bits, Mask
 from verify.kernel.instructions.integers import extended
 from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand, Register, Symbol, Vector
 from verify.kernel.sizes.branches import OtherSide, read_other_side
-from verify.kernel.sizes.effects import ACCESSES, EFFECTS, IN_A_PATH, SIZELESS, Made
+from verify.kernel.sizes.effects import EFFECTS, Made
 from verify.kernel.sizes.forms import (
     ALWAYS,
     Alternative,
@@ -277,7 +277,7 @@ class Shadow:
         """Return the function that executes an instruction and its effect on forms."""
         one, found = self.machine.kernel.instructions[number], self._meanings[number]
         kind = found.row.meaning if found is not None else ""
-        if kind not in EFFECTS and kind not in SIZELESS and kind not in ACCESSES:
+        if found is None or not found.row.sizes:
             text = f"{one.text[:80]} has no meaning for all sizes yet ({kind or one.opcode})"
 
             def refuse_run(mask: Mask | None) -> None:
@@ -292,8 +292,8 @@ class Shadow:
                 self.guard, self.allowed = ALWAYS, set()
             if self.paths:
                 self.parted.add(number)
-                self._check_path(number, kind)
-            made = self._effect(number, kind, mask)
+                self._check_path(number, found)
+            made = self._effect(one, found, mask)
             self._expected = {place.index for place, _, _ in made if isinstance(place, Register)}
             old = {index: self.registers.get(index) for index in self._expected}
             words = {index: self.machine.registers[index] for index in self._expected}
@@ -308,23 +308,22 @@ class Shadow:
 
         return execute
 
-    def _check_path(self, number: int, kind: str) -> None:
+    def _check_path(self, number: int, found: Meaning) -> None:
         """Refuse what may not be done where not all threads may come, and a branch out of there."""
-        one = self.machine.kernel.instructions[number]
+        one, kind = self.machine.kernel.instructions[number], found.row.meaning
         leaves = kind == "branch" and not number < one.target <= self.paths[-1].join
-        if leaves or (kind not in IN_A_PATH and kind not in ("load", "store")):
+        if leaves or found.row.sizes == "together" or kind in ("copy", "parameter"):
             raise self.refuse("comes where sizes decide which threads come", self.paths[-1].condition)
 
-    def _effect(self, number: int, kind: str, mask: Mask | None) -> Made:
-        one, found = self.machine.kernel.instructions[number], self._meanings[number]
-        assert found is not None
-        if kind in ACCESSES:
+    def _effect(self, one: Instruction, found: Meaning, mask: Mask | None) -> Made:
+        kind, sources = found.row.meaning, self._operands[self.machine.number][1:]
+        if found.row.sizes == "access":
             return self.follow[kind](self, one, found, mask)
-        touched = any(each in self.registers or each in self.unknown for each in self._operands[number][1:])
+        touched = any(each in self.registers or each in self.unknown for each in sources)
         special = any(isinstance(each, Symbol) and each.name in self.ctas for each in one.operands)
-        if kind not in EFFECTS or not (touched or special):
+        if found.row.sizes in ("alone", "together") or not (touched or special):
             return []
-        if any(index in self.unknown for index in self._operands[number][1:]):
+        if any(index in self.unknown for index in sources):
             return []  # refused as it is read
         return EFFECTS[kind](self, one, found)
 
