@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the instructions that compute integers do to forms, by `sizes` and the class of their row in the opcode tables.
 
-A row without `sizes` is refused. An effect asks for the operands that it understands; a form in any other operand, or in an instruction without an
-effect, is refused when the instruction reads it. Sums, differences and products follow the row's formula. A number's
-bits are taken as the form's exact value only after the form was proved to lie within the type's range.
+A row without `sizes` is refused. An effect asks for the operands that it understands; a form in any other operand, or
+in an instruction without an effect, is refused when the instruction reads it. Sums, differences and products follow the
+row's formula. A number's bits are taken as the form's exact value only after the form was proved to lie within the
+type's range.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Ids
 from verify.kernel.ptx.source import WIDTHS
-from verify.kernel.sizes.forms import NotLifted, Polynomial, alike, describe, substitute, symbols_in
+from verify.kernel.sizes.forms import Polynomial, alike, describe, substitute, symbols_in
 from verify.kernel.sizes.relative import differs as state_differs
 from verify.kernel.sizes.runs import COMPUTED, LiftedRun, Snapshot
 
