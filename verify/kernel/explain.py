@@ -27,7 +27,7 @@ from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.near_misses import near_misses
 from verify.kernel.online import explain_rescaling
 from verify.kernel.state.findings import CAUSE, Finding, Severity, Unclear
-from verify.kernel.state.global_memory import Region
+from verify.kernel.state.region import Region
 
 PROBES = 96  # at most so many terms are distinguished; longer sums are cut into blocks
 Ints = NDArray[np.int64]

@@ -31,7 +31,8 @@ bar.sync 0;
 """
 STORE = "mov.b64 %d2, map; cvta.param.u64 %d3, %d2;\n"
 STORE += "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d3, {0, %r11}], [%r2];\n"
-WAITS = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+COMMIT = "cp.async.bulk.commit_group;\n"
+WAITS = COMMIT + "cp.async.bulk.wait_group.read 0;\n"
 END = "END:\nret;\n}\n"
 PIECES = (
     "ld.param.u64 %d6, [C]; add.s64 %d6, %d6, %d4;\ncp.async.bulk.global.shared::cta.bulk_group [%d6], [%r2], 512;\n"

@@ -16,9 +16,9 @@ from verify.kernel.sizes.induction import same_state
 from verify.kernel.sizes.lifted import LiftedMachine, RunStopped
 from verify.kernel.sizes.runs import LiftedRun
 from verify.kernel.sizes.statement import state
-from verify.kernel.state.global_memory import Stored
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import Copies
+from verify.kernel.state.region import Stored
 
 OBJECTS = (*relative.COMPARED, *relative.EMPTY, *relative.LISTED)
 

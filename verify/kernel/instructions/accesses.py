@@ -402,12 +402,13 @@ def copy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 machine.findings.add("size of a copy", Severity.MEMORY, text, "9.7.9.25.3.1")
                 sizes = np.minimum(sizes, count)
         addresses = np.broadcast_to(source(mask), machine.count)[threads]
+        ends: list[Callable[[Mask], None]] = []  # told when the copies have ended
         for size in sort_distinct(sizes):
             here = sizes == size
             if size:
-                found = machine.memory.read(addresses[here], threads[here], int(size), align=count)
+                found = machine.memory.read(addresses[here], threads[here], int(size), align=count, ends=ends)
                 labels[here, :size], plain[here, :size] = found
-        machine.shared.start_copy(places, threads, labels, plain, machine.group[threads])
+        machine.shared.start_copy(places, threads, labels, plain, machine.group[threads], ends)
 
     return execute
 

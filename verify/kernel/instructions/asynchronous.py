@@ -168,7 +168,8 @@ def barrier_init(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 text += "is one already: mbarrier.inval comes first"
                 machine.findings.add("mbarrier initialised again", Severity.MEMORY, text, "9.7.13.15.9")
             machine.shared.hold(int(address), int(thread), one.line)
-            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed)
+            column = machine.shared.order.column(int(address))
+            found.barriers[key] = Phases(int(many), int(many), int(thread), now, found.executed, column)
 
     return execute
 
@@ -325,12 +326,13 @@ def arrived_bytes(machine: Machine, thread: int, barrier: int, places: Ints, lab
     """Let the engine write bytes of shared memory for a thread, and count them at an mbarrier."""
     running, who = engine(machine), np.array([thread])
     running.time += 1
-    machine.shared.load_by_engine(places, thread, labels, plain, running.time)
     phases = _barrier(machine, who, barrier)
+    machine.shared.load_by_engine(places, thread, labels, plain, phases.column, running.time)
+    machine.memory.load_by_engine(phases.column, running.time)
     _check_shown(machine, phases, thread, barrier)
     phases.bytes -= int(places.size)
     _comes(machine, phases, barrier, who, running.time)
-    phases.gather(machine.shared.order.ended(copied=running.time))
+    phases.gather(machine.shared.order.ended(phases.column, running.time))
     _turn(machine, phases, barrier, int(machine.cta[thread]))
 
 

@@ -13,9 +13,9 @@ from verify.kernel.instructions.accesses import deposit, registers_of_vector, ro
 from verify.kernel.ptx.source import WIDTHS, Immediate, Instruction
 from verify.kernel.state.adders import Adders
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.global_memory import ATOMIC, ENGINE, PLAIN, WITHIN
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import ALWAYS, Ints
+from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, WITHIN
 
 _SUM = parse("a + b", {"a": False, "b": False}).tree
 LINE = 128  # bytes of a line of the L2 cache

@@ -17,10 +17,10 @@ from verify.kernel.instructions.asynchronous import address_of, arrived_bytes, b
 from verify.kernel.instructions.tensor_maps import box_at
 from verify.kernel.ptx.source import Immediate, Instruction
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.global_memory import Stored
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
+from verify.kernel.state.region import Stored
 
 PIECE = 16  # bytes: what sizes and addresses are multiples of
 GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_group, the async proxy
@@ -30,7 +30,7 @@ GROUP, PROXY = "9.7.9.25.4.2", "9.7.15.4"  # of the PTX ISA: cp.async.bulk.wait_
 class CopyGroup:
     """The copies of a thread that it closes together."""
 
-    cells: list[Ints] = field(default_factory=list)  # of shared memory that they may still read
+    cells: list[tuple[Ints, int]] = field(default_factory=list)  # that they may still read, and the line of each copy
     sent: list[tuple[Stored, Ints]] = field(default_factory=list)  # arrays and their bytes that they may still write
 
 
@@ -38,30 +38,32 @@ class CopyGroup:
 class Bulk:
     """The bulk copies of a batch that read shared memory."""
 
-    reading: Ints  # of each cell of shared memory, 1 + the thread whose copy may still read it; 0 for none
-    line: Ints  # and the line of that copy
+    reading: Ints  # how many copies may still read each cell of shared memory
     open: dict[int, CopyGroup] = field(default_factory=dict)  # thread -> its copies that are in no group yet
     groups: dict[int, list[CopyGroup]] = field(default_factory=dict)  # thread -> its groups, oldest first
+
+    def find_reader(self, cell: int) -> tuple[int, int]:
+        """Return the thread and the line of a copy that may still read a cell."""
+        listed = [(thread, one) for thread, groups in self.groups.items() for one in groups] + [*self.open.items()]
+        return next((thread, line) for thread, one in listed for cells, line in one.cells if cell in cells)
 
 
 def bulk(machine: Machine) -> Bulk:
     """The bulk copies of the machine's batch."""
     if machine.bulk is None:
-        cells = len(machine.shared.order.writer)
-        made = Bulk(np.zeros(cells, np.int64), np.zeros(cells, np.int64))
-        machine.bulk, before = made, machine.shared.written
+        made = Bulk(np.zeros(len(machine.shared.order.writer), np.int64))
+        machine.bulk = made
 
         def written(places: Ints, who: Ints) -> None:
-            if before is not None:
-                before(places, who)
             busy = made.reading[places]
             if busy.any():
                 at = int(np.flatnonzero(busy)[0])
                 text = f"{machine.shared.who(int(who[at]))} writes shared byte {machine.shared.byte(int(places[at]))}, "
-                text += f"which the bulk copy of line {made.line[places[at]]} may still read: no wait_group since"
+                line = made.find_reader(int(places[at]))[1]
+                text += f"which the bulk copy of line {line} may still read: no wait_group since"
                 machine.findings.add("bulk copy on its way", Severity.RACE, text, GROUP)
 
-        machine.shared.written = written
+        machine.shared.watch_writes(written)
         machine.ends.append(lambda: _left(machine, made))
     found = machine.bulk
     assert isinstance(found, Bulk)
@@ -72,10 +74,9 @@ def _left(machine: Machine, found: Bulk) -> None:
     """Report copies from shared memory that a thread which has ended did not wait for."""
     busy = np.flatnonzero(found.reading)
     if len(busy):
-        text = (
-            f"{machine.shared.who(int(found.reading[busy[0]]) - 1)} ends, and has not waited for the bulk copy of line "
-        )
-        text += f"{found.line[busy[0]]}, which reads its CTA's shared memory"
+        thread, line = found.find_reader(int(busy[0]))
+        text = f"{machine.shared.who(thread)} ends, and has not waited for the bulk copy of line {line}, which reads "
+        text += "its CTA's shared memory"
         machine.findings.add("bulk copy on its way", Severity.LETTER, text, GROUP)
 
 
@@ -91,8 +92,8 @@ def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octe
         text += f"{shared.order.write_line[cell]}, is read by a bulk copy with no fence.proxy.async between"
         machine.findings.add("no proxy fence", Severity.LETTER, text, PROXY)
     shared.check_read(cells, np.full(len(cells), thread))
-    found.reading[cells], found.line[cells] = thread + 1, machine.findings.line
-    found.open.setdefault(thread, CopyGroup()).cells.append(cells)
+    found.reading[cells] += 1
+    found.open.setdefault(thread, CopyGroup()).cells.append((cells, machine.findings.line))
     return shared.named(places, whose, shared.labels[places]), shared.plain[places]
 
 
@@ -172,10 +173,9 @@ def group(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 groups.append(found.open.pop(thread, CopyGroup()))
                 continue
             done = groups[: max(len(groups) - keep, 0)]
-            for cells in [cells for each in done for cells in each.cells]:
-                mine = cells[found.reading[cells] == thread + 1]
-                found.reading[mine] = 0
-                machine.shared.order.note_read(mine, np.full(len(mine), thread), machine.findings.line)
+            for cells, _ in [pair for each in done for pair in each.cells]:
+                found.reading[cells] -= 1
+                machine.shared.order.note_read(cells, np.full(len(cells), thread), machine.findings.line)
             for each in done:
                 each.cells = []
             if not reads:

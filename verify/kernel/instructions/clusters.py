@@ -20,7 +20,7 @@ from verify.kernel.ptx.source import Instruction
 from verify.kernel.state.barriers import DONE, RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Run
-from verify.kernel.state.order import Ints
+from verify.kernel.state.order import Ints, latest
 
 SECTION = "9.7.13.5"  # of the PTX ISA: barrier.cluster
 
@@ -61,7 +61,7 @@ def _turn(machine: Machine, cta: int) -> None:
     """End the round of a CTA all of whose threads have arrived or ended."""
     found, here = rounds(machine), slice(cta * machine.threads, (cta + 1) * machine.threads)
     if found.arrived[here].any() and (found.arrived[here] | (machine.state[here] == DONE)).all():
-        found.released[cta] = np.max(found.gathered[cta], 0) if found.gathered[cta] else None
+        found.released[cta] = latest(*found.gathered[cta]) if found.gathered[cta] else None
         found.arrived[here], found.gathered[cta] = False, []
         found.over[cta] += 1
 

@@ -24,10 +24,10 @@ from verify.kernel.instructions.opaque import split_threads
 from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand
 from verify.kernel.state.adders import DECIDED
 from verify.kernel.state.findings import Severity, Unclear
-from verify.kernel.state.global_memory import Region
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, check_window
 from verify.kernel.state.order import Ints
+from verify.kernel.state.region import Region
 
 MOST = 1 << 22  # bytes of a span times the threads that may touch it
 _HALF = 1 << (WINDOW - 1)

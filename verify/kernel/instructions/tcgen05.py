@@ -31,7 +31,7 @@ from verify.kernel.instructions.wgmma import described
 from verify.kernel.ptx.source import Address, Immediate, Instruction, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
-from verify.kernel.state.order import Ints
+from verify.kernel.state.order import Ints, latest
 from verify.kernel.state.tensor_memory import ALLOCATION, PART, TensorMemory
 
 
@@ -220,7 +220,8 @@ def commit(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         threads = machine.chosen(mask)
         for thread, place in zip(threads, machine.shared_at(address(mask), threads, generic=generic), strict=True):
             clock = machine.shared.order.clock(np.array([thread]))  # what came before the products, and their end
-            clock[-1] = max(clock[-1], memory(machine).issued[thread])
+            found = memory(machine)
+            clock = latest(clock, machine.shared.order.ended(found.column(thread), int(found.issued[thread])))
             arrive_by_engine(machine, int(thread), int(place), clock)
 
     return execute
@@ -322,7 +323,9 @@ class _Multiplication:
         places = shared.places(np.tile(start, len(threads)), whose, size)
         cells, which = np.unique(places[:, 0] // shared.cell, return_index=True)
         shared.check_read(cells, whose[which])
-        memory(machine).consumes(cells)
+        for thread in threads.tolist():
+            mine = machine.cta[thread] * shared.span // shared.cell
+            memory(machine).consumes(cells[(cells >= mine) & (cells < mine + shared.span // shared.cell)], thread)
         labels = shared.named(places, whose, shared.labels[places])
         held = word(joined(shared.plain[places].astype(np.uint64)), labels)
         ids = held.elements(machine.values, self.types[fragment.name], size).reshape(-1)

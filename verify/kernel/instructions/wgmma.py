@@ -65,7 +65,7 @@ def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, re
     places = machine.shared.places(start.ravel(), threads, size)
     cells = sort_distinct(places // machine.shared.cell)
     assert machine.products is not None
-    machine.products.reads.begins(reader // 128, cells)
+    machine.products.reads.begins(reader // 128, cells, machine.products.serial + 1)  # its number once it is issued
     labels = machine.shared.named(places, threads, machine.shared.labels[places])
     held = word(joined(machine.shared.plain[places].astype(np.uint64)), labels)
     return held.elements(machine.values, fragment.type, size).reshape(fragment.extent), cells

@@ -15,13 +15,14 @@ import numpy as np
 
 from verify.kernel.sizes.forms import NotLifted
 from verify.kernel.state.barriers import Barrier, Barriers
-from verify.kernel.state.global_memory import Global, Stored
+from verify.kernel.state.global_memory import Global
 from verify.kernel.state.loops import Loops
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import Copies, Shared
 from verify.kernel.state.order import NOBODY, Order
 from verify.kernel.state.phases import Executed, Phases
 from verify.kernel.state.products import Products, Reads
+from verify.kernel.state.region import Stored
 
 _SAME = "the same for the whole run"
 _TEXT = "for the text of a finding, and a finding ends the proof"
@@ -45,12 +46,13 @@ EMPTY: Mapping[type, frozenset[str]] = {
         {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
         | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure", "fork"}
     ),
-    Shared: frozenset({"loads", "loaded", "held", "holds", "written"}),
-    Order: frozenset({"engine", "tensor", "added", "adds"}),
+    Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds", "written"}),
+    Order: frozenset({"engine", "columns", "added", "adds"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
-    Global: frozenset({"fenced", "flies", "constants"}),
-    Stored: frozenset({"constant", "flying", "atomic", "adders"}),
+    Copies: frozenset({"sources"}),
+    Global: frozenset({"fenced", "flies", "constants", "fetching"}),
+    Stored: frozenset({"constant", "flying", "atomic", "adders", "fetches"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on
 LISTED: Mapping[type, Mapping[str, str]] = {

@@ -1,78 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
 
-Array i of the claim starts at address (i + 1) << 40. Main declarations: `Global`, an array's `Region` with what is
-`Stored` in it.
+Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from verify.kernel.data.equal_values import find_equal, join_labels
 from verify.kernel.data.values import FIRST, OUTSIDE, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_late
+from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
 from verify.kernel.state.order import SEVERAL, Ints, Order, name_cta
+from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, WITHIN, Region, Stored
 
-if TYPE_CHECKING:
-    from verify.kernel.claims.launch import Array
-
-Numbers = NDArray[np.int32]
+Ended = Callable[[Mask], None]  # tells, by thread, that copies have ended
 NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
-
-
-@dataclass(slots=True)
-class Stored:
-    """An array of global memory that the kernel may write."""
-
-    labels: Ids  # of every byte
-    plain: Octets  # and its plain bits
-    writer: Numbers  # the thread of the grid that last wrote a byte, -1 for none
-    written: Numbers  # when, in the time of its batch
-    atomic: Octets  # whether that was an atomic operation: of the whole GPU, or within a CTA alone
-    reader: Numbers  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
-    read: Numbers  # when
-    reader_cta: Numbers  # its CTA
-    constant: Numbers  # the line of an ld.global.nc that read it, 0 for none
-    flying: Numbers  # the line of a bulk copy to it that its thread has not waited for, 0 for none
-    adders: Adders | None = None  # in a run on opaque data, who changed a byte atomically
-
-
-PLAIN, ATOMIC, WITHIN, ENGINE = range(4)  # a thread's write; an atomic one; one of `.cta`, which is one for no other
-
-
-@dataclass(slots=True)
-class Region:
-    """An array of the claim in global memory."""
-
-    array: Array  # of the claim
-    first: int  # the id of its first element
-    elements: NDArray[np.int64]  # of each place of the tables its element, -1 for padding
-    places: NDArray[np.int64]  # and back
-    size: int  # bytes of an element
-    number: int  # of the array in the claim
-    stored: Stored | None = None  # its bytes, if the kernel may write it
-    kept: Ints | None = None  # of an array too large for tables of its places: those with elements, ascending
-
-    def find_kept(self, octets: Ints) -> Ints:
-        """Return the bytes of the tables that bytes of the array's memory are; negative ones where it has none."""
-        if self.kept is None:
-            return octets
-        place = octets // self.size
-        row = np.minimum(np.searchsorted(self.kept, place), len(self.kept) - 1)
-        return np.where(self.kept[row] == place, row * self.size + octets % self.size, -1)
-
-    def where(self, octet: int) -> str:
-        """Return the element of a byte of the tables, in words."""
-        place = octet // self.size
-        return self.array.where(place if self.kept is None else int(self.kept[place]))
 
 
 class Global:
@@ -85,6 +33,7 @@ class Global:
         self.grid = (1 << 30, 1, 1)  # of the launch
         self.fenced = np.zeros(0, np.int32)  # when each thread last executed a proxy fence of global memory
         self.flies = False  # whether any bulk copy wrote
+        self.fetching: list[tuple[Fetches, Ints]] = []  # what the copy engine reads for the load under way
         self.constants = False  # whether any ld.global.nc read an array that may be written
 
     def _find(
@@ -138,8 +87,13 @@ class Global:
             self.findings.add("global memory out of bounds", Severity.MEMORY, text)
         return found, place
 
-    def read(self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine."""
+    def read(
+        self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0, ends: list[Ended] | None = None
+    ) -> tuple[Ids, Octets]:
+        """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine.
+
+        A cp.async gives `ends`, which gets what is to be called when threads have waited for it.
+        """
         labels = np.full((len(threads), count), OUTSIDE << 3, np.uint32)
         plain = np.zeros((len(threads), count), np.uint8)
         for region, here, offset in self._find(addresses, threads, count, "reads", align):
@@ -155,10 +109,35 @@ class Global:
             elif way == "nc":
                 self._check_constant(region, region.stored, place, threads[here])
             self._check_read(region, region.stored, place, threads[here])
-            self._note_read(region.stored, place, threads[here])
+            if way == "engine" or ends is not None:
+                self._begin_fetch(region.stored, place, threads[here], ends)
+            else:
+                self._note_read(region.stored, place, threads[here])
             labels[here] = np.where(inside, region.stored.labels[place], OUTSIDE << 3)
             plain[here] = region.stored.plain[place]
         return labels, plain
+
+    def _begin_fetch(self, stored: Stored, place: Ints, threads: Ints, ends: list[Ended] | None) -> None:
+        """Note asynchronous reads: other CTAs know nothing of them, this one's threads once they have waited."""
+        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        fetches = stored.begin_fetch(place, mine, mine // self.threads)
+        if ends is None:
+            self.fetching.append((fetches, place))
+            return
+        fetches.begin(place, self.findings.line)
+
+        def ended(done: Mask) -> None:
+            rows = done[threads]
+            fetches.end(place[rows])
+            self._note_read(stored, place[rows], threads[rows])
+
+        ends.append(ended)
+
+    def load_by_engine(self, column: int, time: int) -> None:
+        """Note when the copy engine read what it fetches for the load under way."""
+        for fetches, place in self.fetching:
+            fetches.load(place, column, time, self.findings.line)
+        self.fetching.clear()
 
     def _others(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
         """Where another thread wrote a byte, and nothing orders that before what a thread does now."""
@@ -250,6 +229,9 @@ class Global:
             text = f"{self.who(int(threads[row]))} writes {region.where(int(place[row, column]))}, "
             text += f"which the ld.global.nc of line {lines[row, column]} read: that is for what no thread writes"
             self.findings.add("a write after ld.global.nc", Severity.LETTER, text, NC)
+        if stored.fetches is not None and self.order is not None and place.size:
+            where = f"{self.who(int(threads[0]))} writes {region.where(int(place[0, 0]))} and others"
+            stored.fetches.check(place, threads, self.order, self.findings, where)
         reader = stored.reader[place]
         mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
         other = (reader != -1) & (reader != mine)

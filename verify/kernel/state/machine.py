@@ -148,7 +148,7 @@ class Machine:
         self.products: Products | None = None  # what wgmma holds, in a kernel that has it
         if self.asynchronous:
             self.products = Products(self.count, self.shared, self.barriers, self.findings)
-            self.shared.written = self.products.reads.written
+            self.shared.watch_writes(self.products.reads.written)
         self.specials = special_registers(self.launch, self.thread, ctas)
 
     # ---- operands

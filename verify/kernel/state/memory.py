@@ -76,6 +76,7 @@ class Copies:
     group: Ints  # of each thread
     line: int  # of the instruction
     open: Mask  # which threads' bytes are still on their way
+    sources: list[Callable[[Mask], None]]  # told of the threads, by number, that have waited for it
 
 
 class Shared:
@@ -96,6 +97,7 @@ class Shared:
         self.generic = np.zeros(ctas * self.span // cell, bool)  # written by threads since the last proxy fence
         self.loads = False  # whether the copy engine has written
         self.loaded = np.zeros(ctas * self.span // cell, np.int32)  # its time when it last wrote a cell
+        self.loaded_by = np.zeros(ctas * self.span // cell, np.int32)  # the column of `order.engine` that tells of it
         self.load_line = np.zeros(ctas * self.span // cell, np.int32)
         self.held = np.zeros(ctas * self.span // cell, np.int32)  # the line of the mbarrier to which a cell belongs
         self.holds = False  # whether a cell ever belonged to one
@@ -130,6 +132,17 @@ class Shared:
     def name_cta(self, number: int) -> str:
         """Return a CTA of the batch by its coordinates in the grid."""
         return name_cta(self.first + number, self.grid)
+
+    def watch_writes(self, watch: Callable[[Ints, Ints], None]) -> None:
+        """Have a function called with the cells of each write and their threads, after those that were given before."""
+        before = self.written
+
+        def written(cells: Ints, who: Ints) -> None:
+            if before is not None:
+                before(cells, who)
+            watch(cells, who)
+
+        self.written = watch if before is None else written
 
     def _cells(self, places: Ints, threads: Ints) -> tuple[Ints, Ints]:
         """The cells (flat) of accesses, and the thread of each."""
@@ -316,7 +329,7 @@ class Shared:
 
     def _check_loaded(self, cells: Ints, who: Ints, verb: str) -> None:
         """Report cells that the copy engine writes without the thread having waited for it."""
-        late = self.loaded[cells] > self.order.engine[who]
+        late = self.loaded[cells] > self.order.engine[who, self.loaded_by[cells]]
         if late.any():
             at = int(np.flatnonzero(late)[0])
             text = f"{self.who(int(who[at]))} {verb} shared byte {self.byte(int(cells[at]))}, which the tensor load of "
@@ -325,30 +338,36 @@ class Shared:
 
     def left(self) -> None:
         """Report what the copy engine loads for a CTA that has ended, none of whose threads has waited for it."""
-        known = self.order.engine.reshape(-1, self.threads).max(1)
-        late = np.flatnonzero(self.loaded > np.repeat(known, len(self.loaded) // len(known)))
+        if not self.loads:
+            return
+        known = self.order.engine.reshape(-1, self.threads, self.order.engine.shape[1]).max(1)
+        ctas = np.repeat(np.arange(len(known)), len(self.loaded) // len(known))
+        late = np.flatnonzero(self.loaded > known[ctas, self.loaded_by])
         if late.size:
             cell = int(late[0])
             text = f"{self.name_cta(cell * self.cell // self.span)} ends, and no thread has waited for the load into "
             text += f"shared byte {self.byte(cell)} of line {self.load_line[cell]}: it may be of another CTA by then"
             self.findings.add("tensor load on its way", Severity.LETTER, text, "9.7.9.25.5.2")
 
-    def load_by_engine(self, places: Ints, thread: int, labels: Ids, plain: Octets, time: int) -> None:
-        """Write what the copy engine loads for a thread; the others know of it by the engine's time alone."""
+    def load_by_engine(self, places: Ints, thread: int, labels: Ids, plain: Octets, column: int, time: int) -> None:
+        """Write what the copy engine loads for a thread; the others know of it by the time of its column alone."""
         cells, who = self._cells(places, np.full(len(places), thread))
         self.claim_write(cells, who)
         self.labels[places], self.plain[places] = labels, plain
         self.generic[cells], self.order.writer[cells] = False, NOBODY
-        self.loaded[cells], self.load_line[cells], self.loads = time, self.findings.line, True
+        self.loaded[cells], self.loaded_by[cells] = time, column
+        self.load_line[cells], self.loads = self.findings.line, True
 
-    def start_copy(self, places: Ints, threads: Ints, labels: Ids, plain: Octets, group: Ints) -> None:
+    def start_copy(
+        self, places: Ints, threads: Ints, labels: Ids, plain: Octets, group: Ints, ends: list[Callable[[Mask], None]]
+    ) -> None:
         """Start an asynchronous copy by threads; it arrives when they have waited for its group."""
         cells, who = self._cells(places, threads)
         self.claim_write(cells, who)
         line, each = self.findings.line, cells.reshape(len(threads), -1)
         self.pending[cells] = line
         self.labels[places] = UNWRITTEN << 3
-        self.copies.append(Copies(threads, each, places, labels, plain, group, line, np.ones(len(threads), bool)))
+        self.copies.append(Copies(threads, each, places, labels, plain, group, line, np.ones(len(threads), bool), ends))
 
     def finish_copies(self, waiting: Mask, below: Ints) -> None:
         """Let the copies of waiting threads arrive whose group is below each thread's limit."""
@@ -362,4 +381,9 @@ class Shared:
             self.pending[cells], self.generic[cells] = 0, True
             who = np.repeat(copy.threads[done], cells.shape[1])
             self.order.note_write(cells.ravel(), who, copy.line)
+            if copy.sources:
+                ended = np.zeros(len(waiting), bool)
+                ended[copy.threads[done]] = True
+                for tell in copy.sources:
+                    tell(ended)
         self.copies = [copy for copy in self.copies if copy.open.any()]

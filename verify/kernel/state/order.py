@@ -7,7 +7,7 @@ same CTA did happens before what thread t does next. A cell is as many bytes as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,18 @@ def name_cta(number: int, grid: Sequence[int]) -> str:
     return f"CTA {place[0]}" if axes == 1 else f"CTA ({','.join(map(str, place))})"
 
 
+def latest(*clocks: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the latest time of each thread and engine in clocks; one that ends earlier knows nothing of the rest.
+
+    >>> latest(np.array([1, 5]), np.array([3, 2, 4])).tolist()
+    [3, 5, 4]
+    """
+    found = np.zeros(max(map(len, clocks)), np.int32)
+    for clock in clocks:
+        found[: len(clock)] = np.maximum(found[: len(clock)], clock)
+    return found
+
+
 class Order:
     """The clocks of all threads of some CTAs, and who last wrote and read each cell of their shared memory."""
 
@@ -43,8 +55,10 @@ class Order:
         self.known = np.zeros((count, threads), np.int32)
         self.local = np.arange(count) % threads  # thread -> its number in its CTA
         self.known[np.arange(count), self.local] = ALWAYS
-        self.engine = np.zeros(count, np.int32)  # the time of the copy engine that a thread knows
-        self.tensor = np.zeros(count, np.int32)  # and the number of the last tcgen05.mma of which it knows the end
+        # Asynchronous work ends out of order: for each mbarrier that counts copies, and each thread that issues
+        # tcgen05.mma, a column says up to which of its copies or products a thread knows that they have ended.
+        self.columns: dict[Hashable, int] = {}
+        self.engine = np.zeros((count, 0), np.int32)
         self.floor = np.zeros(count, np.int32)  # all of its CTA is known up to here
         self.writer = np.full(cells, NOBODY, np.int32)
         self.written = np.zeros(cells, np.int32)
@@ -65,8 +79,7 @@ class Order:
     def meet(self, members: Ints) -> None:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
-        for engine in (self.engine, self.tensor):
-            engine[members] = engine[members].max()
+        self.engine[members] = self.engine[members].max(0)
         if len(members) == self.threads:
             first = int(members[0])
             block = slice(first, first + self.threads)
@@ -90,29 +103,36 @@ class Order:
             return
         own = np.arange(len(self.known))
         self.known[own, self.local] = self.now
-        top = self.known.reshape(-1, 32, self.threads).max(1)
-        self.known[:] = np.repeat(top, 32, 0)
+        for table in (self.known, self.engine):
+            table[:] = np.repeat(table.reshape(len(table) // 32, 32, table.shape[1]).max(1), 32, 0)
         self.known[own, self.local] = ALWAYS
 
     def clock(self, members: Ints) -> NDArray[np.int32]:
-        """What these threads have done and know, as they release it; last come the copy engine and the tensor core."""
+        """What these threads have done and know, as they release it; behind the threads come the engines' columns."""
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
         self.now += 1
-        engines = [self.engine[members].max(), self.tensor[members].max()]
-        return np.append(top.max(0), engines).astype(np.int32)
+        return np.append(top.max(0), self.engine[members].max(0)).astype(np.int32)
 
-    def ended(self, copied: int) -> NDArray[np.int32]:
-        """The clock that the copy engine releases when it is done."""
-        found = np.zeros(self.threads + 2, np.int32)
-        found[-2] = copied
+    def column(self, key: Hashable) -> int:
+        """Return the column of `engine` for an mbarrier or a thread that issues products; a new one if it has none."""
+        found = self.columns.setdefault(key, len(self.columns))
+        if found >= self.engine.shape[1]:
+            self.engine = np.pad(self.engine, ((0, 0), (0, 8)))
+        return found
+
+    def ended(self, column: int, time: int) -> NDArray[np.int32]:
+        """Return the clock that says that the work of one column up to a time has ended."""
+        found = np.zeros(self.threads + column + 1, np.int32)
+        found[-1] = time
         return found
 
     def learn(self, members: Ints, clock: NDArray[np.int32]) -> None:
         """Order what was released before what these threads do next."""
-        self.known[members] = np.maximum(self.known[members], clock[:-2])
-        self.engine[members] = np.maximum(self.engine[members], clock[-2])
-        self.tensor[members] = np.maximum(self.tensor[members], clock[-1])
+        self.known[members] = np.maximum(self.known[members], clock[: self.threads])
+        engines = clock[self.threads :]
+        if len(engines):
+            self.engine[members, : len(engines)] = np.maximum(self.engine[members, : len(engines)], engines)
         self.known[members, self.local[members]] = ALWAYS
         self.floor[members] = self.known[members].min(1)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.kernel.state.findings import Findings, Severity
-from verify.kernel.state.order import ALWAYS, Ints, Order
+from verify.kernel.state.order import ALWAYS, Ints, Order, latest
 
 Clock = NDArray[np.int32]
 LATE = "a waiter a phase late"
@@ -32,13 +32,13 @@ PHASE, WAIT = "9.7.13.15.4", "9.7.13.15.16"  # of the PTX ISA: phases of an mbar
 class Executed:
     """Vector clocks of execution: `known[t, u]` is the time up to which thread t comes after its CTA's thread u.
 
-    The last column is the time of the copy engine.
+    Behind the threads come the columns of the copy engine, as in `Order.engine`.
     """
 
     def __init__(self, order: Order) -> None:
         self.order, self.threads = order, order.threads
         count = len(order.known)
-        self.known = np.zeros((count, self.threads + 1), np.int32)
+        self.known = np.zeros((count, self.threads), np.int32)
         self.local = order.local
         self.known[np.arange(count), self.local] = ALWAYS
         self.news = np.zeros(-(-count // 32), bool)  # warps of which a lane knows what another may not
@@ -53,7 +53,8 @@ class Executed:
 
     def learn(self, members: Ints, clock: Clock) -> None:
         """Put what was released before what these threads do next."""
-        self.known[members] = np.maximum(self.known[members], clock)
+        self._widen(len(clock))
+        self.known[members, : len(clock)] = np.maximum(self.known[members, : len(clock)], clock)
         self.known[members, self.local[members]] = ALWAYS
         self.news[members // 32] = True
 
@@ -63,13 +64,19 @@ class Executed:
             self.learn(members, self.release(members))
             self.news[members[0] // 32] = len(members) < 32
 
+    def _widen(self, size: int) -> None:
+        """Have columns for a clock of so many entries."""
+        if size > self.known.shape[1]:
+            self.known = np.pad(self.known, ((0, 0), (0, size - self.known.shape[1])))
+
     def missing(self, members: Ints, needed: Clock, what: str) -> str:
         """The sentence that one of these threads does not come after all that is needed; empty if they all do."""
-        late: NDArray[np.bool_] = np.asarray(self.known[members] < needed)
+        self._widen(len(needed))
+        late: NDArray[np.bool_] = np.asarray(self.known[members, : len(needed)] < needed)
         if not late.any():
             return ""
         column = int(np.flatnonzero(late.any(0))[0])
-        who = "the copy engine" if column == self.threads else f"thread {column}"
+        who = "the copy engine" if column >= self.threads else f"thread {column}"
         return f"nothing orders it after {what}, to which {who} contributes"
 
 
@@ -82,6 +89,7 @@ class Phases:
     maker: int  # the thread that initialised it
     made: int  # and when
     executed: Executed  # what comes after what
+    column: int  # of the clocks, for the copies that this barrier counts
     bytes: int = 0  # that are expected and not there
     fenced: bool = False  # whether a fence has shown it to the copy engine
     number: int = 0  # of phases that are over
@@ -96,12 +104,12 @@ class Phases:
 
     def __post_init__(self) -> None:
         size = self.executed.threads
-        self.came, self.after, self.over = (np.zeros(size + 1, np.int32) for _ in range(3))
+        self.came, self.after, self.over = (np.zeros(size + self.column + 1, np.int32) for _ in range(3))
         self.looked, self.lines = np.zeros(size, np.int32), np.zeros(size, np.int32)
 
     def gather(self, clock: Clock) -> None:
         """Add what an arrival releases."""
-        self.gathered = clock if self.gathered is None else np.maximum(self.gathered, clock)
+        self.gathered = clock if self.gathered is None else latest(self.gathered, clock)
 
     def comes(self, members: Ints, time: int = 0) -> str:
         """Note that threads take part in this phase, and that the engine does at a time; what is wrong with it.
@@ -110,8 +118,9 @@ class Phases:
         """
         executed = self.executed
         self.came[executed.local[members]] = executed.order.now
-        self.after = np.maximum(self.after, executed.release(members))
-        self.came[-1], self.after[-1] = max(self.came[-1], time), max(self.after[-1], time)
+        self.after = latest(self.after, executed.release(members))
+        mine = executed.threads + self.column
+        self.came[mine], self.after[mine] = max(self.came[mine], time), max(self.after[mine], time)
         if not self.number:
             return ""
         problem = executed.missing(members, self.ended[-1], f"the end of phase {self.number - 1}")
@@ -119,8 +128,7 @@ class Phases:
 
     def used_after(self, members: Ints) -> str:
         """What of its use does not come before what threads do next, in words; empty if all of it does."""
-        used = np.maximum(self.came, self.over)
-        used[:-1] = np.maximum(used[:-1], self.looked)
+        used = latest(self.came, self.over, self.looked)
         return self.executed.missing(members, used, "the last use of it")
 
     def waits(self, members: Ints, number: int) -> str:
@@ -147,12 +155,12 @@ class Phases:
         """Begin the next phase if this one is over; what is wrong with that."""
         if self.pending or self.bytes:
             return ""
-        late = np.flatnonzero(self.after[:-1] < self.looked)
+        late = np.flatnonzero(self.after[: self.executed.threads] < self.looked)
         waiters = list(zip(late.tolist(), self.lines[late].tolist(), strict=True))
         if self.gathered is not None:
             before = self.gathered if self.released is None else self.released
-            self.released = np.maximum(before, self.gathered)
-        self.ended, self.over = [*self.ended[-1:], self.came], np.maximum(self.over, self.after)
+            self.released = latest(before, self.gathered)
+        self.ended, self.over = [*self.ended[-1:], self.came], latest(self.over, self.after)
         self.number, self.pending = self.number + 1, self.count
         self.came, self.after = np.zeros_like(self.came), np.zeros_like(self.after)
         self.looked[:] = 0

@@ -32,11 +32,12 @@ class Reads:
     def __init__(self, shared: Shared) -> None:
         self.shared, self.order, self.findings = shared, shared.order, shared.findings
         shape = max(shared.threads // GROUP, 1), len(shared.order.writer)
-        self.reading = np.zeros(shape, np.int32)  # the line of a wgmma that may still read a cell
+        self.reading = np.zeros(shape, np.int32)  # the number of the last wgmma that may still read a cell
+        self.reading_line = np.zeros(shape, np.int32)  # and its line
         self.ended = np.zeros(shape, np.int32)  # when the last one that read it was waited for
         self.lines = np.zeros(shape, np.int32)  # and its line
 
-    def begins(self, group: int, cells: Ints) -> None:
+    def begins(self, group: int, cells: Ints, serial: int) -> None:
         """Note that a wgmma of a warpgroup reads cells; report what none or not all of its warps come after."""
         shared, order, line = self.shared, self.order, self.findings.line
         first = group * GROUP
@@ -55,15 +56,16 @@ class Reads:
             after = known[:, order.local[order.writer[recent]]] >= order.written[recent]
             self._say(recent, after, "read after write", self._written, "9.7.13.1")
         if shared.loads:
-            known = order.engine[first : first + GROUP].reshape(4, 32).max(1)
-            after = known[:, None] >= shared.loaded[cells]
+            known = order.engine[first : first + GROUP].reshape(4, 32, -1).max(1)
+            after = known[:, shared.loaded_by[cells]] >= shared.loaded[cells]
             self._say(cells, after, "tensor load not waited for", self._loaded, "9.7.9.25.1.2")
-        self.reading[group % len(self.reading), cells] = line
-
-    def ends(self, group: int, cells: Ints, line: int) -> None:
-        """Note that a warpgroup has waited for a wgmma that read cells."""
         mine = group % len(self.reading)
-        self.reading[mine, cells] = 0
+        self.reading[mine, cells], self.reading_line[mine, cells] = serial, line
+
+    def ends(self, group: int, cells: Ints, line: int, serial: int) -> None:
+        """Note that a warpgroup has waited for a wgmma that read cells; a later one may read them still."""
+        mine = group % len(self.reading)
+        self.reading[mine, cells[self.reading[mine, cells] == serial]] = 0
         self.ended[mine, cells], self.lines[mine, cells] = self.order.now, line
 
     def written(self, cells: Ints, who: Ints) -> None:
@@ -72,7 +74,7 @@ class Reads:
             busy = reading[cells]
             if busy.any():
                 text = f"shared byte {self.shared.byte(int(cells[busy > 0][0]))} is written, and the wgmma of line "
-                text += f"{int(busy.max())} may still read it: no wait_group since"
+                text += f"{self.reading_line[group, cells[busy > 0][0]]} may still read it: no wait_group since"
                 self.findings.add("wgmma on its way", Severity.RACE, text, WAIT)
             times = ended[cells]
             recent = np.flatnonzero(times > self.order.floor[who])
@@ -231,5 +233,5 @@ class Products:
                     self.barriers.executed.learn(group * GROUP + np.arange(GROUP), clock)
             done = [one for one in self.spans[group] if one[0] <= self.complete[group]]
             for serial, cells in done:
-                self.reads.ends(group, cells, self.lines[serial])
+                self.reads.ends(group, cells, self.lines[serial], serial)
             self.spans[group] = self.spans[group][len(done) :]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.kernel.state.order import Ints, Order
 
@@ -22,7 +23,7 @@ class TensorFences:
         self.order = order
         self.before: dict[int, list[int]] = {}  # thread -> when it executed fence::before_thread_sync, ascending
         self.known = np.zeros_like(order.known)  # what each thread knew at its last fence::after_thread_sync
-        self.tensor = np.zeros_like(order.tensor)  # and which tcgen05.mma
+        self.products = np.zeros_like(order.engine)  # and which tcgen05.mma
 
     def close(self, threads: Ints) -> None:
         """Execute fence::before_thread_sync."""
@@ -31,7 +32,17 @@ class TensorFences:
 
     def open(self, threads: Ints) -> None:
         """Execute fence::after_thread_sync."""
-        self.known[threads], self.tensor[threads] = self.order.known[threads], self.order.tensor[threads]
+        self._widen()
+        self.known[threads], self.products[threads] = self.order.known[threads], self.order.engine[threads]
+
+    def products_of(self, thread: int) -> NDArray[np.int32]:
+        """Return up to which product of each column a thread knew the end at its last fence::after_thread_sync."""
+        self._widen()
+        return np.asarray(self.products[thread])
+
+    def _widen(self) -> None:
+        more = self.order.engine.shape[1] - self.products.shape[1]
+        self.products = np.pad(self.products, ((0, 0), (0, more))) if more else self.products
 
     def missing(self, thread: int, other: int, when: int) -> str:
         """Return which fence is missing between what a thread did until a time, and what another does now."""

@@ -33,6 +33,7 @@ class TensorMemory:
         self.pieces: list[dict[int, int]] = [{} for _ in range(ctas)]  # first column -> columns
         shape = (ctas, LANES // PART, COLUMNS)
         self.product = np.zeros(shape, np.int32)  # the number of the last tcgen05.mma that uses a part of a column
+        self.issuer = np.zeros(shape, np.int32)  # the column of `order.engine` for the thread that issued it
         self.line = np.zeros(shape, np.int32)  # and its line
         self.by = {what: np.full(shape, -1, np.int32) for what in ("ld", "st")}  # the last warp's first thread
         self.begun = {what: np.zeros(shape, np.int32) for what in ("ld", "st")}  # when it was issued
@@ -42,10 +43,10 @@ class TensorMemory:
         self.open: dict[tuple[str, int], list[tuple[Ints, Ints, Ints]]] = {}  # of a warp: what it has not waited for
         self.products = 0  # tcgen05.mma so far
         self.issued = np.zeros(len(self.order.known), np.int32)  # of each thread, the number of its last
-        self.reading = np.zeros(len(self.order.writer), np.int32)  # the last one that reads a cell of shared memory
+        self.reading: dict[int, Ints] = {}  # by the issuer's column, the last one that reads a cell of shared memory
         self.reading_line = np.zeros(len(self.order.writer), np.int32)
         self.fences = TensorFences(self.order)
-        shared.written = self.written
+        shared.watch_writes(self.written)
 
     # ---- allocation
 
@@ -149,17 +150,27 @@ class TensorMemory:
     def multiplies(self, ctas: Ints, parts: Ints, columns: Ints, thread: int) -> None:
         """The tcgen05.mma under way, which a thread has issued, uses columns of some parts of the lanes."""
         self._after(("st", "ld"), ctas, parts, columns, thread, "tcgen05.mma")
+        self._after_products(ctas, parts, columns, thread, "tcgen05.mma")
         self.product[ctas, parts, columns], self.line[ctas, parts, columns] = self.products, self.findings.line
+        self.issuer[ctas, parts, columns] = self.column(thread)
+
+    def column(self, thread: int) -> int:
+        """Return the column of `order.engine` that says which products of a thread have ended."""
+        return self.order.column(("tcgen05.mma", int(self.order.local[thread])))
 
     def _after_products(self, ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
-        number = self.product[ctas, parts, columns]
-        late = number > self.order.tensor[thread]
+        number, issuer = self.product[ctas, parts, columns], self.issuer[ctas, parts, columns]
+        if does == "tcgen05.mma":  # products of one thread are made in their order
+            number = np.where(issuer == self.column(thread), 0, number)
+        if not number.any():
+            return
+        late = number > self.order.engine[thread, issuer]
         if late.any():
             line = int(self.line[ctas, parts, columns][late][0])
             text = f"{self.shared.who(thread)}: {does} of what the tcgen05.mma of line {line} writes, with no wait for "
             self.findings.add("tcgen05.mma not waited for", _severity(does), f"{text}its commit", ORDER)
-        elif (number > self.fences.tensor[thread]).any():
-            line = int(self.line[ctas, parts, columns][number > self.fences.tensor[thread]][0])
+        elif (unfenced := number > self.fences.products_of(thread)[issuer]).any():
+            line = int(self.line[ctas, parts, columns][unfenced][0])
             self._unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
 
     def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
@@ -190,8 +201,8 @@ class TensorMemory:
             text = f"{self.shared.who(thread)}: {what}, with a barrier between them and no tcgen05.fence::{fence}"
             self.findings.add("no tcgen05.fence", Severity.LETTER, text, FENCE)
 
-    def consumes(self, cells: Ints) -> None:
-        """The tcgen05.mma under way reads cells of shared memory."""
+    def consumes(self, cells: Ints, thread: int) -> None:
+        """The tcgen05.mma under way, which a thread has issued, reads cells of shared memory."""
         late = self.shared.generic[cells]
         if late.any():
             cell = int(cells[late][0])
@@ -200,11 +211,14 @@ class TensorMemory:
             )
             text += f"line {self.order.write_line[cell]}, is read by tcgen05.mma with no fence.proxy.async between"
             self.findings.add("no proxy fence", Severity.LETTER, text, ORDER)
-        self.reading[cells], self.reading_line[cells] = self.products, self.findings.line
+        mine = self.reading.setdefault(self.column(thread), np.zeros(len(self.order.writer), np.int64))
+        mine[cells], self.reading_line[cells] = self.products, self.findings.line
 
     def written(self, cells: Ints, who: Ints) -> None:
         """Report writes of cells that a tcgen05.mma may still read."""
-        late: NDArray[np.bool_] = self.reading[cells] > self.order.tensor[who]
+        late: NDArray[np.bool_] = np.zeros(len(cells), bool)
+        for column, reading in self.reading.items():
+            late |= reading[cells] > self.order.engine[who, column]
         if late.any():
             at = int(np.flatnonzero(late)[0])
             text = f"{self.shared.who(int(who[at]))} writes shared byte {self.shared.byte(int(cells[at]))}, which the "

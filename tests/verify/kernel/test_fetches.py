@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asynchronous work ends out of order: what one mbarrier, group or thread says of its own, it says of no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.verify.kernel.test_bulk import COMMIT, FILL, HEAD
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim import claim_of
+
+START = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry k(.param .u64 A, .param .u64 C, .param .u64 D)
+{
+.reg .pred %p<8>; .reg .b32 %r<30>; .reg .f32 %f<9>; .reg .b64 %d<20>;
+.shared .align 128 .b8 tile[1024];
+.shared .align 8 .b8 bar[16];
+mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, bar; setp.ne.u32 %p1, %r1, 0; setp.ne.u32 %p5, %r1, 32;
+ld.param.u64 %d1, [A]; ld.param.u64 %d2, [C]; ld.param.u64 %d3, [D]; mul.wide.u32 %d5, %r1, 4;
+shl.b32 %r4, %r1, 2; add.s32 %r5, %r2, %r4; add.s64 %d2, %d2, %d5; mov.f32 %f4, 0f00000000;
+@!%p1 mbarrier.init.shared::cta.b64 [%r3], 1;
+@!%p1 mbarrier.init.shared::cta.b64 [%r3+8], 1;
+bar.sync 0;
+"""
+
+
+def load(to: int, barrier: int, guard: str = "!%p1", source: str = "%d1") -> str:
+    """Return what loads 256 bytes into the tile, counted by one of the two mbarriers."""
+    lines = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3+{barrier}], 256;\n"
+    lines += "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+    lines += f"[%r2+{to}], [{source}], 256, [%r3+{barrier}];"
+    return "".join(f"@{guard} {line}\n" for line in lines.split("\n"))
+
+
+def wait(label: str, barrier: int, parity: int = 0) -> str:
+    return f"{label}: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r3+{barrier}], {parity};\n@!%p2 bra {label};\n"
+
+
+def run(body: str, claim: str = "C[i] = A[i]") -> Outcome:
+    arrays: dict[str, Any] = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "AC"}
+    arrays["D"] = {"dims": "i", "type": "f32", "scratch": True}
+    table = {"grid": 1, "block": 64, "sizes": {"I": 64}, "claim": claim, "params": ["A", "C", "D"], "arrays": arrays}
+    (found,) = check(f"{START}{body}ret;\n}}\n", claim_of(table), seed=3)
+    return found
+
+
+BOTH = load(0, 0) + load(256, 8)
+TAKE, ZERO = "ld.shared.f32 %f1, [%r5];\nst.global.f32 [%d2], %f1;\n", "st.shared.f32 [%r5], %f4;\n"
+SECOND = TAKE.replace("[%r5]", "[%r5+256]")
+
+
+@pytest.mark.parametrize(
+    ("body", "right"),
+    [
+        (BOTH + wait("W", 0) + wait("X", 8) + TAKE, True),
+        (BOTH + wait("X", 8) + TAKE + wait("W", 0), False),
+        (load(0, 0) + load(256, 8, "!%p5") + wait("X", 8) + TAKE + wait("W", 0), False),
+        (BOTH + wait("X", 8) + SECOND + wait("W", 0), True),
+        (BOTH + wait("X", 8) + ZERO + wait("W", 0) + wait("Y", 8) + SECOND, False),
+        (BOTH + wait("X", 8) + load(0, 8) + wait("Y", 8, 1) + TAKE + wait("W", 0), False),
+        (f"{BOTH}@!%p1 bra ONE;\nbra MET;\nONE:\n{wait('W', 0)}{wait('X', 8)}MET: bar.sync 0;\n{TAKE}", True),
+        (f"{BOTH}@!%p1 bra ONE;\nbra MET;\nONE:\n{wait('X', 8)}MET: bar.sync 0;\n{TAKE}", False),
+    ],
+)
+def test_a_wait_for_one_mbarrier_is_none_for_the_loads_of_another(body: str, right: bool) -> None:
+    found = run(body)
+    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
+    assert right or "tensor load not waited for" in {one.kind for one in found.findings}
+
+
+def test_what_a_lane_waited_for_is_known_to_its_warp_after_a_warp_barrier() -> None:
+    """Also if all warps meet, where the clocks of all lanes are joined at once."""
+    lane = "and.b32 %r6, %r1, 31; setp.ne.u32 %p6, %r6, 0;\n@!%p6 bra ONE;\nbra MET;\nONE:\n"
+    assert run(f"{load(0, 0)}{lane}{wait('W', 0)}MET: bar.warp.sync 0xffffffff;\n{TAKE}").status == "VERIFIED"
+    assert run(f"{load(0, 0)}{lane}{wait('W', 0)}MET:\n{TAKE}").status == "REFUTED"
+
+
+def test_an_arrival_in_the_next_phase_comes_after_the_loads_of_this_one() -> None:
+    """Who waited for the second mbarrier alone does not know that the first one's phase is over."""
+    again = "@!%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 256;\n" + load(512, 0).split("\n")[1] + "\n"
+    ends = wait("W", 0) + wait("Y", 0, 1) + TAKE
+    assert "an arrival of another phase" in {one.kind for one in run(BOTH + wait("X", 8) + again + ends).findings}
+    first = BOTH + wait("X", 8) + wait("V", 0) + "bar.sync 0;\n" + again + wait("Y", 0, 1) + TAKE
+    assert run(first).status == "VERIFIED"
+
+
+STORED = "add.s64 %d6, %d3, %d5; add.s64 %d7, %d1, %d5; ld.global.f32 %f3, [%d7]; st.global.f32 [%d6], %f3;\n"
+STORED += "fence.proxy.async;\nbar.sync 0;\n"
+COPY, OVER = "cp.async.ca.shared.global [%r5], [%d6], 4;\n", "st.global.f32 [%d6], %f4;\n"
+OTHER = "xor.b32 %r9, %r1, 32; mul.wide.u32 %d9, %r9, 4; add.s64 %d9, %d3, %d9; st.global.f32 [%d9], %f4;\n"
+ALL, FETCH = "cp.async.wait_all;\n", load(0, 0, source="%d3")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (FETCH + wait("W", 0) + OVER + TAKE, ""),
+        (FETCH + "@!%p1 st.global.f32 [%d3], %f4;\n" + wait("W", 0) + TAKE, "tensor load not waited for"),
+        (FETCH + "bar.sync 0;\n" + OVER + wait("W", 0) + TAKE, "tensor load not waited for"),
+        (FETCH + load(256, 8, source="%d3") + wait("X", 8) + OVER + wait("W", 0) + TAKE, "tensor load not waited for"),
+        (COPY + ALL + OVER + TAKE, ""),
+        (COPY + OVER + ALL + TAKE, "cp.async not waited for"),
+        (COPY + "bar.sync 0;\n" + OTHER + ALL + TAKE, "cp.async not waited for"),
+        (COPY + ALL + "bar.sync 0;\n" + OTHER + TAKE, ""),
+        (COPY + ALL + OTHER + TAKE, "race: write after read in global memory"),
+    ],
+)
+def test_the_source_of_a_copy_is_written_when_the_copy_was_waited_for(body: str, kind: str) -> None:
+    found = run(STORED + body)
+    assert found.status == ("REFUTED" if kind else "VERIFIED"), found.findings
+    assert not kind or kind in {one.kind for one in found.findings}
+
+
+SEND = "ld.param.u64 %d{0}, [{1}]; cp.async.bulk.global.shared::cta.bulk_group [%d{0}], [%r2], 512;\n"
+C, D = SEND.format(6, "C"), SEND.format(7, "D")
+OVERWRITE = "bar.sync 0;\nst.shared.v4.f32 [%r5], {%f1, %f1, %f1, %f1};\n"
+READ = "cp.async.bulk.wait_group.read {};\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "right"),
+    [
+        (C + COMMIT + READ.format(0), "", True),
+        (C + COMMIT + READ.format(0), D + COMMIT + READ.format(0), True),
+        (C + COMMIT, D + COMMIT + READ.format(0), False),
+        (C + COMMIT + READ.format(0), D + COMMIT, False),
+        (C + COMMIT + D + COMMIT + READ.format(0), "", True),
+        (C + COMMIT + D + COMMIT + READ.format(1), "", False),
+        (C + COMMIT + D + READ.format(0), "", False),
+        (C + D + COMMIT + READ.format(0), "", True),
+        ("", C + COMMIT + D + COMMIT + READ.format(1), False),
+    ],
+)
+def test_each_copy_of_a_tile_is_waited_for_before_it_is_overwritten(first: str, second: str, right: bool) -> None:
+    """Thread 0 sends a tile, and thread 1 does; all threads overwrite it."""
+    text = HEAD.replace(".param .u64 C)", ".param .u64 C, .param .u64 D)") + FILL.replace("@%p1 bra END;\n", "")
+    text += (
+        f"setp.ne.u32 %p3, %r1, 1;\n@%p1 bra NEXT;\n{first}NEXT:\n@%p3 bra END;\n{second}END:\n{OVERWRITE}ret;\n}}\n"
+    )
+    arrays = {name: {"dims": "mk", "type": "f32", "strides": [8, 1], "out": name == "C"} for name in "AC"}
+    arrays["D"] = {"dims": "mk", "type": "f32", "strides": [8, 1], "scratch": True}
+    table = {"grid": 1, "block": 32, "sizes": {"M": 16, "K": 8}, "claim": "C[m,k] = A[m,k]", "arrays": arrays}
+    (found,) = check(text, claim_of(table | {"params": ["A", {"unused": True}, "C", "D"]}), seed=3)
+    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
+    assert right or any("may still read" in one.text for one in found.findings)
