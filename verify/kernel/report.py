@@ -16,6 +16,7 @@ from verify.kernel.check import BUDGET, Outcome, check
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.every import ALL, with_all
+from verify.kernel.kept import keep_ptx
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.sources import find_source, refuse_claim
 from verify.kernel.verdict import case, said
@@ -121,6 +122,8 @@ def _verify(
         spelled = given.spelled or f"--claim {file_of_claim or 'claim'}"
         again = f"lanecheck kernel {source.name}{'' if claimed else ' --safety'} {spelled}"
         outcomes = _check(run, ptx, found, source.name, words, strict=strict, **options)
+        if words and any(finding.line for one in outcomes for finding in one.findings):
+            words = f"{words}; {keep_ptx(ptx, source.name)}"
         whole = _for_all(ptx, found, source.name, again, outcomes, options) if claimed else []
     file, cases = source.name.partition("::")[0], []
     for one in outcomes:
