@@ -19,9 +19,16 @@ KINDS = {  # type of torch -> type of a claim
     **{f"uint{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
 }
 BITS = {"f64": (53, 11), "f32": (24, 8), "f16": (11, 5), "bf16": (8, 8), "e4m3": (4, 4), "e5m2": (3, 5)}
-EMPTY = ("torch.empty", "torch.empty_like", "torch.Tensor.new_empty", "torch.empty_strided")
+EMPTY = (
+    *("torch.empty", "torch.empty_like", "torch.Tensor.new_empty", "torch.empty_strided"),
+    *("numpy.empty", "numpy.empty_like"),
+)
 MOST = 1 << 24  # elements of a reading
 PLACED = ("device", "dtype", "layout", "pin_memory", "requires_grad")  # arguments that change no number of a range
+SYNONYMS = {  # names of parameters that the table has once
+    **{"input": "a", "self": "a", "other": "b", "negative_slope": "slope", "fill_value": "value"},
+    **{"axis": "dim", "keepdims": "keepdim", "k": "diagonal", "min": "low", "max": "high"},
+}
 Places = NDArray[np.int64]
 
 
@@ -109,9 +116,7 @@ class Contents:
             raise Unchecked(f"{say_made(content)} has more arguments than are known")
         found.update(zip(names, content["args"], strict=False))
         for key, value in content["kwargs"].items():
-            name = {"input": "a", "self": "a", "other": "b", "negative_slope": "slope", "fill_value": "value"}.get(
-                key, key
-            )
+            name = key if key in names else SYNONYMS.get(key, key)
             if name in names:
                 found[name] = value
             elif not (row.cast or row.constant or row.random or value is None or (row.range and key in PLACED)):
@@ -207,3 +212,10 @@ def say_made(content: Mapping[str, Any]) -> str:
     """Return how a content came about, with its line: `torch.cumsum (line test_x.py:12)`."""
     made = content.get("op") or content.get("why") or {"source": "data of the host"}.get(content["kind"], "a tensor")
     return f"{made.removeprefix('torch.Tensor.').removeprefix('torch.')} ({content['at']})"
+
+
+def read_operand(content: Mapping[str, Any], value: Any) -> TensorReading:
+    """Return the reading that an operand is; raises Unchecked for numbers of the host."""
+    if not isinstance(value, dict) or "reading" not in value:
+        raise Unchecked(f"{say_made(content)} has an operand that was not recorded")
+    return TensorReading.of(value["reading"])

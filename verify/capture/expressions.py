@@ -12,11 +12,23 @@ from typing import Any
 import numpy as np
 
 from verify.capture import masks
-from verify.capture.contents import KINDS, Contents, Places, TensorReading, Unchecked, is_exact, list_places, say_made
+from verify.capture.contents import (
+    KINDS,
+    Contents,
+    Places,
+    TensorReading,
+    Unchecked,
+    is_exact,
+    list_places,
+    read_operand,
+    say_made,
+)
+from verify.capture.integers import bound_integers
 from verify.capture.masks import Names, write_number
 from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
+READ = {"a", "dim", "keepdim", "dtype", "_stacklevel"}  # parameters of reductions that are read, or change nothing
 NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
 
 
@@ -187,6 +199,9 @@ class Writer:
             raise Unchecked(f"{say_made(content)} has the argument out")
         self._note(content)
         given = self.contents.arguments(number)
+        other = next((key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None)
+        if other is not None:
+            raise Unchecked(f"{say_made(content)} has {other}")
         common = content, given, names, depth
         ways: tuple[tuple[object, Callable[[], str]], ...] = (
             (row.cast, lambda: self._cast(content, given["a"], names, depth)),
@@ -239,7 +254,7 @@ class Writer:
             if re.fullmatch(r"[\d.e+-]+", below) and float(below):
                 return f"({top} / {below})"
             return f"({top} * rcp({below}))"
-        filled = re.sub(r"\b(a|b|alpha|slope)\b", lambda found: words[found[0]], text)
+        filled = re.sub(rf"\b({'|'.join(words)})\b", lambda found: words[found[0]], text)
         return f"({filled})" if " " in filled and not re.fullmatch(r"\w+\(.*\)", text) else filled
 
     def _note(self, content: Mapping[str, Any]) -> None:
@@ -258,9 +273,7 @@ class Writer:
             raise Unchecked(f"{say_made(content)} has the operand {value}")
         if isinstance(value, (int, float)):
             return write_number(value)
-        if not isinstance(value, dict) or "reading" not in value:
-            raise Unchecked(f"{say_made(content)} has an operand that was not recorded")
-        reading = TensorReading.of(value["reading"])
+        reading = read_operand(content, value)
         self._same_kind(content, reading)
         padded = names[len(names) - len(reading.shape) :]
         return self.write(
@@ -269,20 +282,25 @@ class Writer:
             depth + 1,
         )
 
-    @staticmethod
-    def _same_kind(content: Mapping[str, Any], reading: TensorReading) -> None:
-        """Refuse integers that become floats inexactly, or the other way round."""
+    def _same_kind(self, content: Mapping[str, Any], reading: TensorReading) -> None:
+        """Refuse integers that become floats inexactly, or the other way round, or that wrapped before they widen."""
         one, two = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
         if one[0] in "su" and two[0] in "su" and one != two and not is_exact(reading.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
-        if (one[0] in "su") != (two[0] in "su") and not is_exact(reading.dtype, content["dtype"]):
+        bound = bound_integers(self.contents, self._resolve(reading.content)) if two[0] == "s" else None
+        whole = bound is not None and bound < 1 << int(two[1:]) - 1
+        if (one[0] in "su") != (two[0] in "su") and not whole and not is_exact(reading.dtype, content["dtype"]):
             raise Unchecked(f"{say_made(content)} mixes {reading.dtype} and {content['dtype']}")
+        number = self._resolve(reading.content)
+        source = self.contents.operation(number) if number not in self.given else None
+        if one[0] in "su" and one != two and source is not None and (source.text or source.product or source.sum):
+            raise Unchecked(f"{say_made(content)} widens {reading.dtype}, in which an earlier result may wrap")
         if one == "?" or two == "?":
             raise Unchecked(f"{say_made(content)} is of type {content['dtype']}, made of {reading.dtype}")
 
     def _cast(self, content: Mapping[str, Any], value: Any, names: Names, depth: int) -> str:
         """Return the text of a copy: the same numbers, in exact arithmetic."""
-        reading = TensorReading.of(value["reading"])
+        reading = read_operand(content, value)
         if list(reading.shape) != content["layout"]["shape"]:
             raise Unchecked(f"{say_made(content)} gives another shape to what was computed")
         self._same_kind(content, reading)
@@ -290,7 +308,7 @@ class Writer:
 
     def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
         """Return the text of a product of matrices, as torch.matmul broadcasts them; of linear, with its bias."""
-        a, b = (TensorReading.of(given[one]["reading"]) for one in "ab")
+        a, b = (read_operand(content, given[one]) for one in "ab")
         for one in (a, b):
             self._same_kind(content, one)
         if "bias" in given:  # b of torch.nn.functional.linear has the index of the output first
@@ -319,7 +337,7 @@ class Writer:
         self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int
     ) -> str:
         """Return the text of a softmax, or of a logarithm of a sum of exponentials, over one index."""
-        reading = TensorReading.of(given["a"]["reading"])
+        reading = read_operand(content, given["a"])
         self._same_kind(content, reading)
         dim = given["dim"][0] if isinstance(given["dim"], list) and len(given["dim"]) == 1 else given["dim"]
         if not isinstance(dim, int) or not reading.shape:
@@ -342,7 +360,7 @@ class Writer:
         for name, allowed in options.items():
             if given[name] not in allowed:
                 raise Unchecked(f"{say_made(content)} has {name}")
-        q, k, v = (TensorReading.of(given[one]["reading"]) for one in "qkv")
+        q, k, v = (read_operand(content, given[one]) for one in "qkv")
         if {len(one.shape) for one in (q, k, v)} != {len(names)} or not names[-2] or q.shape[:-2] != k.shape[:-2]:
             raise Unchecked(f"{say_made(content)} has shapes that are not read")
         for one in (q, k, v):
@@ -358,7 +376,7 @@ class Writer:
 
     def _sum(self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int) -> str:
         """Return the text of a sum or a mean over some indices."""
-        reading = TensorReading.of(given["a"]["reading"])
+        reading = read_operand(content, given["a"])
         self._same_kind(content, reading)
         dims = given["dim"]
         rank = len(reading.shape)

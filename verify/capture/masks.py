@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
+from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, read_operand, say_made
 
 Names = tuple[str, ...]  # of the indices of a reading; "" where it does not depend on one
 OPPOSITE = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "==": "!=", "!=": "=="}
@@ -105,7 +105,7 @@ def write_triangle(
     writer: TextWriter, content: Mapping[str, Any], given: Mapping[str, Any], relation: str, names: Names, depth: int
 ) -> str:
     """Return the text of a matrix that is 0 on one side of a diagonal."""
-    reading = TensorReading.of(given["a"]["reading"])
+    reading = read_operand(content, given["a"])
     condition = " ".join(_compare_indices(content, given, relation, names))
     return f"where({condition}, {writer.write(reading, names, depth + 1)}, 0)"
 

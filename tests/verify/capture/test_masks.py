@@ -15,6 +15,7 @@ import pytest
 from tests.verify.capture.test_operations import ROWS, call, evaluate, read_array
 from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.capture.expressions import NAMES, GivenArray, Writer
+from verify.capture.recording.arrays import ArrayRecorder
 from verify.capture.recording.recorder import Recorder
 from verify.capture.recording.torch_mode import make_mode
 from verify.capture.table import TorchOperation
@@ -78,7 +79,7 @@ def record(compute: Callable[[Any, Any], Any]) -> tuple[str, np.ndarray[Any, Any
     x = torch.rand(6, 5, dtype=torch.float64) + 0.01
     recorder = Recorder(torch)
     given = recorder.read_tensor(x)
-    with make_mode(recorder):
+    with make_mode(recorder, ArrayRecorder(recorder)):
         made = compute(torch, x)
     side = recorder.read_tensor(made)
     table = json.loads(json.dumps({str(at): one for at, one in enumerate(recorder.contents)}))

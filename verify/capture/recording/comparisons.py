@@ -7,15 +7,18 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
+from verify.capture.recording.arrays import ArrayRecorder
 from verify.capture.recording.recorder import Recorder
 
 DIFFERENT = "Lanecheck lets this comparison differ, to see whether the test fails then"
 
 
-def install_comparisons(recorder: Recorder) -> None:
+def install_comparisons(recorder: Recorder, arrays: ArrayRecorder) -> None:
     """Record the comparisons of torch.testing and numpy.testing in place of making them."""
     _install_torch(recorder)
-    _install_numpy(recorder)
+    _install_numpy(recorder, arrays)
 
 
 def _install_torch(recorder: Recorder) -> None:
@@ -56,42 +59,43 @@ def _pairs(torch: Any, actual: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
         raise TypeError(f"cannot compare {type(actual).__name__} with {type(expected).__name__}")
 
 
-def _install_numpy(recorder: Recorder) -> None:
-    """Replace the assertions of numpy.testing, for arrays that are tensors' numbers."""
-    testing = importlib.import_module("numpy.testing")
+def _install_numpy(recorder: Recorder, arrays: ArrayRecorder) -> None:
+    """Replace the comparisons of numpy and numpy.testing, for arrays whose numbers are recorded."""
+    testing: Any = importlib.import_module("numpy.testing")
+    numpy: Any = importlib.import_module("numpy")
 
-    def replace(name: str) -> Callable[..., None]:
-        real = getattr(testing, name)
+    def read(value: Any) -> Any:
+        return recorder.read_tensor(value) if isinstance(value, recorder.torch.Tensor) else arrays.read(value)
 
-        def compare(actual: Any, desired: Any, *args: Any, **kwargs: Any) -> None:
-            with recorder.torch._C.DisableTorchFunction():
-                sides = [_reading(recorder, one) for one in (actual, desired)]
-                shapes = {getattr(one, "shape", None) for one in (actual, desired)}
-                if None in sides or len(shapes) > 1:
-                    _note_arrays(recorder, (actual, desired), name)
-                    real(actual, desired, *args, **kwargs)
-                    return
-                if not recorder.compare(name, *(one for one in sides if one is not None)):
-                    raise AssertionError(DIFFERENT)
+    def compare(name: str, real: Callable[..., Any], actual: Any, desired: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.torch._C.DisableTorchFunction():
+            if not _are_recorded(recorder, arrays, actual, desired):
+                return real(actual, desired, *args, **kwargs)
+            return recorder.compare(name, read(actual), read(desired))
 
-        return compare
+    def replace(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def answer(actual: Any, desired: Any, *args: Any, **kwargs: Any) -> Any:
+            return compare(name, real, actual, desired, *args, **kwargs)
+
+        def check(actual: Any, desired: Any, *args: Any, **kwargs: Any) -> None:
+            if compare(name, real, actual, desired, *args, **kwargs) is False:
+                raise AssertionError(DIFFERENT)
+
+        setattr(module, name, check if module is testing else answer)
 
     for name in ("assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_equal"):
-        setattr(testing, name, replace(name))
+        replace(testing, name)
+    for name in ("allclose", "array_equal"):
+        replace(numpy, name)
 
 
-def _reading(recorder: Recorder, value: Any) -> Mapping[str, Any] | None:
-    """Return the reading of a tensor, or of an array that a tensor gave."""
-    if isinstance(value, recorder.torch.Tensor):
-        found: Mapping[str, Any] = recorder.read_tensor(value)
-        return found
-    known = recorder.arrays.get(id(value))
-    return known[1] if known and known[0] is value else None
-
-
-def _note_arrays(recorder: Recorder, values: tuple[Any, Any], name: str) -> None:
-    """Note that numbers of tensors are compared with numbers of which nothing is known."""
-    for value in values:
-        reading = _reading(recorder, value)
-        if reading is not None:
-            recorder.events.append({"kind": "use", "how": name, "content": reading["content"], "at": ""})
+def _are_recorded(recorder: Recorder, arrays: ArrayRecorder, *sides: Any) -> bool:
+    """Return whether two sides are tensors or arrays of one shape, of which one at least was recorded."""
+    tensor, array = recorder.torch.Tensor, np.ndarray
+    if not all(isinstance(one, (tensor, array)) for one in sides) or sides[0].shape != sides[1].shape:
+        return False
+    if any(isinstance(one, array) and (not one.size or one.dtype.hasobject) for one in sides):
+        return False
+    return any(isinstance(one, tensor) or arrays.is_known(one) for one in sides)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+from verify.capture.recording.arrays import install_arrays
 from verify.capture.recording.comparisons import install_comparisons
 from verify.capture.recording.device import TargetGpu, install_device
 from verify.capture.recording.launches import Launches
@@ -19,7 +20,8 @@ def install(target: str, folder: Path, configs: str, seed: int) -> Recorder:
     gpu = TargetGpu(target)
     recorder = Recorder(torch)
     install_device(gpu)
-    install_comparisons(recorder)
+    arrays = install_arrays(recorder)
+    install_comparisons(recorder, arrays)
     Launches(recorder, gpu, folder, configs, seed).install()
-    make_mode(recorder).__enter__()
+    make_mode(recorder, arrays).__enter__()
     return recorder

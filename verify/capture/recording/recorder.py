@@ -8,12 +8,15 @@ reading is a view of a content: offset, shape and strides. Nothing here decides 
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", "lanecheck", "contextlib", "importlib")
 UNSEEN = "its memory changed without an operation that was seen"
@@ -24,10 +27,12 @@ class Tracked:
     """One storage: what it holds now."""
 
     storage: Any  # kept alive, so that no other storage has its address
-    content: int
+    content: int  # its number
     version: int  # of the tensor that was seen last
     device: bool  # whether the program put it on the GPU
     escaped: str = ""  # who else may write it, in words
+    numbers: Any = None  # all of it as an array, if NumPy may write it
+    digest: bytes = b""  # of these numbers, when they were written last
 
 
 @dataclass
@@ -38,7 +43,7 @@ class Recorder:
     contents: list[dict[str, Any]] = field(default_factory=list)  # of all tests, by number
     events: list[dict[str, Any]] = field(default_factory=list)  # of this run, in order
     tracked: dict[int, Tracked] = field(default_factory=dict)  # storages by their address
-    arrays: dict[int, tuple[Any, dict[str, Any]]] = field(default_factory=dict)  # NumPy arrays of tensors, by id
+    arrays: list[Any] = field(default_factory=list)  # memories of NumPy's arrays
     flipped: int = -1  # the comparison of this run that reports a difference
     comparisons: int = 0  # made in this run
     variants: list[dict[str, Any]] | None = None  # of an autotuned launch, while its configs are compiled
@@ -67,6 +72,8 @@ class Recorder:
         elif known.version != tensor._version and not tensor.is_inference():
             known.content = self.add("unknown", why=UNSEEN, of=[known.content])
             known.version = tensor._version
+        elif known.numbers is not None and digest(known.numbers) != known.digest:
+            known.content, known.digest = self.add("unknown", why=UNSEEN, of=[known.content]), digest(known.numbers)
         return known
 
     def read_tensor(self, tensor: Any) -> dict[str, Any]:
@@ -85,13 +92,17 @@ class Recorder:
             self.tracked[storage._cdata] = Tracked(storage, content, tensor._version, False)
         else:
             known.content, known.version = content, tensor._version
+            if known.numbers is not None:
+                known.digest = digest(known.numbers)
 
     def note_use(self, tensors: Sequence[Any], how: str) -> None:
         """Note that the program reads numbers of tensors, on which what it does from here on may rest."""
         for tensor in tensors:
-            self.events.append(
-                {"kind": "use", "how": how, "content": self.read_tensor(tensor)["content"], "at": find_line()}
-            )
+            self.note_content(self.read_tensor(tensor)["content"], how)
+
+    def note_content(self, content: int, how: str) -> None:
+        """Note that the program reads numbers of a content."""
+        self.events.append({"kind": "use", "how": how, "content": content, "at": find_line()})
 
     # ---- launches
 
@@ -172,6 +183,11 @@ def list_contents(value: Any) -> Iterator[int]:
     elif isinstance(value, (list, tuple)):
         for inner in value:
             yield from list_contents(inner)
+
+
+def digest(array: Any) -> bytes:
+    """Return a digest of the bytes of a NumPy array."""
+    return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=16).digest()
 
 
 def layout_of(tensor: Any) -> dict[str, Any]:

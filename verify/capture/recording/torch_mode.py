@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from verify.capture.recording.recorder import Recorder, layout_of, name_of
+import numpy as np
+
+from verify.capture.recording.arrays import ArrayRecorder, find_bytes
+from verify.capture.recording.recorder import Recorder, digest, layout_of, name_of
 from verify.capture.table import read_table
 
 MOST = 1 << 24  # multiply-adds of a product that is computed
@@ -26,19 +29,27 @@ ESCAPES = {
 }
 
 
-def make_mode(recorder: Recorder, index: int = 0) -> Any:
-    """Return the mode, which is a context."""
+def make_mode(recorder: Recorder, arrays: ArrayRecorder, index: int = 0) -> Any:
+    """Return the mode, which is a context; `torch.from_numpy`, which no mode sees, is replaced."""
     torch = recorder.torch
     overrides = importlib.import_module("torch.overrides")
-    return type("Recording", (_Handler, overrides.TorchFunctionMode), {})(recorder, torch.device("cuda", index))
+    mode = type("Recording", (_Handler, overrides.TorchFunctionMode), {})(recorder, arrays, torch.device("cuda", index))
+    from_numpy = torch.from_numpy
+
+    def record_array(array: Any) -> Any:
+        with torch._C.DisableTorchFunction():
+            return mode._call(from_numpy, "torch.from_numpy", "from_numpy", (array,), {})
+
+    torch.from_numpy = record_array
+    return mode
 
 
 class _Handler:
     """The method of a mode that sees every function of torch."""
 
-    def __init__(self, recorder: Recorder, device: Any) -> None:
+    def __init__(self, recorder: Recorder, arrays: ArrayRecorder, device: Any) -> None:
         super().__init__()
-        self.recorder, self.torch, self.device = recorder, recorder.torch, device
+        self.recorder, self.arrays, self.torch, self.device = recorder, arrays, recorder.torch, device
         self.resolve = importlib.import_module("torch.overrides").resolve_name
         self.products = frozenset(name for row in read_table() if row.product for name in row.names)
         self.special: Mapping[str, Callable[..., Any]] = {
@@ -138,7 +149,16 @@ class _Handler:
                 )
                 recorder.write(tensor, content)
                 recorder.tracked[key].device = gpu
+                self._note_shared(tensor, args)
         return made
+
+    def _note_shared(self, tensor: Any, args: Sequence[Any]) -> None:
+        """Note that a tensor has the memory of an array, which NumPy may write."""
+        given = [one for one in args if isinstance(one, np.ndarray) and one.size]
+        if any(find_bytes(one)[0] == tensor.data_ptr() for one in given):
+            known = self.recorder.track(tensor)
+            known.numbers = tensor.detach().numpy()
+            known.digest = digest(known.numbers)
 
     def _describe_change(self, operation: Mapping[str, Any], tensor: Any) -> int:
         """Return the content of a tensor that an operation changed: its result, if it changed the whole storage."""
@@ -166,6 +186,8 @@ class _Handler:
             return [self._encode(one) for one in value]
         if isinstance(value, self.torch.dtype):
             return {"dtype": name_of(value)}
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self.arrays.encode(value)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         return {"other": type(value).__name__}
@@ -239,11 +261,8 @@ class _Handler:
         return made
 
     def _numpy(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return a tensor's numbers as an array that cannot be written, so that it stays what was recorded."""
-        array = tensor.detach().numpy().view()
-        array.flags.writeable = False
-        self.recorder.arrays[id(array)] = (array, self.recorder.read_tensor(tensor))
-        return array
+        """Return a tensor's numbers as an array that is recorded."""
+        return self.arrays.share(tensor)
 
 
 def called_by_program() -> bool:
