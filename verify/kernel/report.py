@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,6 +18,7 @@ from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.claim_file import located
 from verify.kernel.claims.every import ALL, with_all
 from verify.kernel.kept import keep_ptx
+from verify.kernel.mends import Mending
 from verify.kernel.ptx.source import PtxError
 from verify.kernel.sources import find_source, refuse_claim
 from verify.kernel.verdict import case, said
@@ -125,13 +127,23 @@ def _verify(
         if words and any(finding.line for one in outcomes for finding in one.findings):
             words = f"{words}; {keep_ptx(ptx, source.name)}"
         whole = _for_all(ptx, found, source.name, again, outcomes, options) if claimed else []
-    file, cases = source.name.partition("::")[0], []
+    file, cases, good = source.name.partition("::")[0], [], {"VERIFIED", "SAFE"}
+    again_with = {**options, "seed": outcomes[0].seed, "strict": strict}
+
+    @cache
+    def confirms(changed: str) -> bool:
+        try:
+            return all(one.status in good for one in run(changed, found, **again_with))
+        except PtxError:
+            return False
+
+    mending = Mending(ptx, confirms)
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
         if case_of is None:
-            cases.append(case(one, found.text, strict, replay, file, words))
+            cases.append(case(one, found.text, strict, replay, file, words, mending))
         else:
-            cases.append(case_of(one, strict, replay, file, words))
+            cases.append(case_of(one, strict, replay, file, words, mending))
     return Report((*cases, *whole))
 
 

@@ -20,6 +20,7 @@ from verify.kernel.claims.launch import Launch
 from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing
+from verify.kernel.mends import Mending, mend
 from verify.kernel.ptx.libdevice import replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
@@ -130,10 +131,12 @@ def _domain(launch: Launch) -> str:
     return "; ".join(filter(None, (what, arrays))) + f"; all data{limits}; not the values, not SASS"
 
 
-def safety_case(outcome: Outcome, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
+def safety_case(
+    outcome: Outcome, strict: bool, replay: str, file: str = "", compiled: str = "", mending: Mending | None = None
+) -> Case:
     """Return the case of an outcome: SAFE where no property of safety is refuted or unknown."""
     judged = JudgedKernel(outcome, "", strict, replay, file, compiled)
-    verdicts = KernelChecker(frozenset({Check.ISA})).verdicts(SAFETY, judged)
+    verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(SAFETY, judged), mending)
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     return Case(
         judged.name, tuple(verdicts), place=Place(file, 1) if file else None, notes=notes,

@@ -22,6 +22,7 @@ from verify.core.verdict import (
 )
 from verify.evidence.run import Run
 from verify.kernel.check import Outcome
+from verify.kernel.mends import Mending, mend, propose
 from verify.kernel.state.findings import CAUSE, GUARD_LOST, WARNINGS, Finding, Severity, folded
 from verify.report import Case
 
@@ -92,13 +93,17 @@ class JudgedKernel:
         }
 
 
-def case(outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "") -> Case:
+def case(
+    outcome: Outcome, text: str, strict: bool, replay: str, file: str = "", compiled: str = "",
+    mending: Mending | None = None,
+) -> Case:  # fmt: skip
     """Return the case of an outcome; `text` is the claim, `replay` the command that finds it again.
 
-    `file` has the kernel, and `compiled` says how it was compiled, if it was here from a function in `file`.
+    `file` has the kernel, and `compiled` says how it was compiled, if it was here from a function in `file`. `mending`
+    tries what a race may lack.
     """
     judged = JudgedKernel(outcome, text, strict, replay, file, compiled)
-    verdicts = KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged)
+    verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged), mending)
     first = {
         key: outcome.findings.index(judged.of(key)[0]) for key, one in judged.evidence.items() if one.status.refuted
     }
@@ -167,7 +172,10 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     if certain:
         rest = (*quote_source(find_source(certain[0], judged.file)), *(said(one) for one in certain[1:LISTED]))
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
-        wrong = Counterexample({"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay)
+        wrong = Counterexample(
+            {"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay,
+            proposals=propose(certain[0]),
+        )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
         listed = [said(one) for one in folded(outcome.findings) if one.severity is Severity.UNKNOWN]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a race may lack: `mends.toml` has the instructions that are tried before the line where it was found.
+
+What is shown has been tried: the kernel with the instructions is checked again, whole, and is verified.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from verify.core.repair import settle
+from verify.core.verdict import Proposal, Verdict
+from verify.kernel.state.findings import Finding
+
+LABELS = re.compile(r"\s*(?:[\w$%.]+:(?!:)\s*)*")  # before an instruction of a line
+
+
+@dataclass(frozen=True)
+class Mending:
+    """The PTX of a kernel that is wrong, and how a change of it is tried."""
+
+    ptx: str
+    confirms: Callable[[str], bool]  # whether a kernel is verified, given its PTX
+
+
+def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
+    """Return verdicts with the repairs under which the kernel is verified; what these explain is a consequence."""
+    return list(verdicts) if mending is None else settle(verdicts, mending.ptx, mending.confirms)
+
+
+def propose(found: Finding) -> tuple[Proposal, ...]:
+    """Return what may be missing before the instruction where a finding is."""
+    row = _rows().get(found.kind)
+    if row is None or not found.line:
+        return ()
+    where = f"{found.source} (PTX line {found.line})" if found.source else f"line {found.line}"
+    cuda = f" ({row['cuda']})" if "cuda" in row else ""
+    words = f"{row['missing']}: with {row['insert'].rstrip(';')}{cuda} before {where} the kernel is verified"
+    return (Proposal(words, partial(insert_before, found.line, row["insert"])),)
+
+
+def insert_before(line: int, text: str, ptx: str) -> str:
+    r"""Return PTX with instructions before the one that begins in a line, whose number stays.
+
+    >>> insert_before(2, "bar.sync 0;", "add;\n$L1: @%p1 st.shared;")
+    'add;\n$L1: bar.sync 0; @%p1 st.shared;'
+    """
+    lines = ptx.split("\n")
+    begin = LABELS.match(lines[line - 1])
+    at = begin.end() if begin is not None else 0
+    lines[line - 1] = f"{lines[line - 1][:at]}{text} {lines[line - 1][at:]}"
+    return "\n".join(lines)
+
+
+@cache
+def _rows() -> Mapping[str, Mapping[str, str]]:
+    found: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return found
