@@ -24,7 +24,7 @@ from verify.kernel.comparison import Comparison
 from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
-from verify.kernel.ptx.libdevice import replace_functions
+from verify.kernel.ptx.libdevice import name_others, replace_functions
 from verify.kernel.ptx.parse import read
 from verify.kernel.ptx.source import Kernel
 from verify.kernel.state.findings import WARNINGS, Finding, Severity, Unclear
@@ -35,6 +35,7 @@ _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it 
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 MANY, MOST_PAIRS = 1 << 10, 6  # elements that take a fourth pair of primes; the most pairs
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
+_NO_MEANING = "no meaning"  # a kind of findings
 _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besides what the first run suggests
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
 
@@ -103,6 +104,8 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
+        if outcome.status == "UNKNOWN":
+            outcome = replace(outcome, findings=(*_name_functions(kernel, known), *outcome.findings))
         found.append(replace(outcome, hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
         for number, values_there in run.machine.guards.items():
             guards[number] = guards.get(number, 0) | values_there
@@ -110,6 +113,15 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
     more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
     return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
+
+
+def _name_functions(kernel: Kernel, known: list[tuple[int, str]]) -> list[Finding]:
+    """Return a finding for each function of libdevice that has no meaning here."""
+    text = "{} of CUDA's libdevice has no meaning here (expf, logf and log2f have), or isn't whole"
+    others = name_others(kernel, known)
+    return [
+        locate_finding(Finding(_NO_MEANING, Severity.UNKNOWN, line, text.format(name)), kernel) for line, name in others
+    ]
 
 
 def _with_contents(
@@ -147,7 +159,7 @@ def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples:
     except Missing as missing:
         extra += missing.findings
     except Unclear as error:
-        extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
+        extra.append(Finding(_NO_MEANING, Severity.UNKNOWN, error.line, error.problem))
     else:
         comparison = Comparison(run)
         if run.values.choices.stand_for:

@@ -11,7 +11,7 @@ import pytest
 from tests.kernels.compile import COMPILED
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
-from verify.kernel.ptx.libdevice import replace_functions
+from verify.kernel.ptx.libdevice import name_others, replace_functions
 from verify.kernel.ptx.parse import read
 
 TEXT = (COMPILED / "softmax_log.ptx").read_text()
@@ -35,11 +35,61 @@ POWERS = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "C"], "arr
 
 @pytest.mark.parametrize(
     ("name", "there"),
-    [("softmax_log", ["logf"]), ("attention_lse", ["log2f", "log2f"]), ("softmax", []), ("mma_relu", [])],
+    [
+        ("softmax_log", ["logf"]),
+        ("attention_lse", ["log2f", "log2f"]),
+        ("softmax", []),
+        ("mma_relu", []),
+        ("softmax_cuda", ["expf"] * 10),
+        ("attention_cuda", ["log2f", "log2f"]),
+    ],
 )
 def test_a_function_is_known(name: str, there: list[str]) -> None:
     kernel = read((COMPILED / f"{name}.ptx").read_text())
     assert [one for _, one in replace_functions(kernel)] == there
+
+
+def test_instructions_of_others_may_lie_between() -> None:
+    """A compiler interleaves the logarithms of several rows."""
+    text = TEXT.replace("setp.lt.u32", "mov.u32 filler, 0;\n" * 300 + "setp.lt.u32").replace(
+        ".reg", ".reg .b32 filler; .reg", 1
+    )
+    assert [name for _, name in replace_functions(read(text))] == ["logf"]
+
+
+SUM = EXP.replace("mul.f32 y,m,l;", "mov.b32 y, x; fma.rn.f32 y,m,l,x;")
+
+
+@pytest.mark.parametrize(("claim", "status"), [("exp(A[i]) + A[i]", "VERIFIED"), ("exp(A[i])", "REFUTED")])
+def test_an_exponential_may_end_in_a_sum_that_has_another_value_before(claim: str, status: str) -> None:
+    (found,) = check(SUM, claim_of({**POWERS, "claim": f"C[i] = {claim}"}), seed=3)
+    assert found.status == status and any("expf of libdevice" in text for text, _ in found.notes)
+
+
+def test_a_product_with_the_sum_between_is_no_exponential() -> None:
+    text = EXP.replace("mul.f32 y,m,l;", "fma.rn.f32 y,m,x,l;")
+    assert replace_functions(read(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("constant", "name"),
+    [("0f3BBB989E", ""), ("0f41102CB4", "tanhf"), ("0f40549A78", "exp10f"), ("-1059760811", "logf")],
+)
+def test_what_has_no_meaning_is_named(constant: str, name: str) -> None:
+    """Of code that computes on the bits of a float, its function is named."""
+    text = EXP.replace("0f3BBB989D", "0f3BBB989E").replace(
+        "shl.b32 l,e,23;", f"shl.b32 l,e,23; xor.b32 f,f,{constant};"
+    )
+    kernel = read(text)
+    assert [one for _, one in name_others(kernel, replace_functions(kernel))] == [name] * bool(name)
+    (found,) = check(text, claim_of({**POWERS, "claim": "C[i] = exp(A[i])"}), seed=3)
+    assert (found.status == "UNKNOWN" and not name) or f"{name} of CUDA's libdevice" in found.findings[0].text
+
+
+def test_a_function_that_is_known_is_not_named_as_unknown() -> None:
+    kernel = read(TEXT)
+    assert name_others(kernel, replace_functions(kernel)) == []
+    assert [name for _, name in name_others(read(TEXT), [])] == ["logf"]
 
 
 @pytest.mark.parametrize(("claim", "status"), [("exp(A[i])", "VERIFIED"), ("exp2(A[i])", "REFUTED")])

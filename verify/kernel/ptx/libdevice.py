@@ -2,8 +2,9 @@
 """Logarithms and exponentials of CUDA's libdevice, known by their constants in `libdevice.toml`.
 
 Such a function computes on the bits of a float and branches on data, so no instruction of it has a meaning alone. If
-every instruction is there, in order, with its constants, and no jump leaves one out, it is the function that it is: two
-instructions of it are replaced by the function, and the branch around infinity is taken.
+every instruction is there, in order, with its constants, and no jump leaves one out, it is the function that it is: it
+takes the place of some instructions, and the branch around infinity is taken. Any other code with such a constant is
+named by it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from verify.kernel.ptx.parse import literal
 from verify.kernel.ptx.source import Immediate, Instruction, Kernel, Operand, Register, Vector
 
-_APART = 64  # instructions at most that lie between two of a function
+_APART = 1024  # instructions at most that lie between two of a function: several may be interleaved
 _COPIES = 16  # of a register by another, and so on
 _BITS = (1 << 32) - 1
 
@@ -34,9 +36,14 @@ class LibraryStep:
 
 
 @cache
-def _functions() -> Mapping[str, tuple[LibraryStep, ...]]:
-    table = tomllib.loads(Path(__file__).with_name("libdevice.toml").read_text(encoding="utf-8"))
-    return {name: tuple(map(_step, one["code"].strip().splitlines())) for name, one in table.items()}
+def _table() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("libdevice.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _functions() -> Sequence[tuple[str, tuple[LibraryStep, ...]]]:
+    rows = ((name, one) for name, one in _table().items() if name != "constants")
+    return [(one.get("name", name), tuple(map(_step, one["code"].strip().splitlines()))) for name, one in rows]
 
 
 def _step(line: str) -> LibraryStep:
@@ -50,16 +57,31 @@ def _step(line: str) -> LibraryStep:
 def replace_functions(kernel: Kernel) -> list[tuple[int, str]]:
     """Put functions of libdevice in place of their instructions; returns (line, name) of each."""
     there, code, search = [], enumerate(kernel.instructions), None
-    firsts = {steps[0].words for steps in _functions().values()}
+    firsts = {steps[0].words for _, steps in _functions()}
     heads = {words[0] for words in firsts}
     for start, one in [each for each in code if each[1].words[0] in heads and _plain(each[1].words) in firsts]:
         search = search or _Search(kernel)  # of a kernel that may have one of them
-        for name, steps in _functions().items():
+        for name, steps in _functions():
             if _plain(one.words) == steps[0].words and (found := search.match(steps, start)):
                 search.substitute(steps, *found)
                 there.append((one.line, name))
                 break
     return there
+
+
+def name_others(kernel: Kernel, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return (line, name) of the first constant of each function of libdevice that isn't one of those known."""
+    search, there = _Search(kernel), dict[str, list[int]]()
+    names = {constant.bits: name for text, name in _table()["constants"].items() if (constant := literal(text))}
+    for one in kernel.instructions:
+        for operand in map(search.settle, () if one.words[0] == "mov" else one.operands):
+            bits = operand.bits if isinstance(operand, Immediate) else -1
+            if name := names.get(bits) or names.get(bits & _BITS, ""):
+                there.setdefault(name, []).append(one.line)
+    for line, name in known:  # whose instructions are still there
+        mine = [one for one in there.get(name, []) if one >= line]
+        there[name].remove(mine[0]) if mine else None
+    return [(lines[0], name) for name, lines in there.items() if lines]
 
 
 def _plain(words: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +121,7 @@ class _Search:
         source = one.operands[1]
         return isinstance(source, Immediate) or (isinstance(source, Register) and self.writes[source.index] == 1)
 
-    def _settle(self, operand: Operand) -> Operand:
+    def settle(self, operand: Operand) -> Operand:
         """Return the constant or the register that a register is a copy of."""
         for _ in range(_COPIES):
             if not isinstance(operand, Register) or operand.negated or operand.index not in self.moved:
@@ -134,7 +156,7 @@ class _Search:
             return False
         made: dict[str, Register] = {}
         for number, (name, operand) in enumerate(zip(step.operands, one.operands, strict=True)):
-            given = operand if not number else self._settle(operand)
+            given = operand if not number else self.settle(operand)
             if name[0].isdigit() or name[0] == "-":
                 constant = literal(name)
                 if not isinstance(given, Immediate) or constant is None or (given.bits ^ constant.bits) & _BITS:
@@ -158,6 +180,8 @@ class _Search:
         if any(self.code[place].words[0] in ("ret", "exit") for place in range(places[0], places[-1])):
             return False
         times = Counter(step.operands[0] for step in steps if step.operands)
+        last = steps[-1].operands[0]
+        times.pop(last) if times[last] == 1 else None  # no other step has it: what else writes it changes nothing
         if any(self.writes[names[name].index] != count for name, count in times.items()):
             return False
         if any(self._destination(self.code[place]) == names["x"].index for place in range(places[0], places[-1])):
@@ -177,7 +201,7 @@ class _Search:
         return inside and ends and source < to and not any(source < place < to for place in places)
 
     def substitute(self, steps: Sequence[LibraryStep], places: list[int], names: Mapping[str, Register]) -> None:
-        """Replace two instructions by the function, and take the branch."""
+        """Put the function in place of some instructions, and take the branch."""
         for step, place in zip(steps, places, strict=True):
             one = self.code[place]
             if step.guard:
