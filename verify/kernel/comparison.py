@@ -209,7 +209,8 @@ class Comparison:
         for event in sort_distinct(last[last > 0]):
             name, line = values.events[int(event)]
             if name != kind and MANTISSA.get(name, 64) <= MANTISSA.get(kind, 64):
-                text = f"the result goes through {name}, and the output is {kind}"
+                text = f"the result goes through {name}, and the output is {kind}; if that is meant, the claim "
+                text += f"says {_remedy(name, self.launch)}"
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
 
 

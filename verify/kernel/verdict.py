@@ -65,6 +65,7 @@ class JudgedKernel:
     replay: str  # the command that finds a counterexample again
     file: str = ""  # which has the kernel, or the function that was compiled
     compiled: str = ""  # how it was compiled, if it was here
+    first: str = "values"  # the property that says why an interpretation ended early
 
     @property
     def name(self) -> str:
@@ -164,7 +165,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
     ended = next((one for one in outcome.findings if one.severity is Severity.UNKNOWN), None)
     method = "every thread interpreted"
     if key == "values":
-        method = f"every thread interpreted on unknowns; a wrong element unnoticed: {_chance(outcome)}"
+        method += " on unknowns" + (f"; a wrong element unnoticed: {_chance(outcome)}" if outcome.compared else "")
     certain = folded(one for one in found if one.severity is not Severity.UNKNOWN)
     if key == "letter" and certain and not judged.strict:
         places = f"{len(certain)} place{'s' * (len(certain) > 1)}"
@@ -179,6 +180,9 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):
         listed = [said(one) for one in folded(outcome.findings) if one.severity is Severity.UNKNOWN]
+        if key != judged.first:
+            reason = f"the interpretation ended at line {ended.line}" if ended.line else "nothing was interpreted"
+            return Evidence(Check.ISA, Status.UNCHECKED, method, reason=f"{reason}: see {judged.first}")
         reason = "; ".join(listed[:LISTED]) + (f"; and {len(listed) - LISTED} more" if len(listed) > LISTED else "")
         return Evidence(Check.ISA, Status.UNKNOWN, method, reason=reason)
     if key == "values" and outcome.compared < outcome.elements:
@@ -200,7 +204,8 @@ def said(one: Finding) -> str:
     """Return a finding in a line: where in the source, and in the PTX; without a source the PTX alone."""
     where = f"{one.source} (PTX line {one.line}): " if one.source else f"line {one.line}: " if one.line else ""
     section = f" (ISA {one.section}{_observed(one)})" if one.section else ""
-    return f"{where}{one.kind}: {one.text}{section}"
+    kind = "" if one.text.startswith(one.kind) else f"{one.kind}: "
+    return f"{where}{kind}{one.text}{section}"
 
 
 def find_source(one: Finding, file: str) -> Place | None:
@@ -263,7 +268,8 @@ def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
         listed = ", ".join(f"line {line}: {trips} trips" for line, trips in outcome.loops[:LISTED])
         notes.append(f"loops    {listed}{', …' * (len(outcome.loops) > LISTED)}")
     if outcome.never_ran:
-        first = ", ".join(map(str, outcome.never_ran[:6])) + (", …" if len(outcome.never_ran) > 6 else "")
+        distinct = list(dict.fromkeys(outcome.never_ran))  # a line may have several
+        first = ", ".join(map(str, distinct[:6])) + (", …" if len(distinct) > 6 else "")
         notes.append(f"not run  {len(outcome.never_ran)} instructions, lines {first}")
     if outcome.offsets:
         by: dict[int, list[int]] = {}

@@ -10,7 +10,9 @@ import pytest
 
 from tests.verify.kernel.test_clamps import noted, outcome
 from tests.verify.kernel.test_lanes import said
+from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.core.errors import SpecError
+from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
 
 CEILING = "0 - floor(0 - A[i])"
@@ -107,3 +109,35 @@ def test_a_range_of_floats_that_is_none_is_one_line(kind: str, given: Any, words
 def test_samples_lie_within_the_range() -> None:
     with pytest.raises(SpecError, match=r"expected numbers from 0 to 1$"):
         outcome("mov.b32 z,x;", "A[i]", range=[0, 1], samples={"A": np.full(32, 2.0)})
+
+
+# x is a number of A, as f32, and goes through another format.
+LOADS = {"f16": "ld.global.b16 h,[pa]; cvt.f32.f16 x,h;", "bf16": "ld.global.b16 h,[pa]; cvt.f32.bf16 x,h;"}
+THROUGH = {
+    "f16": "cvt.rn.f16.f32 h,x; cvt.f32.f16 z,h;",
+    "bf16": "cvt.rn.bf16.f32 h,x; cvt.f32.bf16 z,h;",
+    "tf32": "cvt.rna.tf32.f32 z,x;",
+}
+
+
+@pytest.mark.parametrize("doubled", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "way", "exact"),
+    [
+        ("f16", "f16", True), ("bf16", "tf32", True), ("tf32", "tf32", True), ("bf16", "bf16", True),
+        ("bf16", "f16", False), ("f16", "bf16", False), ("f32", "tf32", False), ("tf32", "f16", False),
+    ],
+)  # fmt: skip
+def test_what_comes_from_a_format_goes_back_to_it_unrounded(kind: str, way: str, exact: bool, doubled: bool) -> None:
+    load = f"mul.wide.u32 o,i,{2 if kind in LOADS else 4}; ld.param.u64 pa,[a]; add.u64 pa,pa,o;\n"
+    load += LOADS.get(kind, "ld.global.b32 x,[pa];")
+    text = TEXT.replace("ld.global.b32 x,[pa]; ld.global.b32 y,[pb];", load)
+    text = text.replace("BODY", THROUGH[way] + ("add.f32 z,z,z;" if doubled else ""))
+    arrays = {name: {"dims": "i", "type": "f32" if name == "C" else kind, "out": name == "C"} for name in "ABC"}
+    table = {"grid": 1, "block": 32, "sizes": {"I": 32}, "params": ["A", "B", "C"], "arrays": arrays}
+    (found,) = check(text, claim_of(table | {"claim": f"C[i] = {'2 * ' * doubled}A[i]"}), seed=1)
+    assert found.status == ("VERIFIED" if exact else "REFUTED"), found.findings
+    if not exact:
+        (words,) = [one.text for one in found.findings if one.kind == "narrowing"]
+        remedy = 'type = "tf32" of A and B' if (kind, way) == ("f32", "tf32") else f'accumulate = "{way}"'
+        assert words.endswith(f"says {remedy}")

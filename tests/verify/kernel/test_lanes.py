@@ -157,6 +157,15 @@ def test_a_shuffle_of_a_cta_of_48_threads_stays_in_the_cta() -> None:
     assert found.status == "REFUTED" and "gets from lane 16" in said(found), said(found)
 
 
+@pytest.mark.parametrize(("count", "status"), [("", "VERIFIED"), (", 64", "VERIFIED"), (", 32", "REFUTED")])
+def test_a_warp_that_its_cta_does_not_fill_counts_as_a_whole_one_at_a_barrier(count: str, status: str) -> None:
+    """The count of arrivals grows by the size of a warp, whatever lanes it has (9.7.13.1)."""
+    body = f"bar.sync 0{count}; mov.f32 %f3, %f1;"
+    assert (
+        one(ADD.replace("BODY", body), {**ODDS, "grid": 1, "sizes": {"I": 48}, "claim": "C[i] = A[i]"}).status == status
+    )
+
+
 def test_a_ballot_of_a_cta_of_48_threads_has_the_lanes_that_are_there() -> None:
     text = ODD.replace("shfl.sync.BACK.b32 %r9, %r9, 1, 31, -1;", "vote.sync.ballot.b32 %r7, 1, -1; popc.b32 %r7, %r7; "
                        "setp.ge.u32 %p1, %r1, 32; selp.u32 %r8, 16, 32, %p1; setp.ne.u32 %p2, %r7, %r8; "

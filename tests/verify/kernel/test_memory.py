@@ -142,6 +142,22 @@ bar.sync 0; shr.u32 %r6, %r2, 3; and.b32 %r6, %r6, 112; xor.b32 %r5, %r2, %r6;""
     assert found.status == status and f"dynamic shared memory at a multiple of {align} (smem_align)" in found.domain
 
 
+def test_a_wide_access_of_narrow_dynamic_memory_rests_on_its_place() -> None:
+    """If other variables come before it; alone, it begins where the CTA's memory does."""
+    wide = "\nmov.u32 %r9, buf; setp.eq.u32 %p1, %r1, 0; @%p1 ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r9];"
+    text = (
+        DYNAMIC.replace("ret;", f"{wide} ret;")
+        .replace("%r2, 252", "%r2, 0")
+        .replace(".align 16 .b8 buf", ".align 4 .b8 buf")
+    )
+    second = text.replace(".extern", ".shared .align 4 .b8 other[4];\n.extern")
+    assert one(text, {**TURNED, "smem": 256}).findings == ()
+    found = one(second, {**TURNED, "smem": 256})
+    assert found.status == "VERIFIED" and severities(found) == {("alignment by placement", Severity.LETTER)}
+    assert one(second, {**TURNED, "smem": 256, "smem_align": 16}).findings == ()
+    assert "buf has no bytes: the claim's smem says how many" in said(one(text, TURNED))
+
+
 @pytest.mark.parametrize("given", [3, 0, -16, "16", True, 1 << 30])
 def test_an_alignment_that_is_none_is_an_error(given: object) -> None:
     with pytest.raises(SpecError, match="smem_align"):
@@ -347,3 +363,9 @@ def test_an_address_of_global_memory_is_none_of_local_memory() -> None:
     assert added(body.replace("HIGH", "mov.b64 %d10, 0;")).status == "VERIFIED"
     wild = added(body.replace("HIGH", "and.b64 %d10, %d1, 0xffffff0000000000;"))
     assert wild.status != "VERIFIED" and "is not in local memory" in said(wild)
+
+
+@pytest.mark.parametrize("place", ["pa+-4", "pa+8"])
+def test_what_lies_before_or_behind_a_parameter_is_not_given(place: str) -> None:
+    with pytest.raises(SpecError, match="which the claim does not give"):
+        added(f"ld.param.u32 %r9, [{place}]; add.f32 %f3, %f1, %f2;")

@@ -7,6 +7,7 @@ from tests.verify.kernel.test_check import ADD, ADDED
 from verify.core.verdict import Status, Verdict
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
+from verify.kernel.safety import check_safety, safety_case
 from verify.kernel.verdict import case
 
 PLUS = "add.f32 %f3, %f1, %f2;"
@@ -115,3 +116,23 @@ def test_a_guard_that_a_driver_drops_is_a_warning_with_its_place_and_a_remedy(in
     if warned:
         (strict,) = check(ADD.replace("BODY", body), claim_of(ADDED), seed=3, strict=True)
         assert strict.status == "REFUTED"
+
+
+def test_an_opcode_without_a_meaning_is_told_once() -> None:
+    """The other properties say where the interpretation ended; nothing was compared, so there is no probability."""
+    found = verdicts("frob.f32 %f3, %f1;")
+    assert found["values"].status is Status.UNKNOWN and found["values"].reason.count("frob.f32:") == 1
+    assert found["values"].reason.startswith("line ") and "no meaning: no meaning" not in found["values"].reason
+    assert "unnoticed" not in found["values"].evidence[0].method
+    others = [one for key, one in found.items() if key != "values"]
+    assert {one.status for one in others} == {Status.UNCHECKED}
+    assert all("see values" in one.reason and "frob" not in one.reason for one in others)
+
+
+def test_an_end_of_an_interpretation_is_unknown_without_a_claim_too() -> None:
+    """Else --allow-unchecked would accept it."""
+    ptx = ADD.replace("BODY", "frob.f32 %f3, %f1;")
+    (outcome,) = check_safety(ptx, claim_of(ADDED), seed=3)
+    found = {one.claim.prop.key: one for one in safety_case(outcome, False, "replay").verdicts}
+    assert found["memory"].status is Status.UNKNOWN and "frob.f32" in found["memory"].reason
+    assert found["order"].status is Status.UNCHECKED and "see memory" in found["order"].reason

@@ -63,6 +63,16 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+def fits(name: str, kind: str) -> bool:
+    """Return whether each number of one format is one of another.
+
+    >>> fits("bf16", "tf32"), fits("bf16", "f16"), fits("s8", "f16")
+    (True, False, False)
+    """
+    found, to = FORMATS.get(name), FORMATS.get(kind)
+    return found is not None and to is not None and found.exponent <= to.exponent and found.fraction <= to.fraction
+
+
 class Number(NamedTuple):
     """A number, an infinity or a NaN; `significand` of a NaN is its payload, 0 where it was made by an operation."""
 

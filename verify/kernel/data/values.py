@@ -33,7 +33,7 @@ from verify.kernel.data.applications import apply_with_laws, level_of, lose_pole
 from verify.kernel.data.choices import Choices
 from verify.kernel.data.exact import Compute, Exact, ExactBatch, Parts
 from verify.kernel.data.exponents import random_pair
-from verify.kernel.data.floats import decode
+from verify.kernel.data.floats import decode, fits
 from verify.kernel.data.histories import (
     BEFORE,
     LATELY,
@@ -65,8 +65,9 @@ LIMITS = {  # integer type -> its least and greatest number
     for sign in "su"
     for bits in (8, 16, 32, 64)
 }
-_TABLES = ("residues", "sample", "kind", "history")  # of `Values`, by id
+_TABLES = ("residues", "sample", "kind", "origin", "history")  # of `Values`, by id
 EVEN = 1e-9  # what rounding makes of a 0 on the sample is below
+USED = "an integer is used as a number of type {}, from {} to {}"
 _QUEUED = 1 << 17  # elements of a batch
 
 
@@ -87,6 +88,7 @@ class Values:
         self.residues = np.zeros((len(self.primes), capacity), np.uint32)
         self.sample = np.zeros(capacity)
         self.kind = np.zeros(capacity, np.uint8)
+        self.origin = np.zeros(capacity, np.uint8)  # of an exact copy, the type of what it is a copy of
         self.history = np.zeros(capacity, np.uint32)
         self.histories = Histories(FIRST)
         self.top = FIRST
@@ -149,11 +151,9 @@ class Values:
         self.constants = {key: int(number[one]) for key, one in self.constants.items()}
         self.rounded = {int(number[one]): bits for one, bits in self.rounded.items() if kept[one]}
         self.contracted = {int(number[one]) for one in self.contracted if kept[one]}
-        self.quotients = {
-            int(number[one]): (int(number[of]), by)
-            for one, (of, by) in self.quotients.items()
-            if kept[one] and kept[of]
-        }
+        pairs = ((one, of, by) for one, (of, by) in self.quotients.items() if kept[one] and kept[of])
+        self.quotients = {int(number[one]): (int(number[of]), by) for one, of, by in pairs}
+        self.origin[len(old) : self.top] = 0
         self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
@@ -247,6 +247,8 @@ class Values:
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
         """The same values as values of another type: a conversion; `narrows` says that it rounds."""
+        origin = np.where(self.origin[ids], self.origin[ids], self.kind[ids])
+        narrows = narrows and not all(fits(KINDS[one], kind) for one in np.flatnonzero(np.bincount(origin.ravel())))
         event = self.event(kind) if narrows else 0
 
         def again(parts: Sequence[History]) -> History:
@@ -254,7 +256,9 @@ class Values:
             one = one._replace(rounded=BEFORE if one.rounded else LATELY if narrows else 0)
             return one._replace(absorbed=max(one.absorbed, one.narrowed), narrowed=event) if event else one
 
-        return self.with_histories(("copy", event, narrows), ids, again, kind)
+        made = self.with_histories(("copy", event, narrows), ids, again, kind)
+        self.origin[made] = 0 if narrows else origin
+        return made
 
     def whole(self, ids: Ids, kind: str) -> Ids:
         """The same values, used as the numbers that their bits are in an integer type.
@@ -263,7 +267,7 @@ class Values:
         """
         if (ids < self.inputs).all() and (self.kind[ids] == CODE[kind]).all():  # elements of arrays are of their type
             return ids
-        return self.within(ids, *LIMITS[kind], _used_as(kind), kind)
+        return self.within(ids, *LIMITS[kind], USED.format(kind, *LIMITS[kind]), kind)
 
     def within(self, ids: Ids, low: int, high: int, used: str, kind: str) -> Ids:
         """Return the same values; one that may lie outside of the limits has no meaning, as what it is used."""
@@ -320,7 +324,7 @@ class Values:
             a, b = a[:, :, :DEPTH], b[:, :DEPTH]
         event = self.event(narrows) if narrows else 0
         key = a.shape[1:], b.shape[1:], kind, event, bool(narrows), clamps and self.line
-        bound = self._bound(*LIMITS[kind], _used_as(kind)) if clamps else None
+        bound = self._bound(*LIMITS[kind], USED.format(kind, *LIMITS[kind])) if clamps else None
         compute = partial(self._multiplied, event=event, rounds=bool(narrows), bound=bound)
         return self._queue(key, compute, [a, b, c], c.size, kind).reshape(c.shape)
 
@@ -443,8 +447,3 @@ class Values:
     def equal(self, left: NDArray[Any], right: NDArray[Any]) -> Mask:
         """Return where residues are those of equal values: modulo all primes; of pairs, all p or all q suffice."""
         return self.choices.agree(left, right)
-
-
-def _used_as(kind: str) -> str:
-    """Return as what an integer is used where its bits become a number."""
-    return "an integer is used as a number of type {}, from {} to {}".format(kind, *LIMITS[kind])

@@ -223,7 +223,7 @@ def parameter(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         given = machine.parameters.get(name)
         number = machine.kernel.parameters[name].number
         machine.offsets_read.add((number, first, size * len(puts)))
-        if given is None or isinstance(given, TensorMap) or len(given) < first + size * len(puts):
+        if given is None or isinstance(given, TensorMap) or not 0 <= first <= len(given) - size * len(puts):
             last = first + size * len(puts) - 1
             what = f"line {one.line} reads bytes {first} to {last}, which the claim does not give"
             reads = machine.kernel.parameter_reads()

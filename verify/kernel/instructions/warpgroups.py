@@ -22,7 +22,7 @@ def register_count(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     amount = one.operands[0].bits if isinstance(one.operands[0], Immediate) else 0
     action = meaning.words["action"]
     if not 24 <= amount <= 256 or amount % 8:
-        raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {one.operands[0]}")
+        raise Unclear(one.line, f"setmaxnreg takes a multiple of 8 from 24 to 256, not {amount}")
 
     def execute(mask: Mask | None) -> None:
         order, owned, warps = machine.shared.order, machine.owned, machine.threads // 32

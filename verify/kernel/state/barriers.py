@@ -105,10 +105,13 @@ class Barriers:
                 continue
             block = slice(cta * self.threads, (cta + 1) * self.threads)
             expected = here.expected or int((self.state[block] != DONE).sum())
-            if here.count < expected:
+            # A count is of whole warps: each that arrives adds 32, also one that the CTA doesn't fill (9.7.13.1).
+            whole = 32 * len(sort_distinct(np.concatenate(here.arrived) // 32))
+            count = whole if here.expected else here.count
+            if count < expected:
                 continue
-            if here.count > expected:
-                text = f"{here.count} threads arrive in one phase of a barrier for {expected}"
+            if count > expected:
+                text = f"{count} threads arrive in one phase of a barrier for {expected}"
                 self.findings.add("barrier overrun", Severity.STUCK, text, SECTION)
             members = np.concatenate(here.arrived)
             waiting = np.concatenate(here.waiting) if here.waiting else members[:0]

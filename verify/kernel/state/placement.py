@@ -47,10 +47,13 @@ class Placement:
         self.symbols = {room.name: room.first for room in self.rooms}
         self.align = 0  # of dynamic memory
         if kernel.dynamic:
-            declared = max(*(one.align for one in kernel.dynamic.values()), LEAST)
+            stated = max(one.align for one in kernel.dynamic.values())
+            declared = max(stated, LEAST)
             self.align = smem_align or (declared if self.rooms else max(declared, SHARED_BASE))
             top = _odd(top, self.align)
-            self.rooms.append(Room(next(iter(kernel.dynamic)), top, dynamic, self.align))
+            self.rooms.append(
+                Room(next(iter(kernel.dynamic)), top, dynamic, stated if self.rooms and not smem_align else self.align)
+            )
             self.symbols.update(dict.fromkeys(kernel.dynamic, top))
             top += dynamic
         self.size = top  # the first byte after all of them
@@ -83,6 +86,8 @@ class Placement:
         room = room or min(self.rooms, key=lambda one: one.first, default=None)
         if room is None:
             return "of which the kernel has none"
+        if not room.size:
+            return f"which are in no variable; {room.name} has no bytes: the claim's smem says how many"
         return f"which are in no variable; {room.name} has {room.first} to {room.first + room.size - 1}"
 
     def lucky(self, addresses: Ints, count: int, within: Room | None) -> str:
