@@ -42,7 +42,7 @@ verify: $(VENV)/.run
 # Tests that share an expensive fixture are one group, which one process runs. The last -m counts: an empty one runs all tests.
 .PHONY: check
 check: lint
-	$(PY) -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadgroup -m 'not slow and not long' $(ARGS)
 
 .PHONY: test
 test: lint

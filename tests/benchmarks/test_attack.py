@@ -53,6 +53,7 @@ def verified(*_: object, **__: object) -> Report:
     return verify_layout("4:1", onto=4)
 
 
+@pytest.mark.long
 def test_a_checker_that_accepts_everything_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(atoms, "verify_atom", verified)
     monkeypatch.setattr(repairs, "verify_atom", verified)
@@ -63,6 +64,7 @@ def test_a_checker_that_accepts_everything_is_caught(monkeypatch: pytest.MonkeyP
         assert "false accept" in {one.fault for one in found}, attack.__name__
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_gcc_knows_which_rows_are_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = {
@@ -88,6 +90,7 @@ def test_operations_keep_their_definitions_on_two_hundred_layouts() -> None:
     assert sum(one.verdict == "VERIFIED" for one in found) > 100
 
 
+@pytest.mark.long
 def test_canonical_layouts_have_a_descriptor_and_edited_ones_have_none() -> None:
     right = "((8,8),(64,1)):((64,512),(1,4096))"
     places = {point: descriptors.swizzled(place, 3) for point, place in descriptors.points(right).items()}

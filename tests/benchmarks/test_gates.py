@@ -50,6 +50,7 @@ def test_a_process_is_measured_with_its_children_and_must_not_fail() -> None:
         process("-c", "import sys; print('first\\nno atlas', file=sys.stderr); sys.exit(3)")()
 
 
+@pytest.mark.long
 def test_memory_is_that_of_all_processes_and_the_worst_of_three_runs_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -23,6 +23,7 @@ def kernel() -> ProvedKernel:
     return ProvedKernel(small.PTX, small.claim(), SEED)
 
 
+@pytest.mark.long
 def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
     every = draw_drifts(small.PTX, "small", kernel.theorem.head, 1000, SEED)
     assert len(every) > 40 and {one.shift for one in every} == {4, 9}
@@ -31,6 +32,7 @@ def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
         read(apply_drift(small.PTX, "small", kernel.theorem.head, one), "small")
 
 
+@pytest.mark.long
 def test_a_drift_is_seen_from_its_trip_on_and_not_before(kernel: ProvedKernel) -> None:
     line = next(number for number, one in enumerate(small.PTX.splitlines(), 1) if "add.s64 %rd5, %rd5, 8;" in one)
     place = small.PTX.splitlines()[line - 1].index("8;")
@@ -56,6 +58,7 @@ def test_a_mutant_that_is_proved_is_a_miss_only_if_it_is_wrong(
     )
 
 
+@pytest.mark.long
 def test_a_campaign_goes_on_where_it_ended(
     kernel: ProvedKernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def test_a_text_has_edits_of_every_class() -> None:
     assert all(lines[edit.line - 1] == edit.old != edit.new for edit in found)
 
 
+@pytest.mark.long
 def test_every_word_of_every_row_is_another_opcode() -> None:
     """Each value of each list, and each optional word, of all rows but those whose words are in isa_tables/ptx."""
     pairs = 0

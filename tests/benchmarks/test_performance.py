@@ -299,6 +299,7 @@ def test_a_campaign_s_figure_is_cases_for_one_of_the_loop(monkeypatch: pytest.Mo
     assert {cell["why"] for (law, _), cell in found.items() if law == "coalesce"} == {"no pycute"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("checked", "points"), [(law, n) for law, one in campaign.GATES.items() for n in one.faster])
 def test_the_loop_has_the_campaign_s_cases_and_enough_chunks_for_two(checked: str, points: int) -> None:
     spec = campaign.spec_of(checked, points)
@@ -316,6 +317,7 @@ def with_last(stride: Any, more: int) -> Any:
     return (*stride[:-1], with_last(stride[-1], more)) if isinstance(stride, tuple) else stride + more
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 def test_the_loop_finds_nothing_wrong_with_right_results_and_finds_wrong_ones(law: str) -> None:
     """Ours in the place of pycute, which rejects by AssertionError."""
@@ -335,6 +337,7 @@ def test_the_loop_finds_nothing_wrong_with_right_results_and_finds_wrong_ones(la
     assert campaign.loop(pycute(1), spec, law, 3)() > 0
 
 
+@pytest.mark.long
 def test_one_campaign_of_all_laws_has_a_loop_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     loops: list[tuple[str, int]] = []
     monkeypatch.setitem(sys.modules, "pycute", SimpleNamespace())

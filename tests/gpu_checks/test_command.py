@@ -17,6 +17,7 @@ from gpu_checks.tilings import command as tilings
 from gpu_checks.tilings.store import recordings_of_tilings
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     ["probe --list", "banks --list", "tilings --kernel", "laws --cpu --cases 100"],

@@ -116,6 +116,7 @@ def test_a_gpu_that_ignores_the_selector_or_takes_another_lanes_metadata_is_cont
         assert set(tally.wrong) == {"rulers"}
 
 
+@pytest.mark.long
 def test_metadata_by_analogy_is_contradicted_as_the_gpu_contradicted_it(tmp_path: Path) -> None:
     """With the bits of two rows in a lane, as 16-bit elements have them, 12288 of 60416 rulers are wrong."""
     by_analogy = (

@@ -124,6 +124,7 @@ def test_families_list_their_members() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wanted", "near"),
     [

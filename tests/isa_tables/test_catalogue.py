@@ -167,6 +167,7 @@ def test_the_order_of_qualifiers_does_not_matter(wanted: str, same: str) -> None
     assert found == signature(f"mma.sync.aligned.{same}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mnemonic", "near"),
     [

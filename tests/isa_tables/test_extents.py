@@ -59,6 +59,7 @@ def every_extent(mnemonic: str) -> set[tuple[int, int, int]]:
     return found
 
 
+@pytest.mark.long
 @each("row", table_39(), ids=str)
 def test_the_extents_of_tcgen05_are_those_of_the_isa(row: tuple[str, bool, int, bool]) -> None:
     kind, ws, group, sparse = row

@@ -85,6 +85,7 @@ def check_parsed_or_rejected(text: str) -> None:
         assert formula.text == text
 
 
+@pytest.mark.long
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_rejected_in_one_way(text: str) -> None:
     check_parsed_or_rejected(text)

@@ -91,6 +91,7 @@ def test_arrays_and_terms_agree_with_ints(mnemonic: str) -> None:
         assert [[(row(lane, i), col(lane, i)) for i in range(operand.values)] for lane in range(operand.lanes)] == ints
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "uint64", "int32"])
 @pytest.mark.parametrize("mnemonic", [F16, F64, B256, VOLTA])
 def test_narrow_arrays_do_not_wrap(mnemonic: str, dtype: str) -> None:

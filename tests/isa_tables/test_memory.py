@@ -73,6 +73,7 @@ def test_addresses_are_those_of_the_canonical_layouts() -> None:
     assert wrong(layouts) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -83,6 +83,7 @@ def test_every_question_has_its_answer() -> None:
     assert (len(QUESTIONS), sum(map(len, ANSWERS.values()))) == (348, 713)
 
 
+@pytest.mark.long
 @each("mnemonic", QUESTIONS)
 def test_the_tables_list_what_ptxas_takes_where_it_takes_it(mnemonic: str) -> None:
     ours, theirs = by_tables(QUESTIONS[mnemonic]), by_ptxas(QUESTIONS[mnemonic])

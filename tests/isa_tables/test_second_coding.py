@@ -112,6 +112,7 @@ def is_bijection(mma: Instruction) -> bool:
     return True
 
 
+@pytest.mark.long
 @each("mnemonic", mnemonics())
 def test_the_tables_agree_with_the_second_coding(mnemonic: str) -> None:
     mma = instruction(mnemonic)

@@ -45,6 +45,7 @@ def outcome(name: str, edit: Callable[[str], str] = str, **keys: Any) -> Outcome
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_a_right_kernel_is_verified(path: Path) -> None:
     (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
@@ -56,6 +57,7 @@ ROWS = "sum_n softmax_n(SCORE) * V[h,n,d]"
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
     [
@@ -73,6 +75,7 @@ def test_a_wrong_claim_is_refuted(claim: str) -> None:
     assert found.status == "REFUTED", found.findings
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "claim",
@@ -87,6 +90,7 @@ def test_a_claim_whose_sample_is_no_number_makes_no_warning(claim: str) -> None:
     assert outcome("attention", claim=f"O[h,m,d] = {claim}").status != "VERIFIED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "claim", "status"),
     [
@@ -107,6 +111,7 @@ def test_a_claim_that_is_computed_in_parts_says_the_same(
 GROUPED = SCORE.replace("K[h,", "K[h//G,")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
     [
@@ -123,10 +128,12 @@ def test_a_wrong_logarithm_of_a_sum_is_refuted(claim: str) -> None:
     assert found.status == "REFUTED", found.findings
 
 
+@pytest.mark.long
 def test_a_bound_on_logarithms_is_not_proved() -> None:
     assert not outcome("attention_lse").proved and outcome("attention").proved
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
     [
@@ -156,6 +163,7 @@ EDITS: list[tuple[str, str, Callable[[str], str], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "edit", "but"), [row[1:] for row in EDITS], ids=[row[0] for row in EDITS])
 def test_a_wrong_twin_is_not_verified(name: str, edit: Callable[[str], str], but: str) -> None:
     text = (corpus.COMPILED / f"{name}.ptx").read_text()
@@ -258,6 +266,7 @@ def draw_samples(launch: Launch, seed: int, real: bool = False) -> dict[str, np.
     return {**made, "L": made["L"] + 8} if "L" in made and not launch.array("L").out else made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_the_claim_on_a_sample_is_what_numpy_computes(path: Path) -> None:
     claim = read_claim(path.with_suffix(".toml"))

@@ -94,6 +94,7 @@ def tried(seed: int) -> str:
     return status
 
 
+@pytest.mark.long
 def test_a_hundred_hostile_inputs_are_an_outcome_or_one_line() -> None:
     assert {tried(seed) for seed in range(100)} >= {"UsageError", "SpecError", "UNKNOWN"}
 

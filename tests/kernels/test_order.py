@@ -94,6 +94,7 @@ def outcome(kernel: str, old: str = "", new: str = "", place: int = 0) -> Outcom
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", ["specialised", "tma_3", "wgmma"])
 def test_a_right_kernel_keeps_all_rules(kernel: str) -> None:
     assert (outcome(kernel).status, outcome(kernel).findings) == ("VERIFIED", ())

@@ -37,6 +37,7 @@ def found() -> Outcome:
     return outcome()
 
 
+@pytest.mark.long
 def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(found: Outcome) -> None:
     allowed = {name for one in listed().differences for name in one.forms}
     differ = found.having("differs")

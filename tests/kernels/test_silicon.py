@@ -104,6 +104,7 @@ def as_claimed(jobs: list[RunCompiled]) -> Iterator[list[np.ndarray]]:
         yield memory
 
 
+@pytest.mark.long
 def test_one_element_that_differs_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.kernels.test_silicon.KERNELS", QUICK)
     wrong, others = compared(as_claimed, "sm_90a", "a GPU")

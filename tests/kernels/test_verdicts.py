@@ -39,6 +39,7 @@ def marked(path: Path) -> object:
     return pytest.param(path, id=path.stem, marks=marks)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", [marked(path) for path in PATHS])
 def test_a_kept_kernel_is_verified(path: Path) -> None:
     (found,) = check(path.read_text(), read_claim(path.with_suffix(".toml")), seed=7)
@@ -86,6 +87,7 @@ def test_the_twins_are_of_every_class() -> None:
     assert sorts == CLASSES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "sort"), [("mma_relu", "barriers"), ("mma_relu", "fragments"), ("pipeline_trans", "waits")]
 )
@@ -102,6 +104,7 @@ def cleared(text: str) -> list[Edit]:
     return [Edit(line, "cleared", old, "") for line, old in body(text) if copied.match(old)]
 
 
+@pytest.mark.long
 def test_a_sum_that_begins_with_nothing_is_refuted() -> None:
     """The accumulator of one register is not cleared: what nobody wrote goes through all products of the loop."""
     path = corpus.COMPILED / "mma_relu.ptx"

@@ -38,6 +38,7 @@ OPERATIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_operation_fails_from_inside(name: str) -> None:
     operation, count = getattr(layouts, name), 0

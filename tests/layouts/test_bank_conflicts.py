@@ -140,6 +140,7 @@ def test_nothing_to_search_for_is_rejected() -> None:
         best_swizzle([Access((None,), 32)])
 
 
+@pytest.mark.long
 @each("limit", [1, 16, 17, 100, 128, 129, 512, 1000])
 @each("bits", [8, 16, 32, 64, 128])
 def test_the_swizzles_searched_are_all_that_stay_below_the_limits_power_of_two(bits: int, limit: int) -> None:

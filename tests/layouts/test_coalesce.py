@@ -59,6 +59,7 @@ def test_coalesce_and_filter_by_profile_work_on_each_mode(layout, data):
             simplify(layout, (1,) * (len(layout) + 1))
 
 
+@pytest.mark.long
 @given(st.layouts(low=-12, high=12), st.layouts(low=-12, high=12), hyp.booleans())
 def test_same_function_means_the_same_table(a, b, split):
     assert same_function(a, b) == (st.table(a).tolist() == st.table(b).tolist())

@@ -40,6 +40,7 @@ def floor_fold(layout, target):
     return st.table(Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes))).tolist()
 
 
+@pytest.mark.long
 @given(st.any_layout(max_size=60), hyp.integers(1, 80))
 @example(Layout.parse("(2,2):(1,5)"), 20)
 @example(Layout.parse("(2,2):(1,5)"), 4)

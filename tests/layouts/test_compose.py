@@ -100,6 +100,7 @@ def test_admissible_is_exact_for_generic_strides(extents, modes):
     assert admissible(a, b) == exists(a, b)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("modes", "pairs", "composable"), [(1, 240, 176), (2, 5760, 2074)])
 def test_admissible_is_exact_on_the_grid(modes, pairs, composable):
     """A = (m0,m1):(1,101), m0 in 2..6, m1 in 2..3; B with extents 2..4 and strides 1..8: all pairs."""
@@ -222,6 +223,7 @@ def touching(layout, index, step):
     return Layout((layout.shape, index // size(layout) + 1), (layout.stride, step))
 
 
+@pytest.mark.long
 @given(st.any_layout(max_size=40), st.any_layout(max_leaves=2, max_size=30), st.any_layout(max_leaves=2, max_size=20))
 def test_composition_is_associative_inside_the_domains(a, b, c):
     b = touching(b, int(max(st.table(c))), size(b))

@@ -41,6 +41,7 @@ def inverse_or_error(operation: Callable[[Any], Any], layout: Any) -> Any:
         return error
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(400))
 def test_inverses_by_their_equations(seed: int) -> None:
     layout = drawn(seed)

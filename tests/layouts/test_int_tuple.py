@@ -100,6 +100,7 @@ def test_orders_are_partial_orders():
                     assert profile(a) == profile(b)
 
 
+@pytest.mark.long
 @given(st.shapes(), hyp.data())
 def test_weakly_congruent_means_cut_off_somewhere(b, data):
     def cut(t):

@@ -235,6 +235,7 @@ def test_modes():
         C16x8[2]
 
 
+@pytest.mark.long
 @given(hyp.lists(SIGNED, min_size=1, max_size=3))
 def test_make_layout_adds_the_values_of_its_modes(parts):
     whole = make_layout(*parts)
@@ -306,6 +307,7 @@ def test_default_strides_count_colexicographically(shape):
     assert compact_col_major(shape) == layout.stride
 
 
+@pytest.mark.long
 @given(st.shapes())
 def test_row_major_strides_count_lexicographically(shape):
     layout = Layout(shape, compact_row_major(shape))

@@ -152,6 +152,7 @@ def test_matrices_that_do_not_fit_are_rejected():
             wrong()
 
 
+@pytest.mark.long
 @given(hyp.one_of(matrices(), swizzles().map(f2_matrix)))
 def test_back_to_a_layout_of_the_same_function(matrix):
     try:

@@ -85,6 +85,7 @@ def test_the_distances_used_here_keep_copies_disjoint_and_fill_even_gaps(block, 
     assert least is None or least == found
 
 
+@pytest.mark.long
 @given(blocks(max_size=24), hyp.one_of(st.nested_strides(2, max_size=12), st.layouts(high=12, max_size=12)))
 def test_logical_product_is_the_block_and_its_copies(block, tiler):
     try:
@@ -221,6 +222,7 @@ def test_tile_to_shape_of_a_nested_shape_that_its_copies_refine():
     assert str(tile_to_shape(Layout(2), ((2, 4),))) == "((2,4)):((1,2))"
 
 
+@pytest.mark.long
 @given(swizzles(), hyp.integers(0, 9), by_mode())
 def test_a_composed_layout_is_repeated_inside(swizzle, offset, pair):
     block, tiler = pair

@@ -88,6 +88,7 @@ def rest_of(own: list[int], target: int) -> list[int] | None:
     return rest if right else None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rank", "extents", "strides"),
     [(1, range(1, 6), range(-1, 13)), (2, range(1, 5), range(-1, 13)), (3, (2, 3), (1, 2, 3, 6, 8, 9))],
@@ -136,6 +137,7 @@ def test_spaced_is_the_least_difference() -> None:
         assert [spaced(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
 
 
+@pytest.mark.long
 def test_a_division_follows_the_complement_of_its_tiler() -> None:
     assert str(logical_divide(Layout(2), Layout((2, 2), (12, 8)))) == "((2,2),2):((12,8),1)"
     for modes in small(2, (1, 2, 3), range(13)):

@@ -52,6 +52,7 @@ def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
     assert set(RIGHT) == set(WRONG)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(WRONG))
 def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecker) -> None:
     part, kind, words = EXPECTED[number(name)]
@@ -63,6 +64,7 @@ def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecke
     assert [word for word in words if word not in printed] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_repaired_twin_is_verified(name: str, checker: AtomChecker) -> None:
     verdicts = checker.verify(RIGHT[name])

@@ -20,6 +20,7 @@ def run(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return code, " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("report", REFUTED, ids=lambda report: report.where)
 def test_a_wrong_map_is_refuted_with_its_counterexample(report: Report, capsys: pytest.CaptureFixture[str]) -> None:
     code, printed = run(report.refuted, capsys)

@@ -132,6 +132,7 @@ def test_a_hook_passes_and_fails(hook: Any, guest: Path) -> None:
     assert lanecheck([command, *words, *given]) != 0
 
 
+@pytest.mark.long
 def test_every_command_of_the_page_runs(guest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for kind, text in BLOCKS if kind == "bash" for line in text.splitlines()]
     assert len(lines) >= 5

@@ -88,6 +88,7 @@ TABLE = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "code", "says"), TABLE, ids=[line for line, _, _ in TABLE])
 def test_a_call_ends_with_the_code_of_the_rule(
     line: str, code: Exit, says: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -104,6 +105,7 @@ def test_a_call_ends_with_the_code_of_the_rule(
         assert not re.search(r"\b1 subject: 1 unchecked|^0 equal|^0 recorded", out, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [*ON_A_GPU, "probe --opcodes", "laws swizzle", f"discover {MMA} --live"])
 @pytest.mark.parametrize("accepted", [False, True])
 def test_without_the_gpu_that_was_asked_for_it_is_4_with_the_reason(words: str, accepted: bool) -> None:

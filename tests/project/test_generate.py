@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.project.generate import ROOT, generated, stale
 from tests.verify.toy import TOY
 from verify import kinds
 
 
+@pytest.mark.long
 def test_what_is_generated_is_committed() -> None:
     assert [str(path.relative_to(ROOT)) for path in stale()] == [], "run `make generate`"
 

@@ -73,6 +73,7 @@ def test_a_broken_gpu_checks_is_no_reason_to_skip(suite: pytest.Pytester) -> Non
         ("true", (), 100),
         ("", ("-m", "not slow"), 15),
         ("true", ("-m", "not slow"), 15),
+        ("true", ("-m", "not slow and not long"), 15),
         ("", ("-m", "not slow", "--hypothesis-profile", "dev"), 50),
     ],
 )

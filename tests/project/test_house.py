@@ -126,7 +126,10 @@ CHILDREN = {"verify/kernel/claims/triton_child.py", "verify/maps/child.py", "ver
 
 def ends(path: Path) -> str:
     """What a module does where it is run: the last statement, and of `if __name__ == "__main__"` what is inside."""
-    last = ast.parse(path.read_text()).body[-1]
+    text = path.read_text()
+    if "__main__" not in text and path.name != "__main__.py":  # hundreds of modules need not be parsed again
+        return ""
+    last = ast.parse(text).body[-1]
     if isinstance(last, ast.If) and ast.unparse(last.test) == "__name__ == '__main__'":
         return ast.unparse(last.body[-1])
     return ast.unparse(last) if path.name == "__main__.py" else ""
@@ -147,7 +150,7 @@ def test_a_command_is_run_in_one_way() -> None:
 def writes(text: str) -> list[int]:
     """The lines on which an attribute of `options` is set: what a command finds out is returned, not left there."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(ast.parse(text)) if "options" in text else ():
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         of = [one.value for one in targets if isinstance(one, ast.Attribute)]
         of += node.args[:1] if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" else []

@@ -85,9 +85,9 @@ def test_names_arrive_at_the_command_as_they_were_written(checkout: Checkout) ->
     assert notes[-1] == "-m verify.atom UniversalFMA<float,float,float,float> SM80_* -v --require gpu"
 
 
-@pytest.mark.parametrize(("target", "filtered"), [("check", ""), ("test", " -m ")])
+@pytest.mark.parametrize(("target", "filtered"), [("check", " -m not slow and not long"), ("test", " -m ")])
 def test_every_check_is_run_in_one_order(checkout: Checkout, target: str, filtered: str) -> None:
-    """`-m ''` removes the filter of slow tests that pyproject.toml sets."""
+    """`-m ''` removes the filter of slow tests that pyproject.toml sets; `check` leaves out those that are long too."""
     notes, _ = checkout.make(target)
     tests = f"-m pytest -n 2 --dist loadgroup{filtered}".rstrip()
     checks = ["-m ruff check .", "-m ruff format --check .", "-m mypy", "lint-imports", tests]
@@ -165,6 +165,7 @@ def test_help_names_every_target(checkout: Checkout) -> None:
     assert targets - {"help", "lint"} == {line.split()[1] for line in out.splitlines()}
 
 
+@pytest.mark.long
 def test_slow_tests_are_left_out_by_default_and_run_by_make_test() -> None:
     command = [sys.executable, *"-m pytest --collect-only -q --noconftest -p no:cacheprovider".split()]
     bare, whole = (

@@ -35,6 +35,7 @@ def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
     ]
 
 
+@pytest.mark.long
 def test_sampled_mutants_compile_and_a_seed_draws_the_same() -> None:
     few = sample(9, 3, "verify/core/verdict.py")
     text = (ROOT / "verify/core/verdict.py").read_text(encoding="utf-8")
@@ -49,6 +50,7 @@ def test_the_text_of_a_mutant_differs_in_its_token_alone() -> None:
     assert one.key == ("f.py", "return a + 1 if not rest and a < 3 else max(*rest)", "<", "<=")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", sorted({file for file, *_ in listed()}))
 def test_what_is_listed_is_a_mutant_of_todays_code_and_has_a_reason(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")

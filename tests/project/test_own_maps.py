@@ -77,6 +77,7 @@ def test_the_python_of_the_page_runs() -> None:
     assert "verify_map" in names and ".check()" in code
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", GATES)
 def test_a_gate_of_the_guest_fails_for_its_broken_variant(
     file: str, guest: Path, capsys: pytest.CaptureFixture[str]

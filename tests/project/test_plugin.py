@@ -103,6 +103,7 @@ def test_each_atom_of_a_file_is_a_test(guest: Guest) -> None:
     guest.run("--lanecheck", str(MUSEUM / "right.toml")).assert_outcomes(passed=8)
 
 
+@pytest.mark.long
 def test_tilings_and_movements_are_recognised_by_their_keys(guest: Guest) -> None:
     guest.write(atoms_toml=MINE, tilings_toml=TILING, movements_toml=MOVEMENT)
     done = guest.run("--lanecheck", ".", "-v")
@@ -118,6 +119,7 @@ INI = "[pytest]\nlanecheck = {}\n"
 PLACED = ["atoms/a.toml::MY_16x8x16_F32F16F16F32", "test_it.py::test_it"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", ["atoms/a.toml", "atoms", "atoms/*.toml", "**/a.toml"])
 def test_the_ini_option_names_files_folders_and_globs_of_the_rootdir(guest: Guest, named: str) -> None:
     guest.write(atoms__a_toml=MINE, test_it_py=PLAIN, sub__test_sub_py=PLAIN)
@@ -150,6 +152,7 @@ def test_files_in_folders_that_pytest_does_not_walk_are_verified_too(guest: Gues
     guest.run("--lanecheck", "build/a.toml", "--lanecheck", "build", ".").assert_outcomes(passed=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "option",
     ["--ignore=atoms", "--ignore=atoms/a.toml", "--ignore-glob=*.toml", "--ignore-glob=at*", "--deselect=atoms/a.toml"],
@@ -179,6 +182,7 @@ def test_a_file_that_is_an_argument_is_collected_though_its_folder_is_ignored(gu
     assert guest.collected("--ignore=atoms", "--lanecheck", "atoms/a.toml") == PLACED
 
 
+@pytest.mark.long
 def test_what_is_no_file_of_entries_is_reported_in_one_line(guest: Guest) -> None:
     done = guest.run("--lanecheck", "nowhere.toml")
     assert done.ret == 4 and "--lanecheck nowhere.toml: no such file in" in text_of(done)
@@ -242,6 +246,7 @@ def test_the_fixture_finds_the_file_beside_the_test(guest: Guest) -> None:
     assert "equals PTX ISA 9.7.14.5.7" in text_of(done) and "no atom is named 'SM99'" in text_of(done)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("columns", "file"), [("80", "wrong.toml"), ("70", "tiling.toml")])
 def test_a_report_fits_the_terminal(guest: Guest, monkeypatch: pytest.MonkeyPatch, columns: str, file: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -268,6 +273,7 @@ def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
     assert shown[end + 2].startswith("====")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["'isa'", "('isa', 'proof')", "['gpu']"])
 def test_the_fixture_takes_one_check_or_several(guest: Guest, words: str) -> None:
     guest.write(mine_toml=MINE, test_it_py=f"def test_it(verify_atom): verify_atom(file='mine.toml', require={words})")
@@ -286,6 +292,7 @@ def test_a_word_that_is_no_check_is_one_line(guest: Guest, words: str) -> None:
 UNNAMED = "\n".join(line for line in MINE.splitlines() if not line.startswith("ptx"))
 
 
+@pytest.mark.long
 def test_what_nothing_could_be_compared_with_is_skipped_with_the_reason(guest: Guest) -> None:
     guest.write(mine_toml=f"# a comment\n\n{UNNAMED}")
     done = guest.run("--lanecheck", "mine.toml", "-rs")
@@ -318,6 +325,7 @@ def test_a_fixture_that_names_nothing_verifies_nothing(guest: Guest) -> None:
     assert "which atom? Give a name, or file=" in text_of(done)
 
 
+@pytest.mark.long
 def test_the_page_shows_how_a_repository_is_gated(guest: Guest) -> None:
     page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
     settings, test = (page.split(f"```{language}\n")[1].split("```")[0] for language in ("toml", "python"))

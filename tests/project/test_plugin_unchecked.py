@@ -16,6 +16,7 @@ NONE = "the atom names no instruction (`ptx` is absent)"
 UNKNOWN = "hmma.magic"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "why"), [("", NONE), (f'ptx = ["{UNKNOWN}"]', UNKNOWN)], ids=["absent", "unknown"])
 def test_an_atom_that_no_check_can_compare_is_skipped_with_the_reason(guest: Guest, line: str, why: str) -> None:
     guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))
@@ -26,6 +27,7 @@ def test_an_atom_that_no_check_can_compare_is_skipped_with_the_reason(guest: Gue
     guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa", "mine.toml").assert_outcomes(failed=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["ptx = []", f'ptx = ["{UNKNOWN}"]\nexpect = "UNCHECKED: no table of it"'])
 def test_an_atom_that_is_unchecked_as_expected_passes_unless_a_check_is_required(guest: Guest, line: str) -> None:
     guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))

@@ -51,6 +51,7 @@ def private(text: str) -> Iterator[str]:
             yield f"{node.lineno}: {name}"
 
 
+@pytest.mark.long
 def test_no_test_uses_a_private_name_without_a_seam() -> None:
     paths = sorted((ROOT / "tests").rglob("*.py"))
     assert len(paths) > 150

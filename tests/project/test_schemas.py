@@ -32,6 +32,7 @@ def test_a_schema_is_one(name: str) -> None:
     assert [*schema.iter_errors(json.loads(text(name)))] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", schemas())
 def test_every_file_of_ours_fits_its_schema(name: str) -> None:
     fits = validator(name)

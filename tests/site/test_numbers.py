@@ -60,6 +60,7 @@ def uncovered(name: str, text: str) -> list[str]:
     return wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
 def test_every_number_is_computed_or_recorded(name: str) -> None:
     assert uncovered(name, (ROOT / name).read_text(encoding="utf-8")) == []

@@ -63,6 +63,7 @@ def session(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", SESSIONS, ids=identifier)
 def test_a_command_prints_what_the_page_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -71,6 +71,7 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
     assert found == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "turned"),
     [

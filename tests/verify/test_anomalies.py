@@ -85,6 +85,7 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
     assert wrong is not None and wrong.statement == "each element of A has one owner, in the instruction 128 owners"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "operand", "often"),
     [
@@ -178,6 +179,7 @@ def test_b8_the_trait_is_the_instruction_and_a_byte_permutation(capsys: pytest.C
     assert raw.counterexample.statement.startswith("T0 V16: layout bit ")
 
 
+@pytest.mark.long
 def test_expect_known_lists_just_these(capsys: pytest.CaptureFixture[str]) -> None:
     defects = sorted(name for name, atom in registry().items() if atom.known_defect)
     assert len(defects) == 14

@@ -128,6 +128,7 @@ def test_a_tile_that_is_none_is_a_spec_error(onto):
         verify.verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=onto)
 
 
+@pytest.mark.long
 @each("kind", [kind for kind in kinds.KINDS if kind.name not in ("campaign", "foreign")], ids=lambda kind: kind.name)
 def test_check_verifies_the_example_of_every_kind(kind: Kind[Any]) -> None:
     options = {"onto": (16, 8)} if kind.name == "layout" else {}

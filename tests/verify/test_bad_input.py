@@ -92,6 +92,7 @@ def test_the_unchanged_entries_are_verified(text: str, tmp_path: Path, capsys: p
     assert "refuted, 0" not in capsys.readouterr().out.replace("0 refuted", "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -58,6 +58,7 @@ REFUTED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", REFUTED)
 def test_it_is_refuted_and_the_fault_is_named(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table, words = REFUTED[case]
@@ -72,6 +73,7 @@ def test_a_sparse_atom_without_its_metadata_is_not_refuted_for_what_it_does_not_
     assert code != 1 and "  UNCHECKED " in said.splitlines()[0]
 
 
+@pytest.mark.long
 def test_a_family_that_fails_beyond_its_list_is_verified_where_it_is_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,7 @@ PLACES = ["--lang", "c", "--lane", "row", "--column", "col", "--tile", "128x64"]
 TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "--tile", "128,128,32", "-q"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("without", "command", "words"),
     [

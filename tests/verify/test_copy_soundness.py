@@ -179,6 +179,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, capsys) -> None:
     table, output = WRONG[case]

@@ -140,6 +140,7 @@ def run(name: str, layout: str, folder: Path, capsys: pytest.CaptureFixture[str]
     assert "Traceback" not in printed.err, f"{module} {arguments}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_extreme_swizzle_is_an_internal_error(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,7 @@ def junit(path: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 @pytest.mark.parametrize(
     "name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"]
@@ -286,6 +287,7 @@ def moved(right: Move) -> Move:
     return replace(right, places=np.roll(right.places, 1, axis=0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "change", "claim"),
     [

@@ -183,6 +183,7 @@ def test_only_atoms_are_shipped_and_named_by_others() -> None:
     assert naming == {kind.name for kind in kinds.KINDS for spec in kind.specs() if "atom" in spec.__dataclass_fields__}
 
 
+@pytest.mark.long
 def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
     """So that `needs`, `gaps` and a claim's place are those of every kind."""
     home = Path(kinds.__file__).parent
@@ -255,6 +256,7 @@ def test_every_kind_but_those_without_verdicts_has_properties() -> None:
     assert all(kind.example for kind in kinds.KINDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", WITH_PROPERTIES, ids=lambda kind: kind.name)
 def test_needs_and_gaps_hold_for_every_kind(
     kind: Kind[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -269,6 +271,7 @@ def test_needs_and_gaps_hold_for_every_kind(
     assert all("a gap of the test" in str(one) for one in claims)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", WITH_PROPERTIES, ids=lambda kind: kind.name)
 def test_require_holds_for_every_kind(kind: Kind[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A check that was made of nothing is missing."""

@@ -27,6 +27,7 @@ def page(command: Command, words: Sequence[str], target: Path) -> str:
     return target.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "words", "shown"),
     [
@@ -47,6 +48,7 @@ def test_a_page_has_its_picture(command: Command, words: list[str], shown: str, 
     assert len(set(made.ids)) == len(made.ids) and len(text) < 1_000_000 * len(made.cases)
 
 
+@pytest.mark.long
 def test_a_definition_of_a_header_has_its_picture(tmp_path: Path) -> None:
     text = page(scan.main, ["examples/headers", "--checks", "isa"], tmp_path / "page.html")
     assert "svg" in Page(text).tags and "B 8x16 (n,k)" in text and "Not drawn" not in text

@@ -115,6 +115,7 @@ def test_all_of_it_is_right_where_nothing_is_planted() -> None:
         assert not [one for one, e in of_isa(verdicts()) if e.status is Status.REFUTED], name
 
 
+@pytest.mark.long
 def test_what_is_right_is_refuted_by_no_bug_in_the_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong, reproduced = [], []
     for bug, planted in BUGS.items():

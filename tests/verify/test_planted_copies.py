@@ -34,6 +34,7 @@ def with_row(row: str, param: str, flag: str) -> str:
     return text.replace("param    = {", param)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_instructions_whose_parameters_differ_share_no_evidence(
     order: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -96,6 +96,7 @@ def hash_by_name(mnemonic: str) -> str:
     return kernel_hash(signature(mnemonic))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "change", "said"), FILES, ids=range(len(FILES)))
 def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     name: str,

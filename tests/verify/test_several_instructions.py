@@ -109,6 +109,7 @@ def pairs(count: int) -> Iterator[tuple[str, str]]:
     return permutations(every[:: len(every) // count][:count], 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("checks", "count"),
     [
@@ -196,6 +197,7 @@ def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_an
     assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
 
 
+@pytest.mark.long
 def test_a_fault_for_all_instructions_alike_is_reported_once_with_its_repair(checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]

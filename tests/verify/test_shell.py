@@ -85,6 +85,7 @@ OLD = {  # the command line of each name since 0.1
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OLD)
 def test_an_old_name_is_the_command_still(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module, _ = COMMANDS[name]
@@ -188,6 +189,7 @@ CLOSED += ["verify.atom --list", "verify.layout 8:1 --onto 8", "gpu_checks.banks
 CLOSED += ["proofs.laws.certificates --help"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", CLOSED)
 @pytest.mark.parametrize(
     "errors_too", [pytest.param(False, id="stdout"), pytest.param(True, id="stderr too", marks=pytest.mark.slow)]

@@ -39,6 +39,7 @@ def steady(text: str) -> str:
     return re.sub(r"z3 \d+(\.\d+)+", "z3 VERSION", re.sub(r", \d+\.\d ms", ", TIME", text))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "mutants.txt" else name for name in COMMANDS]
 )

@@ -109,6 +109,7 @@ def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[t
 THREADS = {"(4,8):(8,1)": "permutes the lanes", "(2,16):(16,1)": "permutes the lanes", "16:1": "has 16 threads, not 32"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("thr", THREADS)
 def test_wrong_threads_are_the_fault_alone(thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = refuted(capsys, tmp_path, FULL.replace("32:1", thr))
@@ -125,6 +126,7 @@ def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: p
     assert run(capsys, tmp_path, text, "--checks", "isa")[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["[16, 8, 8]", "[16, 16, 16]", "[8, 16, 16]"])
 def test_a_wrong_shape_is_reported_first_and_once(
     shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -69,6 +69,7 @@ def test_a_line_gets_a_digest_that_the_whole_of_it_determines():
     assert without_digest(with_digest('{"a": {"b": 2}}')) == '{"a": {"b": 2}}'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", READ)
 def test_every_changed_field_of_every_kind_of_line_is_noticed(name, tmp_path):
     """As JSON that is otherwise well formed: a value of the same type in each field of the header and the last line."""
@@ -88,6 +89,7 @@ def test_every_changed_field_of_every_kind_of_line_is_noticed(name, tmp_path):
                 READ[name](path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", READ)
 def test_a_recording_without_digests_is_rejected_with_one_line(name, nothing_shipped, tmp_path, capsys):
     path = copied(name, tmp_path)
@@ -228,6 +230,7 @@ def test_a_gpu_is_known_by_its_name(gpu, numbers):
     assert bool(mismatch(gpu, "sm_77")) is bool(numbers)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [name if name == DP4A else pytest.param(name, marks=pytest.mark.slow) for name in READ]
 )
@@ -280,6 +283,7 @@ def test_stale_recordings_that_are_shipped_are_an_error(monkeypatch, capsys):
     assert capsys.readouterr().err == f"probe: {SHIPPED / DP4A}: dp4a.s32.s32: {STALE}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "module"), [("banks", check.banks), ("tilings", check.runner)])
 def test_shipped_patterns_and_tilings_of_other_kernels_are_an_error(kind, module, nothing_shipped, monkeypatch, capsys):
     monkeypatch.setattr(module, "hash_of", lambda what: "another")

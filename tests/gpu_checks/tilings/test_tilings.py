@@ -54,6 +54,7 @@ def block(tiling, matrices):
     return whole
 
 
+@pytest.mark.long
 @each("tiling", SHIPPED, ids=lambda tiling: tiling.name)
 def test_the_index_expressions_compute_the_product(tiling):
     """Every instruction as in the ISA, every address from the kernel's text: a CTA's block of A @ B, exactly."""
@@ -241,6 +242,7 @@ def test_copies_are_as_wide_as_both_memories_allow():
 RAGGED = [tiling for tiling in SHIPPED if tiling.short]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tiling", RAGGED, ids=lambda tiling: tiling.name)
 def test_matrices_end_within_their_last_tiles(tiling):
     """Every CTA of the grid together: the whole product, and nothing read or written beyond a matrix."""

@@ -51,6 +51,7 @@ def words(text: str) -> list[str]:
     return [word for word in re.sub(r"\x1b\[[\d;]*m| \\$", "", text, flags=re.M).split() if not word.startswith("-- ")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in REPORTS]
 )

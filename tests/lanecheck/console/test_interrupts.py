@@ -43,6 +43,7 @@ WORDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "module"), [(name, one) for name, all_ in MODULES.items() for one in all_])
 def test_ctrl_c_while_a_command_loads_is_130_without_a_traceback(command: str, module: str) -> None:
     words = [
@@ -59,6 +60,7 @@ def test_ctrl_c_while_a_command_loads_is_130_without_a_traceback(command: str, m
 PATH = f"import sys; sys.path[:0] = {[str(ROOT), *(p for p in sys.path if 'site-packages' in p)]!r}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["verify.atom", "gpu_checks.probe", "lanecheck"])
 def test_ctrl_c_at_any_time_prints_no_line_of_our_code(command: str) -> None:
     """A real signal at ten moments. Before our first lines have run, which set the handler, Python prints its own."""

@@ -179,6 +179,7 @@ print("after", flush=True)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_the_name_of_stdout_is_stdout_and_cuts_nothing(tmp_path: Path, name: str) -> None:
     """Also where stdout is a file, which is not replaced under the shell's feet."""
@@ -223,6 +224,7 @@ def writes(path: Path) -> Iterator[int]:
             yield node.lineno
 
 
+@pytest.mark.long
 def test_every_file_is_written_by_the_one_function_that_tears_none() -> None:
     packages = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks", "lanecheck")
     found = {

@@ -36,6 +36,7 @@ def command(line: str) -> list[str]:
     return [sys.executable, "-m", *line.split()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", CALLS)
 @pytest.mark.parametrize("buffered", [True, False])
 def test_a_reader_that_has_gone_changes_no_exit_code(line: str, buffered: bool) -> None:
@@ -52,6 +53,7 @@ def test_a_reader_that_has_gone_changes_no_exit_code(line: str, buffered: bool) 
     assert len(done.stderr.splitlines()) == (1 if "nonsense" in line else 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", [REFUTED, "verify.atom nonsense", "gpu_checks.probe nonsense", "verify.atom --help"])
 @pytest.mark.parametrize("closed", ["2>&-", "2>&- <&-", "2>/dev/full", "2>&1 | true"])
 def test_a_stderr_that_cannot_be_written_changes_no_exit_code(line: str, closed: str) -> None:
@@ -71,6 +73,7 @@ def test_a_pipeline_keeps_the_verdict() -> None:
     assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
 def test_what_goes_to_a_closed_stream_is_in_no_file(closed: str, tmp_path: Path) -> None:
     """A file that is opened later would get the free descriptor, and what is written to it."""

@@ -51,6 +51,7 @@ def facts(atom: Atom | CopyAtom) -> str:
     return "\n".join([atom.name, shape, atom.thr, *atom.operands.values(), file_of(atom), " ".join(atom.mnemonics)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", sorted(FACTS))
 def test_the_facts_of_a_file_are_those_that_were_printed_by_a_compiler(file: str) -> None:
     found = sorted(facts(atom) for atom in shipped() if file_of(atom) == file and was_printed(atom))

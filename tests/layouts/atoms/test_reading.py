@@ -60,6 +60,7 @@ def test_an_entry_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert load(str(path)) == (atom,)
 
 
+@pytest.mark.long
 def test_shipped_files_are_read_like_any_other() -> None:
     files = sorted({atom.file for atom in registry().values()})
     assert [atom for file in files for atom in load(file)] == list(registry().values())

@@ -107,6 +107,7 @@ def test_every_family_has_the_number_of_atoms_that_cutlass_has() -> None:
     assert len(registry()) == sum(COUNTS.values()) + sum(COPIES.values()) == 2743
 
 
+@pytest.mark.long
 def test_names_are_found_without_parsing_every_family() -> None:
     """The result is a part of all names, in their order, with every name of such a beginning."""
     names = list(registry())

@@ -57,6 +57,7 @@ def same_rank(draw: st.DrawFn, count: int = 4) -> list[Layout]:
     return [Layout(nested_like(s[:], profile), nested_like(d[:], profile)) for s, d in rows]
 
 
+@pytest.mark.long
 @NAMESPACES
 @given(function=st.one_of(SIGNED, composed()))
 def test_every_value_is_that_of_the_call(xp: Any, function: Any) -> None:
@@ -65,6 +66,7 @@ def test_every_value_is_that_of_the_call(xp: Any, function: Any) -> None:
     assert made.low <= min(called(function)) and max(called(function)) <= made.high
 
 
+@pytest.mark.long
 @NAMESPACES
 @given(function=st.one_of(SIGNED, composed()), data=st.data())
 def test_any_range_of_a_domain_is_that_part_of_it(xp: Any, function: Any, data: st.DataObject) -> None:
@@ -90,6 +92,7 @@ def test_blocks_are_the_domain_wherever_the_tables_are_cut(function: Any, line: 
     assert [value for _, values in blocks for value in values] == called(function)
 
 
+@pytest.mark.long
 @NAMESPACES
 @given(rows=same_rank())
 def test_layouts_of_one_rank_are_rows(xp: Any, rows: list[Layout]) -> None:
@@ -114,12 +117,14 @@ def test_some_rows_are_a_batch_of_them(rows: list[Layout], data: st.DataObject) 
     ]
 
 
+@pytest.mark.long
 @NAMESPACES
 @given(outer=layouts(), inner=layouts())
 def test_a_composition_is_the_outer_function_of_the_inner(xp: Any, outer: Layout, inner: Layout) -> None:
     assert listed(compose(outer, inner, xp).values()) == [outer(inner(i)) for i in range(size(inner))]
 
 
+@pytest.mark.long
 @given(outer=SWIZZLES, inner=composed())
 def test_swizzles_and_composed_layouts_compose(outer: Swizzle, inner: ComposedLayout) -> None:
     both = compose(outer, inner)
@@ -141,6 +146,7 @@ def test_rows_compose_with_one_function_and_with_rows(rows: list[Layout], inner:
         assert both[k][: size(one)] == [rows[k](one(i)) for i in range(size(one))]
 
 
+@pytest.mark.long
 @NAMESPACES
 @given(function=st.one_of(SIGNED, composed()))
 def test_a_table_has_one_axis_for_each_mode(xp: Any, function: Any) -> None:

@@ -70,6 +70,7 @@ def listed(array: Any) -> Any:
     return np.asarray(array).tolist()
 
 
+@pytest.mark.long
 @given(f=FUNCTIONS, g=FUNCTIONS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
 def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject) -> None:
     values, stop = called(f), data.draw(st.integers(1, 40))
@@ -84,6 +85,7 @@ def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject)
     assert listed(inverse(f, stop, xp, budget)) == places
 
 
+@pytest.mark.long
 @given(modes=ROWS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
 def test_rows(modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject) -> None:
     each, stop = rows(modes), data.draw(st.integers(1, 12))
@@ -136,6 +138,7 @@ def test_a_repeat_of_an_earlier_block_comes_before_one_within_the_block() -> Non
     assert first_repeat(Layout((2, 2, 2), (1, 2, 2)), budget=24) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", [1 << 16, 1 << 18])
 def test_a_check_holds_a_few_blocks_of_its_budget(budget: int) -> None:
     """A domain of 4 MiB of values, in blocks of 64 or 256 KiB: no check holds more than ten blocks."""

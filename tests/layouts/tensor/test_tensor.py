@@ -121,6 +121,7 @@ def test_projections_pick_the_modes_that_a_tensor_has() -> None:
     assert [local_partition(B, threads, t, (None, 1, 1))[0, 0] for t in range(6)] == [(t % 3, 0) for t in range(6)]
 
 
+@pytest.mark.long
 @given(st.integers(1, 13), st.integers(1, 13), st.integers(1, 5), st.integers(1, 5))
 def test_ragged_sizes_are_padded_by_a_predicate(rows: int, columns: int, m: int, n: int) -> None:
     """Tile by tile through a zeroed buffer: numpy's padding, and nothing outside the matrix is touched."""

@@ -102,6 +102,7 @@ def test_every_registered_atom_is_distributed_as_defined(operand: str) -> None:
             assert np.array_equal(got[thread], wanted.ravel(order="F")), (name, thread)
 
 
+@pytest.mark.long
 @given(tilings(), st.tuples(st.integers(1, 2), st.integers(1, 2)), st.sampled_from("ABC"))
 def test_partitions_are_the_definition(tiling: Any, times: tuple[int, int], operand: str) -> None:
     mma, definition = tiling
@@ -117,6 +118,7 @@ def test_partitions_are_the_definition(tiling: Any, times: tuple[int, int], oper
         assert np.array_equal(y, wanted[..., 1].ravel(order="F")), thread
 
 
+@pytest.mark.long
 @given(tilings(), st.sampled_from("ABC"))
 def test_tv_layouts_are_the_partitions_of_all_threads(tiling: Any, operand: str) -> None:
     mma, definition = tiling
@@ -175,6 +177,7 @@ def test_a_gemm_through_fragments_is_matmul(tiling: Any, times: tuple[int, int, 
     assert np.array_equal(through_fragments(mma, definition, a, b), a @ b.T)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["SS", "RS"])
 def test_warpgroups_read_shared_memory_whole(kind: str) -> None:
     atom = MmaAtom.of(registry()[f"SM90_64x32x16_F32F16F16_{kind}"])
@@ -221,6 +224,7 @@ def test_all_threads_at_once_have_the_views_of_each() -> None:
         mma.get_slice(threads + 1)
 
 
+@pytest.mark.long
 def test_simt_threads_multiply_fragments_with_the_generic_gemm() -> None:
     """With one value per atom, (V, M, K) by (V, N, K) fragments are a product of their own."""
     mma = TiledMMA(registry()[FMA], "(16,16,1):(16,1,0)", ("(16,4):(4,1)", "(16,4):(4,1)"))
@@ -251,6 +255,7 @@ def piece(thr: ThrMMA, operand: str, whole: Tensor, at: tuple[int, ...], sizes: 
     return thr.partition(operand, tile), make_predicate(thr.partition(operand, where), bounds)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [(8, 8, 4), (9, 17, 5), (3, 2, 1), (16, 7, 10)])
 def test_a_ragged_product_is_that_of_padded_tiles(sizes: tuple[int, int, int]) -> None:
     """Sizes that no tile divides: what is outside is not read, counts as zero, and is not written."""

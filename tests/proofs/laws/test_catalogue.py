@@ -43,6 +43,7 @@ def test_law_is_proved_by_the_second_solver(name: str) -> None:
     assert set(answers.values()) == {"unsat"}, answers
 
 
+@pytest.mark.long
 @each("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
 def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
     """The formula is evaluated on every small assignment: the proof is not an artefact of the encoding."""
@@ -115,6 +116,7 @@ def test_mutants_are_refuted_together_as_they_are_alone(name: str) -> None:
     assert all(model.confirmed and solve.counterexample(model.query).confirmed for model in found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrong", [{}, {"a": 9}, {"a": True}, {"a": "1"}, {"b": None}, {"z": 1}, 3])
 def test_a_kept_model_that_does_not_hold_is_searched_anew(wrong: Any) -> None:
     law = shipped()["MONO"]

@@ -7,6 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -204,6 +205,7 @@ def units(extents: tuple[int, ...]) -> list[Flat]:
     return [[(s, int(i == j)) for j, s in enumerate(extents)] for i in range(len(extents))]
 
 
+@pytest.mark.long
 @by_brute_force("NOCARRY", "CARRY_BREAKS")
 def test_no_carry_exactly_when_distributive_for_all_strides(rank: int) -> None:
     for extents in product(SMALL, repeat=rank):

@@ -8,6 +8,7 @@ from itertools import permutations, product
 from math import prod
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -128,6 +129,7 @@ def is_complement(mode: tuple[int, Step], rest: Sequence[tuple[int, Step]], box:
     return len(set(points)) == len(points) and set(product(range(box[0]), range(box[1]))) <= set(points)
 
 
+@pytest.mark.long
 @by_brute_force("COMPLEMENT_DIAGONAL")
 def test_a_diagonal_mode_has_no_complement_at_every_rank(rank: int) -> None:
     """No R of that rank is a complement; along an axis there is one, so the search is able to find it."""
@@ -197,6 +199,7 @@ def check_left_inverse(shape: Sequence[tuple[int, int]], order: Sequence[int]) -
     assert [at(inverse, at(a, k)) for k in whole] == whole, (a, inverse)
 
 
+@pytest.mark.long
 @by_brute_force("LEFT_INVERSE")
 def test_left_inverse_at_every_rank(rank: int) -> None:
     for shape in product(product((1, 2), (2, 3)), repeat=rank):
@@ -265,6 +268,7 @@ def check_order(a: Any, b: Any, c: Any) -> None:
 ORDER = ("COMPATIBLE_SIZE", "COMPATIBLE_TRANSITIVE", "COMPATIBLE_ANTISYMMETRIC")
 
 
+@pytest.mark.long
 @by_brute_force(*ORDER)
 def test_compatible_is_a_partial_order_at_every_rank(rank: int) -> None:
     inner: list[Any] = [1, 2, 4, (2,), (1, 2), (2, 2), ((2, 1), 2)] if rank < 4 else [1, 2, (2,), (2, 1)]

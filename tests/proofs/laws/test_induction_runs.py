@@ -109,6 +109,7 @@ def check_intervals(a: Flat, b: Flat, crd: list[int]) -> bool:
     return True
 
 
+@pytest.mark.long
 @by_brute_force("INTERVALS")
 def test_intervals_distribute_at_every_rank(rank: int) -> None:
     """B has as many modes as the rank; two are left-distributive when their intervals are disjoint, as published."""
@@ -134,6 +135,7 @@ def test_intervals_distribute_at_any_rank(shape: list[tuple[int, int]], data: st
     assume(check_intervals(a, b, [data.draw(st.integers(0, n - 1)) for n, _ in b]))
 
 
+@pytest.mark.long
 @given(st.lists(st.integers(2, 6), min_size=1, max_size=6), st.data())
 def test_nested_modes_distribute_at_any_rank(extents: list[int], data: st.DataObject) -> None:
     """NESTED_SKIP, NESTED_SPLIT, NESTED_LAST: below a stride r that nests in A, x < r adds without a carry."""

@@ -130,6 +130,7 @@ def without(position: int, stride: Size) -> FamilyLayout:
     return FamilyLayout(tuple(modes[:3]), tuple(modes[3:]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("position", range(6))
 @pytest.mark.parametrize("factor", [0, 2, 3])
 def test_a_wrong_stride_is_refuted_with_the_smallest_n(position: int, factor: int) -> None:
@@ -208,6 +209,7 @@ def test_a_wrong_formula_is_refuted_with_the_smallest_n(wrong: str) -> None:
 SOLVERS = [pytest.param(word, marks=pytest.mark.slow) for word in ("true", "mod", "div", "ite", "assert")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["N", "and", "Int", "let", "v", *SOLVERS])
 def test_a_parameter_may_have_any_name(name: str) -> None:
     """Also a name that has a meaning in SMT-LIB."""

@@ -94,12 +94,14 @@ def test_the_proof_of_every_mutant_agrees_with_enumeration(name: str) -> None:
     assert refuted >= 10
 
 
+@pytest.mark.long
 @given(tv_layouts(), st.integers(1, 9), st.integers(1, 9))
 def test_in_bounds_agrees_with_enumeration(layout: Layout, rows: int, columns: int) -> None:
     f = Fragment(layout, (rows, columns), ONE, ONE, None, 1)
     check(proofs.prove_in_bounds(f), f, outside(f))
 
 
+@pytest.mark.long
 @given(tv_layouts(), st.integers(1, 8), st.integers(1, 8), st.integers(0, 3), st.sampled_from(["1:0", "2:1", "3:4"]))
 def test_equals_agrees_with_enumeration(layout: Layout, rows: int, columns: int, kind: int, rep: str) -> None:
     formulas: list[Locate] = [

@@ -55,6 +55,7 @@ PROBLEMS: dict[str, Callable[[int], Outcome]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_text_alone_gives_both_solvers_the_same_answer(name: str) -> None:
     outcome = PROBLEMS[name](proofs.BUDGET)
@@ -82,6 +83,7 @@ FACTORS = """(declare-const a (_ BitVec 64))(declare-const b (_ BitVec 64))
 (assert (bvult #x0000000000000003 b))(assert (bvult b #x00000000ffffffff))"""
 
 
+@pytest.mark.long
 def test_ctrl_c_while_the_solver_works_is_an_interruption_and_no_answer() -> None:
     session = Session(FACTORS, 100_000_000)  # many seconds
     pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
@@ -91,11 +93,13 @@ def test_ctrl_c_while_the_solver_works_is_an_interruption_and_no_answer() -> Non
     pressed.join()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", [10, 100, 1000, 20_000, 1_000_000])
 def test_a_budget_that_ends_is_no_interruption(budget: int) -> None:
     assert Session(FACTORS, budget).check() == ("unknown", f"rlimit {budget} exhausted")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("budget", [1000, 3000, 5000, 8000, 15000])
 def test_a_counterexample_is_the_smallest_with_every_budget(budget: int) -> None:
     for name in ("ownership not", "equals not", "ownership no thirds"):
@@ -104,6 +108,7 @@ def test_a_counterexample_is_the_smallest_with_every_budget(budget: int) -> None
         assert outcome.model == (full.model if outcome.status == "sat" else None)
 
 
+@pytest.mark.long
 def test_a_budget_that_ends_while_minimising_says_so_where_it_cannot_enumerate() -> None:
     layout = Layout.parse("(1024,1024,8):(1,1024,1048572)")
     spent = proofs.prove_bijective(layout, (1024, 8192)).rlimit

@@ -193,6 +193,7 @@ def test_shared_parts_are_written_once() -> None:
 REFLECTED = {**BINARY, **BITS}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [16, None])
 @pytest.mark.parametrize("name", REFLECTED)
 def test_an_int_on_the_left_of_a_term_means_what_it_means_on_ints(name: str, width: int | None) -> None:

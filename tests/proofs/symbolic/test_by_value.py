@@ -146,6 +146,7 @@ def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
     assert found == [True, True, False, True, False, True, False]
 
 
+@pytest.mark.long
 def test_a_composition_in_numbers_is_right_or_rejected_and_the_last_line_says_which() -> None:
     for by, status in (("(3,2):(2,3)", "rejected"), ("3:2", "proved")):
         found = inferred("composition", "(6,2):(1,7)", by)
@@ -214,6 +215,7 @@ def test_the_int_value_of_a_symbolic_integer_is_1() -> None:
     assert [(int.__add__(SymInt(x), 0), hash(SymInt(x))) for x in ("x", "y")] == [(1, hash(1))] * 2
 
 
+@pytest.mark.long
 def test_paths_after_the_time_limit_are_counted_as_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock passes the limit when one path is decided: the others are open, so the condition is not exact."""
     family = families.family("coalesce", "(s,t)", None)

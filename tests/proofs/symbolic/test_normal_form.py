@@ -153,6 +153,7 @@ def test_a_local_is_a_local_in_every_scope(one: str, other: str) -> None:
     assert form(one) == form(other)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["layouts/coalesce.py", "proofs/symbolic/execution.py"])
 def test_every_local_of_our_code_can_be_renamed(name: str) -> None:
     """Of whole modules, which Python's own table of symbols knows."""

@@ -51,6 +51,7 @@ def test_the_formats_have_the_same_content(capsys: pytest.CaptureFixture[str], t
     assert set(rows) <= set(seen)
 
 
+@pytest.mark.long
 def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--arch", "sm89", "-q"]) == 0
     assert capsys.readouterr().out.startswith("8 atoms of 1 instructions: 8 VERIFIED")
@@ -62,6 +63,7 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("main", [command.main])
 @pytest.mark.parametrize(
     ("words", "message"),

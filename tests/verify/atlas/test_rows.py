@@ -37,6 +37,7 @@ def after(name: str, end: Callable[[], None]) -> Callable[[AtomChecker, Any], Ca
     return case
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # pytest's own threads
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_the_rows_are_those_of_one_process(jobs: int) -> None:

@@ -62,6 +62,7 @@ def report(jobs: int, after: float = 0.0) -> Report:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [2, 3])
 def test_the_report_is_that_of_one_process(jobs: int) -> None:
     assert as_json.render(report(jobs, 0.1)) == alone()
@@ -77,6 +78,7 @@ def test_what_was_found_ahead_is_not_found_again(monkeypatch: pytest.MonkeyPatch
     assert as_json.render(verified(ATOMS, checker.case, "atoms", quiet=True)) == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [2, 3, 4])
 def test_what_another_process_began_is_taken_from_it(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process is slow in its first chunk: by then each other one has found the chunk that is its own."""
@@ -124,6 +126,7 @@ def test_each_process_finds_its_chunks_from_the_last_on_until_where_the_parent_i
     assert seen == firsts
 
 
+@pytest.mark.long
 def test_of_every_chunk_one_process_is_in_charge() -> None:
     atoms = (ATOMS * 6)[: 5 * CHUNK + 1]
     for others in (1, 2, 3, 4):
@@ -159,6 +162,7 @@ def hangs(shared: Shared, number: int) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [dies, fails, dies_within_a_chunk, dies_later, hangs])
 def test_a_process_that_ends_changes_nothing(
     end: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -169,6 +173,7 @@ def test_a_process_that_ends_changes_nothing(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_without_room_for_a_process_this_one_verifies_all(monkeypatch: pytest.MonkeyPatch) -> None:
     def start(process: Any) -> None:
         started.append(process)
@@ -184,12 +189,14 @@ def test_without_room_for_a_process_this_one_verifies_all(monkeypatch: pytest.Mo
     assert len(started) == 2
 
 
+@pytest.mark.long
 def test_a_case_is_taken_for_its_own_atom_alone() -> None:
     with ahead(AtomChecker(CHECKS), ATOMS, itself, 2) as verify:
         time.sleep(0.5)
         assert [verify(atom).name for atom in reversed(ATOMS)] == NAMES[::-1]
 
 
+@pytest.mark.long
 def test_several_instructions_name_what_one_process_names() -> None:
     """Of two pieces of evidence that differ in their subject alone both stay, where the first was found before."""
     f16 = registry()["SM80_16x8x16_F32F16F16F32_TN"]
@@ -205,6 +212,7 @@ def test_several_instructions_name_what_one_process_names() -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.long
 def test_an_atom_that_fails_is_reported_once(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -275,6 +283,7 @@ def test_few_atoms_are_verified_by_one_process(monkeypatch: pytest.MonkeyPatch) 
     assert used
 
 
+@pytest.mark.long
 def test_cases_that_do_not_agree_with_what_was_found_here_are_found_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def differs(*_: Any) -> Case:
         asked.append(True)

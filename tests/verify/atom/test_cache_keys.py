@@ -92,6 +92,7 @@ def unnamed(verdict: Verdict) -> Verdict:
     return verdict._replace(claim=verdict.claim._replace(subject=""), evidence=evidence)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", PLANTED)
 def test_what_differs_in_one_field_is_verified_by_itself(field: str) -> None:
     checker = AtomChecker(CHECKS)
@@ -189,6 +190,7 @@ def bare(row: Property) -> Property:
 FAMILY = [name for name in registry() if name.startswith("SM90_64x16x16")] + ["SM75_U32x1_LDSM_N", NAME, "SM61_DP2A"]
 
 
+@pytest.mark.long
 def test_the_report_is_that_of_a_run_that_shares_no_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     shared, alone = unshared_json(FAMILY[:6] + FAMILY[-3:], monkeypatch)
     assert shared == alone

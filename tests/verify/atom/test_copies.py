@@ -46,6 +46,7 @@ def test_every_lane_has_tensor_memory() -> None:
     assert "32 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", list(Check))
 def test_ref_is_compared_whichever_checks_are_requested(check: Check) -> None:
     """Tiles are divided by it, and nothing else is claimed of it."""

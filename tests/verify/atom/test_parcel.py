@@ -58,6 +58,7 @@ def text(cases: Sequence[Case]) -> str:
     return as_json.render(Report(tuple(cases)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checks", [CHECKS, frozenset(Check)], ids=["isa, proof", "all"])
 @pytest.mark.parametrize("here", [(), (0,), (1, 4), (0, 2, 6)])
 def test_a_case_arrives_as_if_it_was_found_here(here: Sequence[int], checks: frozenset[Check]) -> None:
@@ -68,6 +69,7 @@ def test_a_case_arrives_as_if_it_was_found_here(here: Sequence[int], checks: fro
     assert text(by_two((3, 0, 5), checks, here)) == expected
 
 
+@pytest.mark.long
 def test_formulas_and_pictures_are_made_where_they_are_shown() -> None:
     pages = [as_html.render(Report(tuple(cases))) for cases in (by_two([2, 0], CHECKS), alone(CHECKS))]
     assert pages[0] == pages[1]

@@ -62,6 +62,7 @@ def checker() -> AtomChecker:
     return AtomChecker()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("relabel", "parts"),
     [

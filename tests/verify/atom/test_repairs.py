@@ -55,6 +55,7 @@ def outcome(edit: Edit, folder: Path, checks: frozenset[Check]) -> str:
     return "repaired" if repairs else "no repair"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", [COPIES, ATOMS], ids=["copies", "atoms"])
 def test_every_printed_repair_verifies(names: tuple[str, ...], tmp_path: Path) -> None:
     counts = few(frozenset({Check.ISA}), names, 4, 32, tmp_path)

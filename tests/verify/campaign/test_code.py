@@ -48,6 +48,7 @@ def run(module: str, folder: Path | str) -> Found:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "changed"),
     [
@@ -81,6 +82,7 @@ def test_the_code_of_a_module_and_beside_it_is_in_the_key(module: str, changed: 
     assert digest(module, str(there)) != before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ["no_such_module", "../x", "sys", "json", "layouts"])
 def test_a_module_that_is_not_in_its_folder_is_an_error(module: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=rf"^--module {module}: there is none in {tmp_path}$"):

@@ -239,6 +239,7 @@ def test_a_law_that_applies_nowhere_is_no_pass(launch: Run) -> None:
     assert code == 4 and "the law applies to none of the cases" in out
 
 
+@pytest.mark.long
 def test_mutants_are_refuted_or_the_same_function(launch: Run) -> None:
     text = '["m"]\nkind = "mutants"\natoms = ["SM80_8x8x4_F64F64F64F64_TN"]\n'
     code, out, _ = launch(text)

@@ -69,6 +69,7 @@ def plain(target: Target, law: str, firsts: list[Any], seconds: list[Second]) ->
     return rejected, len(wrong), [text for _, text in sorted(wrong)[:1]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("target", ["ours", "one more", "none"])
 def test_arrays_decide_as_plain_python_does(law: str, target: str) -> None:
@@ -104,6 +105,7 @@ FORMS: dict[str, Callable[[Layout], Layout]] = {  # results of another form, who
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("form", FORMS)
 def test_arrays_decide_results_of_another_form_as_plain_python_does(law: str, form: str) -> None:

@@ -143,6 +143,7 @@ class Counting(ThreadPoolExecutor):
         return future
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 3])
 def test_at_most_two_chunks_for_each_worker_are_in_flight(tmp_path: Path, workers: int) -> None:
     """What docs/campaign.md promises: these, and no more, are run again after an interruption."""

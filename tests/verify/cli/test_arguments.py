@@ -62,6 +62,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_an_option_that_is_not_read_is_a_usage_error(
     name: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

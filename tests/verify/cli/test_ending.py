@@ -20,6 +20,7 @@ def ran(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("tile", "code"), [("4x8", 0), ("4x4", 1), ("0x4", 2)])
 def test_a_process_writes_everything_and_has_the_exit_code_of_its_command(tile: str, code: int) -> None:
     done = ran("-m", *RIGHT[:-1], tile)
@@ -27,6 +28,7 @@ def test_a_process_writes_everything_and_has_the_exit_code_of_its_command(tile: 
     assert (done.stdout.rstrip().endswith(f"exit {code}"), bool(done.stderr)) == (code < 2, code == 2)
 
 
+@pytest.mark.long
 def test_a_profiler_still_writes_when_python_ends() -> None:
     assert "function calls" in ran("-m", "cProfile", "-m", *RIGHT).stdout
     assert "function calls" not in ran("-m", *RIGHT).stdout

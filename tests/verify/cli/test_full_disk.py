@@ -30,6 +30,7 @@ WRITERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", WRITERS)
 def test_a_file_that_was_there_is_whole_after_a_full_disk(what: str, tmp_path: Path) -> None:
     module, words = WRITERS[what]

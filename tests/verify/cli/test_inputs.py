@@ -38,6 +38,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "said"), ERRORS, ids=map(str, range(len(ERRORS))))
 def test_every_error_is_reported_with_its_line_and_costs_no_other_atom(
     text: str, said: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -69,6 +70,7 @@ def test_errors_are_reported_in_the_order_of_their_lines(tmp_path: Path, capsys:
     assert code == 2 and len(output) == 4 and output == sorted(output)
 
 
+@pytest.mark.long
 def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     for main, good, bad in (

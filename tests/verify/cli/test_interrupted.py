@@ -94,6 +94,7 @@ def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     assert "interrupted: 9 subjects not verified" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "patched", "words", "missing"),
     [
@@ -154,6 +155,7 @@ def test_interrupted_processes_of_laws_print_nothing(monkeypatch: pytest.MonkeyP
     assert failures == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a child process is seen in /proc alone")
 def test_processes_that_are_just_starting_ignore_ctrl_c() -> None:
     """Ctrl-C arrives at all processes, also those that have not executed their first line."""

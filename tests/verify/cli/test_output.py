@@ -80,6 +80,7 @@ def run(*words: str, encoding: str = "utf-8", stdout: object = subprocess.PIPE) 
     return subprocess.run(command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
 
+@pytest.mark.long
 def test_letters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(ATOM, encoding="utf-8")
@@ -94,6 +95,7 @@ def test_the_help_needs_no_letters() -> None:
     assert "usage: lanecheck COMMAND" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [("verify.atom", "--list"), ("verify.layout", "8:1", "--onto", "8")], ids="|".join)
 def test_a_full_device_is_one_line(words: tuple[str, ...]) -> None:

@@ -44,6 +44,7 @@ def test_the_value_of_an_index_is_the_sum_of_its_terms(layout):
     assert image(layout, np.arange(len(wanted))).tolist() == wanted
 
 
+@pytest.mark.long
 @given(LAYOUTS, LAYOUTS)
 def test_a_thread_and_a_value_are_walked_separately(thread, value):
     layout = Layout((thread.shape, value.shape), (thread.stride, value.stride))

@@ -54,6 +54,7 @@ ONE = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", ONE)
 def test_what_one_mistake_refutes_is_one_block(what: str) -> None:
     case = ONE[what]()
@@ -88,6 +89,7 @@ TWO = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", TWO)
 def test_two_mistakes_are_two_blocks_or_more(what: str) -> None:
     case = TWO[what]()
@@ -132,6 +134,7 @@ PLANTED = (
 SINGLE = re.compile(r"\w+ (?:stride|extent|two strides)\b|thr$|copies")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PLANTED)
 def test_no_planted_mistake_of_an_atom_has_three_blocks(name: str, tmp_path: Path) -> None:
     """A wrong operand makes the product, what a GPU recorded and the other side of a copy wrong: that is told once."""

@@ -26,6 +26,7 @@ from verify.layout.command import bound
 SCALED = shelf("sm120_sparse_block_scaled.toml")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("operand", ["A", "E", "SFA", "SFB"])
 def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> None:
     name = (

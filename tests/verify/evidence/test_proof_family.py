@@ -40,6 +40,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("operand", "text"), CHANGES)
 def test_an_instance_that_was_changed_is_no_member_and_falls(operand: str, text: str) -> None:
     atom = WGMMA[SPARSE]

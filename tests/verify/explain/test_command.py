@@ -48,6 +48,7 @@ def test_every_code_is_explained_and_no_entry_is_stale() -> None:
     assert read_findings().keys() == codes()
 
 
+@pytest.mark.long
 def test_a_property_is_declared_by_a_module_with_its_key() -> None:
     """So that `codes` has it."""
     made = {}

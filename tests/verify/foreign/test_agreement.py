@@ -11,6 +11,7 @@ from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.foreign.command import ADAPTERS, main, shipped
 
 
+@pytest.mark.long
 def test_the_page_of_agreement_has_wrong_maps_first_and_counts_what_was_not_compared(tmp_path):
     page = tmp_path / "agreement.md"
     assert main([str(written(tmp_path, HOSTILE)), "--seconds", "1", "-q", "--agreement", str(page)]) == 1

@@ -31,6 +31,7 @@ def test_a_right_map_is_verified_at_every_point(tmp_path, capsys):
     assert by_key == dict.fromkeys(("size", "in_bounds", "ownership", "equals_isa"), "PROVED")
 
 
+@pytest.mark.long
 def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_path, capsys):
     code, found = verdicts(capsys, written(tmp_path, HOSTILE), "--seconds", "1")
     assert code == 1
@@ -65,6 +66,7 @@ def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, cap
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", shipped())
 def test_every_project_that_is_not_installed_is_named_with_the_way_out(name, tmp_path, capsys):
     venv = tmp_path / "venv"

@@ -122,6 +122,7 @@ def test_a_file_of_more_or_fewer_tables_is_not_used(
     assert catalogue.name() != before
 
 
+@pytest.mark.long
 def test_the_name_covers_all_code_of_ours_that_makes_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few instructions of each table are enough to run every function that makes it."""
     some = {name for pattern in ("mma.*", "ld*", "wgmma*", "dp*", "tcgen05*") for name in isa_tables.mnemonics(pattern)}
@@ -165,6 +166,7 @@ def _placed(mnemonic: str, name: str, tile: tuple[int, int]) -> isa_tables.Opera
     raise AssertionError(f"{name} of {mnemonic} has no tile {tile}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tile", [(4, 8), (128, 4), (128, 8), (128, 24)], ids=str)
 def test_a_map_of_tensor_memory_is_that_of_its_formulas(tile: tuple[int, int]) -> None:
     """Of every instruction that has it, element by element in plain integers."""

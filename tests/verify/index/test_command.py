@@ -81,6 +81,7 @@ def test_enumeration_is_the_proof_and_says_so(capsys: pytest.CaptureFixture[str]
     assert text.count("isa      PROVED    by enumeration, 128 points, plain integers") == 4
 
 
+@pytest.mark.long
 def test_a_warpgroup_has_threads_and_warps(capsys: pytest.CaptureFixture[str]) -> None:
     row, col = "warp*16 + lane/4 + 8*(i/2%2)", "lane%4*2 + i%2 + 8*(i/4)"
     words = ["--lang", "c", "--ptx", WGMMA, "--operand", "D"]
@@ -338,6 +339,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_function_of_a_file_is_a_map(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--ptx", MMA, "--operand", "C"]
     mine = calls.parent / "mine.py"
@@ -354,6 +356,7 @@ def test_a_function_of_a_file_is_a_map(calls: Path, capsys: pytest.CaptureFixtur
     assert run(capsys, *words, "--bases", TRITON, "--python", "python")[1].startswith("lanecheck: --python: is for a")
 
 
+@pytest.mark.long
 def test_functions_in_a_file_are_called_where_they_are_verified_alone(
     calls: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -368,6 +371,7 @@ def test_functions_in_a_file_are_called_where_they_are_verified_alone(
     assert entries[2].case().status == "REFUTED"
 
 
+@pytest.mark.long
 def test_in_ci_functions_are_called_only_where_that_is_said(
     calls: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

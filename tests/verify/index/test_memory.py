@@ -26,6 +26,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     return code, " ".join((found.out + found.err).replace("\\\n", "").split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -44,6 +45,7 @@ def test_a_right_map_is_verified(words: list[str], capsys: pytest.CaptureFixture
     assert "claims: 4 proved" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -103,6 +105,7 @@ def test_a_repair_is_in_the_users_own_words(capsys: pytest.CaptureFixture[str]) 
     assert f"repair one constant: byte = {BYTE}" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -135,6 +138,7 @@ def test_what_is_wrong_is_one_line(words: list[str], problem: str, capsys: pytes
     assert problem in text
 
 
+@pytest.mark.long
 def test_tables_functions_and_files_have_the_same_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"{m},{n},{m // 128},{m % 128},{n}" for m in range(256) for n in range(16)]
     (tmp_path / "d.csv").write_text("\n".join(["row,col,cta,lane,column", *rows]), encoding="utf-8")

@@ -18,6 +18,7 @@ TEXT = (ROOT / "docs" / "maps.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^lanecheck (.+)$", TEXT, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_command_of_the_page_verifies(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -46,6 +47,7 @@ def test_the_message_of_the_page_is_printed(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == f"{message.strip()}\n"
 
 
+@pytest.mark.long
 def test_the_file_of_the_page_is_verified(tmp_path: Path) -> None:
     path = tmp_path / "maps.toml"
     files = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
@@ -66,6 +68,7 @@ def test_the_python_of_the_page_runs() -> None:
 RELABELLED = TEXT.partition("## Relabelled")[2].partition("```toml\n")[2].partition("```")[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "other", "problem"),
     [

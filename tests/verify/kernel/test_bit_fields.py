@@ -52,6 +52,7 @@ CASES: dict[str, tuple[str, str, str, str, str]] = {  # body, what it is, what i
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("body", "claim", "other", "kind", "load"), CASES.values(), ids=CASES)
 def test_a_field_of_an_integer_is_a_number(body: str, claim: str, other: str, kind: str, load: str) -> None:
     out = "u32" if kind == "u32" else "s32"

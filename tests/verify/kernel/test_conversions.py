@@ -21,6 +21,7 @@ TO_BYTE = "cvt.rni.sat.s8.f32 z,x;"
 ACROSS = "no value is rounded across an integer"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rounding", "value", "other"),
     [

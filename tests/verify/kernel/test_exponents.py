@@ -39,6 +39,7 @@ def verdict(body: str, claim: str, **keys: float) -> str:
     return found[0].partition(":")[0] if found else "VERIFIED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "right", "wrong"),
     [
@@ -63,6 +64,7 @@ def test_a_law_is_kept_and_a_wrong_twin_refuted(body: str, right: str, wrong: st
     assert verdict(body, wrong) == "value"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim"),
     [
@@ -95,6 +97,7 @@ def test_what_has_no_meaning_for_all_data_is_never_verified(body: str, claim: st
     assert verdict(body, claim) in ("unknown", "value")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim", "status"),
     [
@@ -174,6 +177,7 @@ def test_a_wrong_softmax_is_missed_no_more_often_than_the_bound_says() -> None:
         assert 0.3 / pair.order < missed < 2 * degree / pair.order
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "claim",
     [

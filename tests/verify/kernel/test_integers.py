@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from isa_tables.semantics import rows
 from verify.kernel.check import check
 from verify.kernel.claims.claim import claim_of
@@ -118,6 +120,7 @@ mov.u32 %k, 7; mov.u64 %d8, 5; setp.ne.s32 %p2, %k, 7; mov.u32 %a, 0; mov.u32 %b
 """
 
 
+@pytest.mark.long
 def test_every_integer_opcode_is_pythons() -> None:
     """The operands of each thread are moved to it by its number; every result is stored as bits."""
     source = random.Random(3)

@@ -28,6 +28,7 @@ def outcome(ptx: str) -> Outcome:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("right", [True, False])
 def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     line = next(line for line in reversed(SIMT.splitlines()) if "fma.rn.f32" in line)

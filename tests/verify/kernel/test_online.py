@@ -52,6 +52,7 @@ def test_the_last_block_of_a_sum_may_be_ragged() -> None:
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("score", "text"),
     [

@@ -77,6 +77,7 @@ def hidden(machine: Machine, plain: Word, width: int, draw: random.Random) -> Wo
     return values.register(found, np.arange(LANES), np.zeros(LANES, np.uint32), max(width // 8, 1), LANES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("row", ROWS, ids=[f"{at} {row.spelling}" for at, row in enumerate(ROWS)])
 def test_what_an_instruction_gives_lies_in_the_interval(row: Row) -> None:
     compared = 0

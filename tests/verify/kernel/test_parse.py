@@ -78,6 +78,7 @@ def test_what_a_variable_of_the_module_holds_has_no_meaning() -> None:
     assert found.status == "UNKNOWN" and "variable of the module" in found.findings[-1].text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("literal", "kind", "bits"),
     [

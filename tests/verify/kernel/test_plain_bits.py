@@ -217,6 +217,7 @@ def batches(name: str) -> list[list[str]]:
     return [opcodes[first : first + BATCH] for first in range(0, len(opcodes), BATCH)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLASSES)
 def test_plain_bits_are_those_of_the_second_coding(name: str) -> None:
     found = batches(name)

@@ -55,6 +55,7 @@ RIGHT: dict[str, tuple[str, str, str, str, list[int] | None, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("body", "claim", "other", "kind", "limits", "load"), RIGHT.values(), ids=RIGHT)
 def test_a_quotient_or_comparison_of_numbers_is_what_the_claim_says(
     body: str, claim: str, other: str, kind: str, limits: list[int] | None, load: str

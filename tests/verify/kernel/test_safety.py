@@ -257,6 +257,7 @@ def test_a_store_where_data_decide_is_of_the_threads_that_store_alone() -> None:
     assert (found.status, found.findings) == ("SAFE", ())
 
 
+@pytest.mark.long
 def test_what_may_not_have_been_written_is_not_read() -> None:
     body = f"{CHOSEN}mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r5, %r5, %r6; @%p1 st.shared.u32 [%r5], %r2; "
     body += "ld.shared.u32 %r6, [%r5]; st.global.u32 [%d5], %r6;"
@@ -264,6 +265,7 @@ def test_what_may_not_have_been_written_is_not_read() -> None:
     assert safety(body.replace("@%p1 st", "st.shared.u32 [%r5], %r3; @%p1 st")).status == "SAFE"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["triton_ragged", "mma_relu"])
 def test_a_compiled_kernel_is_safe_and_without_its_first_barrier_it_is_not(name: str) -> None:
     path = corpus.COMPILED / f"{name}.ptx"
@@ -286,6 +288,7 @@ def test_every_kept_kernel_is_safe(path: Path) -> None:
 WITHOUT_CLAIM = sorted((corpus.HOME / "safe").glob("*.ptx"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", WITHOUT_CLAIM, ids=lambda path: path.stem)
 def test_a_kernel_without_a_claim_is_safe(path: Path) -> None:
     """Layernorm, histograms with atomics, a gather and a persistent product, by Triton."""
@@ -301,6 +304,7 @@ HARMLESS = {
 }
 
 
+@pytest.mark.long
 def test_every_fault_of_a_histogram_is_found_but_harmless_ones() -> None:
     """The faults of all kernels: python -m benchmarks.kernels.safety."""
     fates = [(one.sort, one.line, fate) for one, fate in judge_faults(corpus.HOME / "safe" / "histogram_own.ptx")]

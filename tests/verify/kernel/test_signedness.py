@@ -90,6 +90,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("body", "claim", "kind", "out", "load"), EXACT.values(), ids=EXACT)
 def test_integers_are_the_numbers_that_their_types_say(body: str, claim: str, kind: str, out: str, load: str) -> None:
     found = run(body, claim, kind, out, load)
@@ -181,6 +182,7 @@ SUMS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("out", SUMS)
 @pytest.mark.parametrize(("kind", "load", "status"), [
     ("s8", "s8", "VERIFIED"), ("u8", "u8", "VERIFIED"), ("s8", "u8", "UNKNOWN"), ("u8", "s8", "UNKNOWN"),

@@ -26,6 +26,7 @@ def statuses(*given: Any, **options: Any) -> list[str]:
     return [case.status for case in verify_kernel(*given, seed=1, **options).cases]
 
 
+@pytest.mark.long
 def test_a_text_and_an_object_with_ptx_are_kernels() -> None:
     text = Path(PTX).read_text()
     kernels: list[object] = [PTX, text, SimpleNamespace(__ptx__=text), SimpleNamespace(__ptx__=lambda: text)]
@@ -41,6 +42,7 @@ def test_sizes_take_the_place_of_the_claims() -> None:
     assert [case.name for case in report.cases] == ["matmul M=64 N=64 K=32", "matmul M=100 N=64 K=32"]
 
 
+@pytest.mark.long
 def test_a_target_is_compared_with_that_of_the_ptx() -> None:
     assert statuses(PTX, CLAIM, sizes=SMALL, target="sm_80") == ["VERIFIED"]
     with pytest.raises(UsageError, match="the PTX is for sm_80, not sm_90a"):

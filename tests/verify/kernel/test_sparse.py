@@ -32,6 +32,7 @@ def test_a_sparse_product_is_verified_for_its_pattern(pattern: object) -> None:
     assert "one pattern of stored columns of A" in found.domain
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

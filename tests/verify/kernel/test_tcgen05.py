@@ -66,6 +66,7 @@ def test_a_mask_of_lanes_that_leaves_out_none_changes_nothing(lanes: int, status
     assert all("leaves out lanes" in each.text for each in found.findings)
 
 
+@pytest.mark.long
 def test_a_wrong_twin_and_a_broken_rule_are_found() -> None:
     found = run(r"(mma\S+ )\[%r4\], %rd9", r"\1[%r4], %rd7")
     assert found.status == "REFUTED" and found.findings[0].text.startswith("tcgen05.mma of CTA 0")
@@ -100,6 +101,7 @@ PRODUCT = "tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd9, %rd10, %r191, p;"
 FREED = r"bar.sync \s*0;(?=[^;]*tcgen05.fence::after[^;]*;[^;]*@%p15)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("freed", "status"), [("bar.sync 0;", "VERIFIED"), ("", "REFUTED")], ids=["ordered", "not"])
 def test_a_late_waiter_is_a_warning_though_a_deallocation_comes_after_a_load_that_nobody_waited_for(
     freed: str, status: str
@@ -126,6 +128,7 @@ def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_
     assert (right.status, right.findings) == ("VERIFIED", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [

@@ -47,6 +47,7 @@ def test_a_map_that_the_kernel_makes_is_the_claims() -> None:
     assert (found.status, found.findings) == ("VERIFIED", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

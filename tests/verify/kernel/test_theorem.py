@@ -22,6 +22,7 @@ def theorem() -> Theorem:
     return prove(plain.PTX, plain.claim(), seed=SEED)
 
 
+@pytest.mark.long
 def test_a_kernel_is_proved_for_all_sizes(theorem: Theorem) -> None:
     """Three stages, of which one lies in registers: the period is 2."""
     assert (theorem.first, theorem.period, theorem.alone) == (1, 2, 3)
@@ -30,6 +31,7 @@ def test_a_kernel_is_proved_for_all_sizes(theorem: Theorem) -> None:
     assert theorem.checked > 1000 and theorem.loads > 100 and theorem.bound < 1e-9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=() if one in QUICK else pytest.mark.slow) for one in plain.TWINS]
 )
@@ -51,6 +53,7 @@ def test_alignment_that_is_not_given_is_not_assumed() -> None:
         prove(plain.PTX, plain.claim([one for one in plain.GIVEN if one[0] != "N"]), seed=SEED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

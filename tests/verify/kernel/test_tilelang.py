@@ -25,6 +25,7 @@ def run(old: str = "", new: str = "", strict: bool = False) -> Outcome:
     return found
 
 
+@pytest.mark.long
 def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
     found = run()
     assert found.status == "VERIFIED", said(found)

@@ -16,6 +16,7 @@ from tests.verify.kernel.test_check import added
 from verify.kernel.instructions import handlers
 
 
+@pytest.mark.long
 def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
     """A form may have no meaning, but never because its row lists what nothing reads."""
     forms = {form.text: None for row in semantics.rows() for form in (first(row), *(one for one, _ in others(row)))}

@@ -65,6 +65,7 @@ def test_a_product_in_fragments_is_verified_in_every_arrangement() -> None:
         assert (found.status, found.findings) == ("VERIFIED", ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -222,6 +222,7 @@ def test_what_would_be_executed_is_listed(capsys: pytest.CaptureFixture[str]) ->
     assert "complement" not in out
 
 
+@pytest.mark.long
 def test_a_letter_that_a_run_also_has_is_renamed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +240,7 @@ def test_a_letter_that_a_run_also_has_is_renamed(
     assert (code, "taken" in err, "any mode of B" in out) == (4, False, True), err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "message"),
     [

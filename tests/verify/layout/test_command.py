@@ -94,6 +94,7 @@ def test_of_a_wrong_table_nothing_follows_even_without_a_solver(monkeypatch: pyt
     assert layout.onto_tile("(64,64):(1,1)", (64, 64), {Check.ISA}).exit() == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("other", ["(512,512):(512,1)", "(512,512):(512,2)"])
 def test_the_picture_of_a_large_comparison_has_the_counterexample(other: str) -> None:
     """Behind this swizzle the first 255 threads are alike in the one, all but a value 0 unlike in the other."""

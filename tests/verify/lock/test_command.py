@@ -90,6 +90,7 @@ def test_a_changed_stride_of_an_atom_changes_the_tiling_too(locked: Path, capsys
     assert "store" not in out and check(capsys, "maps.toml")[0] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "old", "new", "shown"),
     [
@@ -122,6 +123,7 @@ def test_a_map_without_a_layout_is_locked_point_by_point(locked: Path, capsys: p
     assert check(capsys, "--lock", "other.lock")[0] == 1
 
 
+@pytest.mark.long
 def test_the_traits_of_a_header_are_locked(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(ROOT / "examples" / "headers", "include")
     header = "include/atom/mma_traits_own.hpp"

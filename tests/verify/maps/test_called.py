@@ -86,6 +86,7 @@ def of(text: str, folder: Path, python: str = "") -> FragmentMap:
     return called.of_function(text, C.inputs, C.outputs, folder, python)
 
 
+@pytest.mark.long
 def test_a_function_is_a_map_in_either_direction_and_its_file_may_import_its_neighbours(folder: Path) -> None:
     for name in ("c", "Inside.c", "arrays"):
         assert of(f"mine.py::{name}", folder) == C
@@ -96,6 +97,7 @@ def test_a_function_is_a_map_in_either_direction_and_its_file_may_import_its_nei
 FAST = ("raises", "aborts", "hangs", "changes")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=SLOW) for name in PROBLEMS])
 def test_a_function_that_misbehaves_is_one_line(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(called, "SECONDS", 0.5)

@@ -109,6 +109,7 @@ def signed_edges(name: str) -> list[int]:
     return [value - (1 << 64) * (value >= 1 << 63) for value in edges(TYPES[name])]
 
 
+@pytest.mark.long
 def test_every_operation_has_gccs_type_values_and_undefined_points(tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("no gcc on this machine: nothing to compare C's operations with")
@@ -210,6 +211,7 @@ def with_points(text: str, a: str, b: str, x: int, y: int) -> str:
     return re.sub(r"\b[ab]\b", lambda name: f"({constants[name[0]]})", text)
 
 
+@pytest.mark.long
 def test_every_operator_has_nvccs_values_where_c_defines_them(tmp_path: Path) -> None:
     lines = [HAS]
     for text, a, b in operations():
@@ -233,6 +235,7 @@ def cuda_takes(function: str, types: list[Type]) -> bool:
     return all(one.signed for one in kinds) if function == "abs" else len({one.bits for one in kinds}) == 1
 
 
+@pytest.mark.long
 def test_every_function_has_nvccs_values_where_cuda_has_an_overload(tmp_path: Path) -> None:
     lines, wanted = [HAS, *map(ACCEPTS.format, syntax.FUNCTIONS)], {}
     for text, a, b in operations():

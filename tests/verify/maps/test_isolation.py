@@ -38,6 +38,7 @@ def marks(monkeypatch):
     return found
 
 
+@pytest.mark.long
 def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path, marks):
     path = written(tmp_path, HOSTILE)
     head, *answered = isolation.answers(path, sys.executable, 1.0, 60.0)
@@ -54,6 +55,7 @@ def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path,
     assert not isolation.marked(marks[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -66,6 +68,7 @@ def test_a_project_that_cannot_be_imported_is_missing_with_its_reason(tmp_path, 
     assert list(isolation.answers(written(tmp_path, RIGHT + line), sys.executable, 1.0, 60.0)) == [{"missing": why}]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "why"),
     [

@@ -25,6 +25,7 @@ def points(mnemonic: str, name: str) -> list[object]:
     return [found.images[point] for point in grid(found.inputs)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("short", "operand"), [("mma.m16n8k16", "C"), ("mma.m16n8k32.s32", "C"), ("wgmma.m64n64k16", "D")]
 )

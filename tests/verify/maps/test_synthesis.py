@@ -38,6 +38,7 @@ def test_the_layout_of_a_layouts_values_is_that_layout(lanes: Layout, values: La
     assert synthesis.layout_of(rows) == str(make_layout(coalesce(lanes), coalesce(values)))
 
 
+@pytest.mark.long
 @given(LAYOUTS, LAYOUTS)
 def test_the_sum_in_c_of_a_layouts_values_is_that_layout(lanes: Layout, values: Layout) -> None:
     made = of(lambda t, v: int(table(lanes)[t] + table(values)[v]), size(lanes), size(values), (Axis("e", 1000),))

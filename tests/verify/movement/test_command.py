@@ -208,6 +208,7 @@ def test_an_internal_error_costs_one_movement(
     assert (printed.out, printed.err.startswith(expected)) == ("", True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["plain", "k's tile", "-x", "of [a] *"])
 def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -40,6 +40,7 @@ def test_two_movements_alike_share_their_evidence(table: dict[str, object]) -> N
     assert replays == ({"other"} if "from" not in table else set())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "value"), [("access", "(32,8):(64,1)"), ("shared", f"Sw<3,3,3> o {ROWS}"), ("how", "store"), ("base", 8)]
 )

@@ -196,6 +196,7 @@ def test_stores_of_a_wide_accumulator_are_issued_as_often_as_it_takes(n: int, ti
     assert [found.columns(c) for c in range(8)] == [64 * c for c in range(8)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "code"),
     [

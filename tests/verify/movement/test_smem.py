@@ -13,6 +13,7 @@ from tests.verify.movement.arguments import COLUMN, COPIED, F16, ROWS, SW128, X4
 from verify.movement import command as movement
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -32,6 +33,7 @@ def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsy
     assert expected in (room["counterexample"] or {"statement": ""})["statement"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -56,6 +58,7 @@ def test_a_tile_starts_where_it_may(words: list[str], expected: str, capsys: pyt
     assert expected in "".join(wrong) and bool(expected) == any(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("element", "bases"), [("8", 4), ("16", 2), ("32", 1), ("64", 1)])
 def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: pytest.CaptureFixture[str]) -> None:
     """Every base within a word is checked; the wavefronts reported are those of the base with the conflict."""
@@ -200,6 +203,7 @@ def test_a_gpu_gives_no_evidence_on_copies_of_fewer_than_three_wavefronts(capsys
         assert status == "AGREES" or "takes the time of at least 3 wavefronts" in evidence["reason"]
 
 
+@pytest.mark.long
 def test_a_copy_is_whole_on_both_operands_or_the_widest_whole_access_is_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -230,6 +234,7 @@ def test_the_search_is_for_several_accesses_at_once(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out == "Sw<0,3,0> of elements: no conflict, 4 wavefronts\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tile", ["(64,64):(0,0)", "(64,64):(64,0)", "((8,8),64):((64,0),1)"])
 def test_two_elements_written_to_one_place_are_refuted(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--access", "(32,8):(1,64)", "--element", "16", "--how", "store"]

@@ -31,6 +31,7 @@ def drawn(text: str, window: Window) -> Picture:
     return case.picture(window)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("rows", [range(3, 5), range(120, 128)])
 def test_a_window_of_a_large_operand_is_that_of_one_that_is_kept_whole(
@@ -66,6 +67,7 @@ space = { A = "smem", B = "smem" }
 """
 
 
+@pytest.mark.long
 def test_an_operand_in_memory_whose_coordinates_leave_the_tile_is_drawn(tmp_path: Path) -> None:
     """Every thread has the same values, so one is drawn; k=16 and beyond are outside."""
     path = tmp_path / "mine.toml"

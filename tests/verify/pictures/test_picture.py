@@ -90,6 +90,7 @@ def test_a_planted_stride_is_outlined() -> None:
 SPARSE = "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, 32>"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["SM70_8x8x4_F32F16F16F32_TN", "SM90_64x8x16_F16F16F16_SS", "SM75_U32x4_LDSM_N",
                                   SPARSE])  # fmt: skip
 def test_atoms_with_replicas_in_memory_of_bits_and_sparse_are_drawn_without_faults(name: str) -> None:
@@ -161,6 +162,7 @@ def test_nothing_of_a_large_picture_is_cropped_silently() -> None:
     assert 60 < len(svg.SCRIPT.read_text().splitlines()) < 120
 
 
+@pytest.mark.long
 def test_a_panel_beyond_the_most_cells_says_which_window_it_is() -> None:
     one = grid("C", "C", ("m", "n"), (512, 512), lambda r, c: Cell((f"{r},{c}",)))
     assert one.window == "shown: m 0..127 of 0..511"
@@ -215,6 +217,7 @@ class Cells(HTMLParser):
         self.inside = False
 
 
+@pytest.mark.long
 def test_html_has_every_cell_as_a_table_too_and_needs_no_other_file(wrong: Picture) -> None:
     found = Cells()
     found.feed(html.page([wrong, wrong]))

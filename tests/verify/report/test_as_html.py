@@ -67,6 +67,7 @@ def page(tmp_path: Path, *words: str) -> Page:
     return Page(target.read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -101,6 +102,7 @@ def test_every_claim_has_a_place_and_every_operand_its_formula(tmp_path: Path) -
     assert [text.count(f"{part} by PTX ISA 9.7.14.5.8 (ISA text)") for part in "ABC"] == [1, 1, 1]
 
 
+@pytest.mark.long
 def test_one_subject_is_unfolded_and_of_several_those_that_are_not_verified(tmp_path: Path) -> None:
     text = [page(tmp_path, *words).unfolded for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"])]
     assert text[0] == ["SM80_16x8x8_F32F16F16F32_TN"] and text[1] == [] and text[2] == ["SM61_DP2A"]

@@ -18,6 +18,7 @@ from verify.report import as_html, as_junit
 MUSEUM = Path(__file__).parents[2] / "museum"
 
 
+@pytest.mark.long
 def test_junit_counts_what_does_not_pass(tmp_path: Path) -> None:
     target = tmp_path / "out.xml"
     assert atom.main(["--atoms", str(MUSEUM / "wrong.toml"), "--format", "junit", "-o", str(target)]) == 1
@@ -39,6 +40,7 @@ def outcomes(path: Path, *words: str) -> tuple[int, Counter[str], list[str]]:
     return code, found, failed + [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite.findall("*[error]")]
 
 
+@pytest.mark.long
 def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A required check that was not made, a known defect that is gone, and one that is as expected."""
     text = ENTRY.format(number=0, B=RIGHT_B)

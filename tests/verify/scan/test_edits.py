@@ -114,6 +114,7 @@ def declaration(text: str, offset: int) -> range:
     return range(text[:start].count("\n") + 1, text[:end].count("\n") + 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("label", EDITS)
 def test_an_edit_is_refuted_where_it_stands(label: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name, (offset, text) = EDITS[label]

@@ -29,6 +29,7 @@ C   = "((4,8),(2,2)):((32,1),(16,8))"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
@@ -75,6 +76,7 @@ def test_a_descriptor_of_columns_has_eight_rows_in_a_cell(tmp_path: Path, capsys
     assert cells == {str(mn): [*map(str, row)] for mn, row in expected.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "wrong"),
     [("my_atoms.toml", "A"), ("tilings.toml", "atom"), ("movement.toml", "access"), ("maps.toml", "row")],
@@ -134,6 +136,7 @@ def test_a_function_is_drawn_in_ci_only_where_that_is_said(
     assert "9    T4 V2   T4 V3   T5 V2   T5 V3 " in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_an_operand_in_memory_is_drawn_with_the_places_of_its_elements(tmp_path: Path) -> None:
     path = tmp_path / "maps.toml"
     path.write_text("""["d"]
@@ -320,6 +323,7 @@ def test_of_a_huge_layout_the_first_cells_are_drawn() -> None:
 FORMATS = [(["--svg"], "<svg"), (["--html"], "<!DOCTYPE html>"), (["--latex"], r"\documentclass")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("words", "begins"), [*FORMATS, (["--format", "svg"], "<svg")])
 def test_formats_are_written_to_stdout_or_a_file(
     words: list[str], begins: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -19,6 +19,7 @@ TEXT = (ROOT / "docs" / "show.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for line in re.findall(r"^lanecheck show (.*)$", TEXT, re.MULTILINE)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: Path(words[-1]).stem)
 def test_a_picture_is_what_its_command_draws(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -87,6 +87,7 @@ def words(sort: str, option: str, files: Path) -> Words:
 OPTIONS = sorted(vars(parser().parse_args(["x"])).keys() - {"version", "what"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("sort", "option"), list(product(SORTS, OPTIONS)))
 def test_an_option_is_read_or_rejected_by_name(
     sort: str, option: str, files: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch
@@ -183,6 +184,7 @@ def pictures(given: Words, folder: Path) -> list[Picture]:
     return list(subjects.shown(parser().parse_args(where)).pictures)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", DRAWN)
 def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> None:
     """Of each panel alone: with one option, with the other, with both; also where the end is beyond the map."""
@@ -201,6 +203,7 @@ def test_rows_and_columns_are_those_of_the_whole(what: str, others: Path) -> Non
             assert (found.status, found.notes) == (whole.status, whole.notes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", DRAWN)
 @pytest.mark.parametrize("option", ["--rows", "--columns"])
 def test_a_window_outside_is_one_line_with_the_extents(option: str, what: str, others: Path, shown: Shown) -> None:
@@ -243,6 +246,7 @@ LAST = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", FAR)
 @pytest.mark.parametrize("how", ["text", "svg", "html", "latex"])
 def test_cells_beyond_the_most_are_drawn_in_every_format(how: str, what: str, shown: Shown) -> None:
@@ -251,6 +255,7 @@ def test_cells_beyond_the_most_are_drawn_in_every_format(how: str, what: str, sh
     assert "shown: " in out and ("1998..1999" if what == "onto" else "90000..90001") in out
 
 
+@pytest.mark.long
 def test_a_window_of_too_many_cells_says_which_are_drawn() -> None:
     (picture,) = pictures(["(100000,100):(100,1)", "--columns", "98:100"], Path())
     (panel,) = picture.panels

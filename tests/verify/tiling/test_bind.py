@@ -22,6 +22,7 @@ from verify.tiling.properties import (
 from verify.tiling.spec import TilingSpec, permutation
 
 
+@pytest.mark.long
 def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library tiles by (8,2,2):(1,8,16), the spec has (8,2,2):(1,16,8): same elements, other threads."""
 

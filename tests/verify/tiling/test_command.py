@@ -38,6 +38,7 @@ def test_one_rejected_table_does_not_stop_the_others(tmp_path: Path, capsys: pyt
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("short", "whole"),
     [
@@ -121,6 +122,7 @@ def test_files_beyond_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run(capsys, str(tmp_path / "none.toml"))[2].endswith("cannot be read: No such file or directory\n")
 
 
+@pytest.mark.long
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.toml"
     empty.write_text("", encoding="utf-8")
@@ -140,6 +142,7 @@ def test_too_small_a_budget_is_reported_and_verifies_nothing(capsys: pytest.Capt
     assert "VERIFIED" not in out
 
 
+@pytest.mark.long
 def test_the_right_twins_of_the_wrong_file_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
     listed = run(capsys, WRONG, "--list")[1].split()
     assert listed == ["museum_12", "museum_12_right", "museum_21", "museum_21_right", "museum_25", "museum_25_right"]
@@ -159,6 +162,7 @@ def test_a_replay_line_gives_the_refutation_again(capsys: pytest.CaptureFixture[
     assert (code, run(capsys, *again)) == (1, (1, out, ""))
 
 
+@pytest.mark.long
 def test_atoms_of_your_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     atoms, tilings = tmp_path / "atoms.toml", tmp_path / "tilings.toml"
     atoms.write_text(
@@ -226,6 +230,7 @@ def steady(text: str) -> str:
     return re.sub(r"z3 \d+(\.\d+)+", "z3 VERSION", re.sub(r", \d+\.\d ms", ", TIME", text))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SNAPSHOTS)
 def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""

@@ -53,6 +53,7 @@ PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
 REJECTED = {"threads numbered along N first", "threads of a smaller atom", "idle threads where there are none"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Enumeration is compared with a definition that uses no TiledMMA: what it gets wrong is refuted."""

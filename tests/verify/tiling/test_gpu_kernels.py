@@ -17,6 +17,7 @@ from verify.tiling.gpu_kernels import compared, main, shipped
 DERIVED = list(shipped())
 
 
+@pytest.mark.long
 def test_the_shipped_tilings_are_the_ones_derived_today():
     """Else write them anew with `lanecheck export -o`, and record those whose kernels differ."""
     assert [tiling.name for tiling in DERIVED] == [tiling.name for tiling in tilings()]

@@ -39,6 +39,7 @@ def verified(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tupl
     return code, found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ptx", "reason"),
     [
@@ -60,6 +61,7 @@ def test_a_tiling_is_unchecked_unless_each_instruction_was_compared(
     assert reason in json.dumps(found["verdicts"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ptx", "expected"),
     [

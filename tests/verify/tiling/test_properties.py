@@ -64,6 +64,7 @@ PERMUTATIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PERMUTATIONS)
 def test_every_sort_of_permutation_is_verified(name: str) -> None:
     atom, text = PERMUTATIONS[name]
@@ -133,6 +134,7 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
     spec, _ = WRONG_TILINGS[name]
@@ -146,6 +148,7 @@ def test_every_repair_makes_the_whole_tiling_right(name: str) -> None:
         assert whole != given and verified(whole).status == "VERIFIED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
     spec, wanted = WRONG_TILINGS[name]

@@ -21,6 +21,7 @@ def verified(capsys: pytest.CaptureFixture[str], atom: str) -> tuple[int, dict]:
     return code, next(verdict for verdict in verdicts if "swizzle atom" in verdict["claim"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("atom", "expected"),
     [
@@ -72,6 +73,7 @@ def test_what_does_not_divide_is_refuted_without_the_solver(capsys: pytest.Captu
     assert code == 1 and [e["check"] for e in verdict["evidence"]] == ["isa"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "whole",
     [
