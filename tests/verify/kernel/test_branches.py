@@ -69,3 +69,14 @@ def test_the_other_side_is_zeros_and_what_it_writes() -> None:
     )
     number = next(number for number, one in enumerate(entered.instructions) if "bra $in" in one.text)
     assert read_other_side(entered.instructions, number) is None
+
+
+def test_a_conversion_of_two_numbers_is_zero_only_if_both_are() -> None:
+    for second, zero in (("%r50", True), ("%r7", False)):
+        text = RIGHT.replace(
+            ZERO, f"mov.u32 %r50, 0;\n	cvt.rn.f16x2.f32 %r51, %r50, {second};\n	mov.b32 %f4, %r50;"
+        )
+        kernel = read(text, "small")
+        number = next(number for number, one in enumerate(kernel.instructions) if "bra $in" in one.text)
+        side = read_other_side(kernel.instructions, number)
+        assert side is not None and ("%r51" in {kernel.names[index] for index in side.zeros}) is zero

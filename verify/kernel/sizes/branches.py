@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isa_tables.semantics import meaning
-from verify.kernel.ptx.source import Immediate, Instruction, Register
+from verify.kernel.ptx.source import Immediate, Instruction, Operand, Register
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,19 @@ def read_other_side(instructions: Sequence[Instruction], number: int) -> OtherSi
         kind = found.row.meaning if found is not None else ""
         if one.guard is not None or kind not in ("move", "convert") or not isinstance(place, Register):
             return None
-        source = one.operands[1]
-        zero = (isinstance(source, Immediate) and source.bits == 0) or (
-            isinstance(source, Register) and source.index in zeros and not source.negated
-        )
+        zero = all(_is_zero(source, zeros) for source in one.operands[1:])
         written.add(place.index)
         (zeros.add if zero else zeros.discard)(place.index)
     if _enters(instructions, start, join):
         return None
     return OtherSide(join, frozenset(zeros), frozenset(written))
+
+
+def _is_zero(source: Operand, zeros: set[int]) -> bool:
+    """Return whether an operand is the number 0, or a register that holds it."""
+    if isinstance(source, Register):
+        return source.index in zeros and not source.negated
+    return isinstance(source, Immediate) and source.bits == 0
 
 
 def _always(one: Instruction) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,7 +61,9 @@ class OpenPath:
 
     condition: Condition  # of the threads that come here
     join: int  # the instruction at which all threads are together again
-    before: dict[int, Before]  # registers that it writes: what they held
+    threads: Mask  # that came to its branch
+    before: dict[int, Before] = field(default_factory=dict)  # registers that it writes: what they held
+    written: set[int] = field(default_factory=set)  # those that it has written itself, in all threads of the sample
     other: OtherSide | None = None  # what the other threads do meanwhile; None for nothing
 
 
@@ -126,7 +128,9 @@ class Shadow:
         return held is not None and held.plain and not held.bits.any() and not self.depends(index)
 
     def needs(self, index: int) -> None:
-        """Note that what a register holds matters from here on."""
+        """Note that what a register holds matters from here on; what a path has written, not outside of it."""
+        if any(index in path.written for path in self.paths):
+            return
         for read, overwritten in self.read_after.values():
             if index not in overwritten:
                 read.add(index)
@@ -144,13 +148,12 @@ class Shadow:
     def writes(self, index: int, mask: Mask | None) -> None:
         """Drop the form of a register that is written; one that only some threads write must be known."""
         whole = self.covers(mask)
-        if whole:
-            for _, overwritten in self.read_after.values():
-                overwritten.add(index)
-        else:
-            self.needs(index)
         if self.paths:
             self.paths[-1].before.setdefault(index, self._held(index))
+        if whole:
+            self._overwrite(index)
+        else:
+            self.needs(index)
         self.loaded.discard(index)
         if index in self._expected:
             return
@@ -160,6 +163,14 @@ class Shadow:
             del self.registers[index]
         if whole:
             self.unknown.discard(index)
+
+    def _overwrite(self, index: int) -> None:
+        """Note that what a register held doesn't matter from here on."""
+        if self.paths:  # elsewhere the threads that don't come here have what it held
+            self.paths[-1].written.add(index)
+            return
+        for _, overwritten in self.read_after.values():
+            overwritten.add(index)
 
     def covers(self, mask: Mask | None) -> bool:
         """Return whether a mask has all threads of the CTA."""
@@ -200,7 +211,8 @@ class Shadow:
             join = other.join
         if self.paths and join > self.paths[-1].join:
             raise self.refuse("leaves a part of the kernel that only some threads come to", condition)
-        self.paths.append(OpenPath(condition if other is not None else negate(condition), join, {}, other))
+        here = condition if other is not None else negate(condition)
+        self.paths.append(OpenPath(here, join, self.machine.active.copy(), other=other))
 
     def _held(self, index: int) -> Before:
         content = self.registers.get(index, (None, 0))[0]
@@ -208,8 +220,11 @@ class Shadow:
 
     def meet(self, number: int) -> None:
         """End the paths that join at or before an instruction."""
+        machine = self.machine
         while self.paths and self.paths[-1].join <= number:
             path = self.paths.pop()
+            if (machine.pc[path.threads & ~machine.active] < path.join).any():
+                raise self.refuse("comes before the threads of a path have met again")
             zeros, written = (path.other.zeros, path.other.written) if path.other is not None else ((), ())
             executed = frozenset(path.before)
             for index in written:
@@ -219,9 +234,13 @@ class Shadow:
                     self.paths[-1].before.setdefault(index, before)
                 if index not in written and not before.unknown:
                     self._join(index, path.condition, before.content, before.word)
-                elif index not in zeros or index not in executed or index not in self.loaded:
+                elif index in zeros and index in executed and index in self.loaded:
+                    self._overwrite(index)  # on both sides
+                else:
                     self.registers.pop(index, None)
                     self.unknown.add(index)
+        if self.paths and (machine.active & ~self.paths[-1].threads).any():
+            raise self.refuse("is where other threads come into a part of the kernel that sizes decide")
 
     def _join(self, index: int, condition: Condition, content: Content | None, word: Word | None) -> None:
         """Give a register that a path wrote what it holds in all threads, or mark it as unknown."""
