@@ -50,6 +50,17 @@ def test_another_end_is_not_proved(ends: str, claimed: str, why: str) -> None:
         prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
 
 
+POSITIVE = "setp.gt.f32 %p10, %f1, 0f00000000;\n selp.f32 %f1, 0f3F800000, 0f00000000, %p10;\n " + LAST
+
+
+def test_where_of_the_sum_is_proved_and_its_opposite_is_not() -> None:
+    ends = small.PTX.replace(LAST, POSITIVE)
+    assert prove(ends, small.claim(claim=f"C[m,n] = where({SUM} > 0, 1, 0)"), seed=SEED).period == 1
+    for condition in (f"{SUM} >= 0, 1, 0", f"{SUM} > 0, 0, 1"):
+        with pytest.raises(NotLifted, match="another value"):
+            prove(ends, small.claim(claim=f"C[m,n] = where({condition})"), seed=SEED)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("ends", "claimed"), [(ABS, f"abs({SUM})"), (MIN, f"min({SUM}, 0)")], ids=["abs", "min"])
 def test_abs_and_min_of_the_sum_are_proved_and_max_is_neither(ends: str, claimed: str) -> None:

@@ -139,12 +139,35 @@ DATA: dict[str, Callable[[LiftedMachine], None]] = {
     "Machine.group": lambda machine: machine.group.__setitem__(0, machine.group[0] + 1),
     **{f"Copies.{name}": _later_copy(name) for name in sorted(relative.COMPARED[Copies])},
 }
-# and what other tests, or the proof itself, look at: objects that have the fields above, and what must not differ
+# whose change ends the proof by itself: nobody has stored or read the output, and no kernel has wgmma
+ENDS: dict[str, Callable[[LiftedMachine], None]] = {
+    "Stored.writer": lambda machine: _stored(machine).writer.__setitem__(0, 3),
+    "Stored.reader": lambda machine: _stored(machine).reader.__setitem__(0, 3),
+    "Machine.products": lambda machine: setattr(machine, "products", machine.shared),
+}
+# objects that have the fields above, and what means nothing where nobody has stored or read; registers have
+# kernels of their own in test_lifted and test_theorem
 ELSEWHERE = {
-    "Machine.registers", "Machine.shared", "Machine.barriers", "Machine.memory", "Machine.products", "Shared.order",
-    "Barriers.barriers", "Barrier.came", "Barrier.waited", "Global.arrays",
-    *(f"Stored.{name}" for name in relative.COMPARED[Stored]),
+    "Machine.registers", "Machine.shared", "Machine.barriers", "Machine.memory", "Shared.order", "Barriers.barriers",
+    "Barriers.state", "Global.arrays", "Stored.written", "Stored.read", "Stored.reader_cta",
 }  # fmt: skip
+
+
+def _stored(machine: LiftedMachine) -> Stored:
+    return next(one.stored for one in machine.memory.arrays if one.stored is not None)
+
+
+@pytest.mark.parametrize("field", ENDS)
+def test_what_a_loop_may_not_do_ends_a_proof(machine: LiftedMachine, field: str) -> None:
+    stored = _stored(machine)
+    writer, reader, products = stored.writer.copy(), stored.reader.copy(), machine.products
+    ENDS[field](machine)
+    try:
+        with pytest.raises(NotLifted, match=r"before the end of the loop|wgmma has no meaning"):
+            relative.relative(machine)
+    finally:
+        stored.writer[...], stored.reader[...], machine.products = writer, reader, products
+    relative.relative(machine)
 
 
 @pytest.mark.parametrize("field", DATA)
@@ -164,10 +187,30 @@ def test_a_difference_in_the_data_of_one_field_is_seen(run: LiftedRun, field: st
     assert same_state(run, before, run.snapshot(2), 0) == ""
 
 
+BARRIER = {"Barrier.came", "Barrier.waited"}
+
+
+def test_who_came_to_a_barrier_and_who_waited_are_seen(machine: LiftedMachine) -> None:
+    (barrier,) = machine.barriers.barriers.values()
+    came, waited = barrier.came, barrier.waited
+    assert came is not None and len(waited)
+    before = relative.relative(machine)
+    barrier.came = came.copy()
+    barrier.came[0] = machine.shared.order.now + 5  # not all threads know of it
+    try:
+        late = relative.relative(machine)
+        assert relative.differs(before, late) == "barrier 0: who came"
+        barrier.waited = waited[1:]
+        assert relative.differs(late, relative.relative(machine)) == "barrier 0: who waited"
+    finally:
+        barrier.came, barrier.waited = came, waited
+    assert relative.differs(before, relative.relative(machine)) == ""
+
+
 def test_every_compared_field_has_a_twin() -> None:
     compared = {f"{kind.__name__}.{name}" for kind, names in relative.COMPARED.items() for name in names}
     of_clocks = {one for one in compared if one.split(".")[1] in CHANGES and one.split(".")[0] != "Stored"}
-    assert compared - of_clocks - DATA.keys() == ELSEWHERE
+    assert compared - of_clocks - DATA.keys() - ENDS.keys() - BARRIER == ELSEWHERE
 
 
 @pytest.mark.parametrize("name", sorted(relative.EMPTY[Machine] - {"local_size", "asynchronous", "arrangement"}))

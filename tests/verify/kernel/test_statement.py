@@ -10,7 +10,9 @@ import pytest
 from tests.verify.kernel import plain, small
 from verify.core.errors import SpecError
 from verify.kernel.check import check
+from verify.kernel.claims.claim import claim_of
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.region import times, total
 from verify.kernel.sizes.statement import AllSizes, state
 from verify.kernel.sizes.theorem import prove
 
@@ -40,6 +42,40 @@ def test_where_a_product_wraps_the_kernel_is_wrong(stride: str) -> None:
     sizes = {**WRAPS[stride], "lda": 16, "ldb": 16, "ldc": 16, stride: 1 << 28}
     (found,) = check(small.PTX, statement.launch(sizes), seed=SEED)
     assert found.status == "REFUTED"
+
+
+@pytest.mark.parametrize("stride", ["lda", "ldb", "ldc"])
+def test_a_stride_may_not_be_less_than_its_row(stride: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without that precondition nothing is proved; a launch that breaks it has no meaning, as rows overlap."""
+    rows = AllSizes.rows_of_strides
+    facts = AllSizes.facts
+
+    def leave_out(self: AllSizes) -> list[Any]:
+        least = total(self.size(stride).thread(0), times(self.size(rows(self)[stride]).thread(0), -1))
+        return [fact for fact in facts(self) if fact != least]
+
+    sizes = {"M": 12, "N": 16, "K": 6, "lda": 16, "ldb": 16, "ldc": 16, stride: 4}
+    with pytest.raises(SpecError, match="two elements of . have the same place"):
+        state(small.claim()).launch(sizes)
+    monkeypatch.setattr(AllSizes, "facts", leave_out)
+    with pytest.raises(NotLifted, match=f"the stride {stride} of .*than a row|{stride} is not shown to be at least 0"):
+        prove(small.PTX, small.claim(), seed=SEED)
+
+
+@pytest.mark.parametrize("grid", [["cdiv(M,8)", "cdiv(N,8)", 1], ["cdiv(M,4)", "N//8", 1]])
+def test_another_grid_than_the_launch_has_is_neither_proved_nor_right(grid: list[str]) -> None:
+    """Tiles of eight rows are half empty; N // 8 leaves the last columns out."""
+    table = small.claim(grid=grid)
+    with pytest.raises(NotLifted, match=r"sums are in no register|whole tiles"):
+        prove(small.PTX, table, seed=SEED)
+    (found,) = check(small.PTX, claim_of({**table, "sizes": {"M": 12, "N": 17, "K": 6}}), seed=SEED)
+    assert found.status == "REFUTED"
+
+
+def test_an_output_that_is_an_input_is_not_proved() -> None:
+    """Arrays are disjoint: what is stored into A is read by other CTAs."""
+    with pytest.raises(NotLifted, match="A has other indices in the claim than its dims"):
+        prove(small.PTX, small.claim(claim="A[m,n] = sum_k A[m,k]*B[k,n]"), seed=SEED)
 
 
 @pytest.mark.slow

@@ -306,6 +306,10 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     made = AllSizes(
         table, target, claimed, axes, (summed, summed.upper()), given.divisors, strides, names, extents, given.texts
     )
+    for axis in axes:
+        if not axis.rounds_up and given.divisors.get(axis.size, 1) % axis.tile:
+            raise NotLifted(0, f"{axis.size} // {axis.tile} CTAs leave out the last of {axis.size}: cdiv, or whole tiles "
+                               f"by `{axis.size} % {axis.tile} == 0` in given")  # fmt: skip
     for name in given.divisors.keys() - {*names, *made.stride_names()}:
         raise SpecError("given", f"no size is named {name!r}")
     made.bounds = [
