@@ -260,7 +260,11 @@ class AllSizes:
         return region
 
     def _check(self, region: SizeRegion) -> None:
-        """Raise NotLifted unless each factor of products is at least 0, and each stride at least the row below it."""
+        """Raise NotLifted unless the grid has every tile, each factor is at least 0, and no stride is below its row."""
+        for one in self.axes:
+            if not one.rounds_up and self.divisors.get(one.size, 1) % one.tile:
+                text = f"{one.size} // {one.tile} CTAs leave the rest of {one.size} out"
+                raise NotLifted(0, f"{text}: cdiv, or {one.size} % {one.tile} == 0 in `given`")
         plain = Inequalities(region.facts)
         for factor in region.factors:
             if plain.derive({(factor,): 1}) is None:
@@ -306,10 +310,6 @@ def state(table: Mapping[str, Any]) -> AllSizes:
     made = AllSizes(
         table, target, claimed, axes, (summed, summed.upper()), given.divisors, strides, names, extents, given.texts
     )
-    for axis in axes:
-        if not axis.rounds_up and given.divisors.get(axis.size, 1) % axis.tile:
-            raise NotLifted(0, f"{axis.size} // {axis.tile} CTAs leave out the last of {axis.size}: cdiv, or whole tiles "
-                               f"by `{axis.size} % {axis.tile} == 0` in given")  # fmt: skip
     for name in given.divisors.keys() - {*names, *made.stride_names()}:
         raise SpecError("given", f"no size is named {name!r}")
     made.bounds = [
