@@ -123,7 +123,7 @@ class KernelSession:
         if exchange := find_exchange(kernel):
             return f"{late}, and its CTAs are not independent ({exchange})"
         start, (launch,) = time.monotonic(), claim.launches
-        part = replace(claim, launches=(replace(launch, ctas=choose_ctas(launch.grid, self.seed)),))
+        part = claim._replace(launches=(launch._replace(ctas=choose_ctas(launch.grid, self.seed)),))
 
         def tick(steps: int) -> None:
             if time.monotonic() - start > 2 * self.seconds:

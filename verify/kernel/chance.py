@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, depends, functions
 from verify.kernel.data import levels
@@ -91,8 +92,7 @@ def _one_unit(left: float, right: float) -> float:
     return left if right in (0.0, left) else right if not left else MIXED
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(NamedTuple):
     """A bound on the chance that a wrong element went unnoticed."""
 
     bound: float

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besid
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What the interpretation of one launch found."""
 
     status: str  # VERIFIED, REFUTED or UNKNOWN
@@ -55,8 +54,8 @@ class Outcome:
     steps: int  # instructions executed, by any number of threads each
     never_ran: tuple[int, ...]  # lines of instructions that no thread executed
     domain: str  # what the verdict speaks of
-    output: Mapping[str, Samples] = field(default_factory=dict)  # what the kernel computes of the samples
-    expected: Mapping[str, Samples] = field(default_factory=dict)  # and what the claim says
+    output: Mapping[str, Samples] = {}  # what the kernel computes of the samples
+    expected: Mapping[str, Samples] = {}  # and what the claim says
     ended: bool = False  # whether the run came to its end, so that its output could be compared
     elements: int = 0  # of the output
     compared: int = 0  # of these, whose value and whose expected value are known: the others are not decided
@@ -105,14 +104,14 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
                 break
             primes += 1
         if outcome.status == "UNKNOWN":
-            outcome = replace(outcome, findings=(*_name_functions(kernel, known), *outcome.findings))
-        found.append(replace(outcome, hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
+            outcome = outcome._replace(findings=(*_name_functions(kernel, known), *outcome.findings))
+        found.append(outcome._replace(hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
         for number, values_there in run.machine.guards.items():
             guards[number] = guards.get(number, 0) | values_there
     constant = tuple(constant_guards(kernel.instructions, guards))
     square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
     more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
-    return [replace(one, hidden=(*one.hidden, *more)) if one.ended else one for one in found]
+    return [one._replace(hidden=(*one.hidden, *more)) if one.ended else one for one in found]
 
 
 def _name_functions(kernel: Kernel, known: list[tuple[int, str]]) -> list[Finding]:
@@ -139,7 +138,7 @@ def _with_contents(
         again.machine.ticked, again.paced = run.machine.ticked, run.paced
         found = _outcome(again, unclear.seed, False, budget, samples)
         if found.status == "REFUTED":
-            return replace(found, findings=blame_contents(found.findings, kernel, run.machine.unwritten))
+            return found._replace(findings=blame_contents(found.findings, kernel, run.machine.unwritten))
     return None
 
 
@@ -237,7 +236,7 @@ def locate_finding(found: Finding, kernel: Kernel) -> Finding:
     if one is None or one.source is None or one.source[0] not in kernel.files:
         return found
     path, line = kernel.files[one.source[0]], one.source[1]
-    return replace(found, source=f"{path.rpartition('/')[2]}:{line}", column=one.column, path=path)
+    return found._replace(source=f"{path.rpartition('/')[2]}:{line}", column=one.column, path=path)
 
 
 def _domain(launch: Launch, align: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,7 +363,7 @@ class _Picked(Evaluation):
         if isinstance(node, Scalar) and node.name in self.at:
             one = super().__call__(node)
             pick = (slice(self.at[node.name], self.at[node.name] + 1),)
-            return replace(one, residues=one.residues[(slice(None), *pick)], sample=one.sample[pick])
+            return one._replace(residues=one.residues[(slice(None), *pick)], sample=one.sample[pick])
         return super().__call__(node)
 
 

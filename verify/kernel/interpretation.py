@@ -115,16 +115,16 @@ class Interpretation:
         points, drawn = self.values.points, []
         if array.kind not in LIMITS and array.limits is not None:
             low, high = array.limits
-            return np.asarray(low + (high - low) * points.integers(0, STEPS, array.shape, endpoint=True) / STEPS)
+            return np.asarray(low + (high - low) * points.draw(STEPS + 1, array.shape) / STEPS)
         if self.values.pairs and array.kind not in LIMITS:  # powers of larger numbers leave what doubles hold
-            sizes = points.integers(1, FINE, array.shape, endpoint=True) / FINE  # no 0, by which nothing is divided
-            return np.where(points.integers(0, 2, array.shape) == 0, sizes, -sizes)
+            sizes = (1 + points.draw(FINE, array.shape)) / FINE  # no 0, by which nothing is divided
+            return np.where(points.draw(2, array.shape) == 0, sizes, -sizes)
         least, most = map(int, array.limits or LIMITS.get(array.kind, (-FEW_NUMBERS, FEW_NUMBERS)))
         for spread in (FEW_NUMBERS, SPREAD) if array.kind in LIMITS else (FEW_NUMBERS,):
             low = max(least, min(-spread, most - 2 * spread))
             high = min(most, max(spread, least + 2 * spread))
-            drawn.append(points.integers(low, high, array.shape, endpoint=True).astype(np.float64))
-        return np.where(points.integers(0, 2, array.shape) == 0, drawn[0], drawn[1]) if len(drawn) > 1 else drawn[0]
+            drawn.append(low + points.draw(high - low + 1, array.shape).astype(np.float64))
+        return np.where(points.draw(2, array.shape) == 0, drawn[0], drawn[1]) if len(drawn) > 1 else drawn[0]
 
     # ---- the run
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 
 from verify.core.verdict import Check, Place
 from verify.kernel.check import BUDGET, Outcome, locate_finding
@@ -109,7 +108,7 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
             settled.append(equal)
         elif not ended:
             text = f"{one.text}; whether both write the same value is not known"
-            settled.append(replace(one, severity=Severity.UNKNOWN, text=text))
+            settled.append(one._replace(severity=Severity.UNKNOWN, text=text))
         else:
             settled.append(one)
     return settled
@@ -117,7 +116,7 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
 
 def _as_safety(one: Finding) -> Finding:
     """Return a finding with a severity that a property of safety has: a thread that traps does not come to its end."""
-    return replace(one, severity=Severity.STUCK) if one.severity is Severity.VALUE else one
+    return one._replace(severity=Severity.STUCK) if one.severity is Severity.VALUE else one
 
 
 def _domain(launch: Launch) -> str:

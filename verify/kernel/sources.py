@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from verify.core.errors import UsageError
 from verify.core.python_files import find_fault
@@ -18,8 +17,7 @@ TARGET = "sm_90a"  # of CUDA C++, where nobody says it
 CUDA = (".cu", ".cuh", ".cpp")
 
 
-@dataclass(frozen=True)
-class KernelSource:
+class KernelSource(NamedTuple):
     """A kernel: its name, and its PTX unless it is a function that Triton compiles."""
 
     name: str

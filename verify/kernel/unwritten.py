@@ -52,4 +52,4 @@ def blame_contents(findings: Sequence[Finding], kernel: Kernel, read: Mapping[in
         f"line {line} reads {kernel.names[index]}, which no instruction wrote before: it may hold "
         f"{kernel.contents[index]:#x}, as here" for index, line in named
     )  # fmt: skip
-    return (*findings[:at], replace(findings[at], text=f"{findings[at].text}; {said}"), *findings[at + 1 :])
+    return (*findings[:at], findings[at]._replace(text=f"{findings[at].text}; {said}"), *findings[at + 1 :])

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import tomllib
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def test_small_batches_find_what_one_large_batch_finds(right: bool, monkeypatch:
     parts = outcome(wrong)
     assert parts.status == whole.status == ("VERIFIED" if right else "REFUTED")
     assert parts.steps > whole.steps
-    assert replace(parts, steps=0, output={}, expected={}) == replace(whole, steps=0, output={}, expected={})
+    assert parts._replace(steps=0, output={}, expected={}) == whole._replace(steps=0, output={}, expected={})
     assert all(np.array_equal(parts.output[name], whole.output[name]) for name in whole.output)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,7 @@ WORDS = ("u8", "u16", "u32")  # types of metadata
 NOTHING = expression.Element("", ()), expression.Number(Fraction(0))  # target and value of a launch without a claim
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A claim: which kernel, its text, and one launch for each table of sizes."""
 
     kernel: str
@@ -82,7 +80,7 @@ def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
     )
     extents = _check(launch, table["claim"]) if "claim" in table else {}
     _check_threads(launch)
-    return replace(launch, extents=extents)
+    return launch._replace(extents=extents)
 
 
 def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) -> Claim:
@@ -187,7 +185,7 @@ def _array(name: str, number: int, given: Any, sizes: Mapping[str, int], taken: 
     if not all(isinstance(flag, bool) for flag in flags):
         raise SpecError(key, "out, scratch and zero are true or false")
     offset = whole(f"{key}.offset", given["offset"] if "offset" in given else defaults.offset(number, kind), sizes)
-    made = replace(Array(name, dims, shape, steps, kind, offset, *flags), limits=_limits(given, key))
+    made = Array(name, dims, shape, steps, kind, offset, *flags)._replace(limits=_limits(given, key))
     if given.get("sparse", False) is not False:
         made = _sparse(made, given["sparse"], key)
     _check_places(made, key)
@@ -222,7 +220,7 @@ def _sparse(array: Array, given: Any, key: str) -> Array:
         raise SpecError(f"{key}.sparse", str(error)) from None
     except KeyError:
         raise SpecError(f"{key}.sparse", f"no metadata describes elements of type {array.kind}") from None
-    return replace(array, stored=stored)
+    return array._replace(stored=stored)
 
 
 def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array, ...]:
@@ -243,7 +241,7 @@ def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array,
             raise SpecError(f"{key}.metadata", str(error)) from None
         if content.shape != array.shape or array.out or array.scratch or array.zero:
             raise SpecError(f"{key}.dims", f"an input of {content.shape} words of metadata, not {array.shape}")
-        made[place] = replace(array, content=content)
+        made[place] = array._replace(content=content)
     return tuple(made)
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +28,7 @@ Samples: TypeAlias = NDArray[np.float64]
 _EXACT = 2.0**53  # whole numbers below it are exact in a double
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """Numbers with a name for each axis after the first, which has the primes; or samples without that axis."""
 
     dims: tuple[str, ...]  # the names of its axes
@@ -101,7 +99,7 @@ class Evaluation:
             return self._number(node.value)
         if isinstance(node, Below):
             zero = self._number(Fraction(0))
-            return replace(zero, sample=np.array(-np.inf), below=np.array(True), sign=None)
+            return zero._replace(sample=np.array(-np.inf), below=np.array(True), sign=None)
         return self._lookup(node.name) if isinstance(node, Scalar) else self._element(node)
 
     def _number(self, value: Fraction) -> Tensor:
@@ -112,7 +110,7 @@ class Evaluation:
     def _lookup(self, name: str) -> Tensor:
         """Return a scalar, a size, or the numbers of an index."""
         if name in self.scalars:
-            return replace(self._number(self.scalars[name]), fixed=False)
+            return self._number(self.scalars[name])._replace(fixed=False)
         if name in self.extents:
             numbers = np.arange(self.extents[name], dtype=np.uint64)[self.part.get(name, slice(None))]
             sign = np.where(numbers > 0, levels.POSITIVE, levels.NONNEGATIVE).astype(np.int8)
@@ -216,7 +214,7 @@ class Evaluation:
         """Return the size of a number that indices decide."""
         top = self.primes.reshape(-1, *[1] * len(part.dims))
         residues = np.where(part.sample < 0, (top - part.residues) % top, part.residues)
-        return replace(part, residues=residues, sample=np.abs(part.sample), sign=None)
+        return part._replace(residues=residues, sample=np.abs(part.sample), sign=None)
 
     def _select(self, parts: Sequence[Tensor], dims: tuple[str, ...]) -> Tensor:
         """Return a choice that indices decide."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,7 @@ MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a large
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(NamedTuple):
     """An array of a launch, its shape and strides in elements."""
 
     name: str  # in the claim
@@ -72,8 +70,7 @@ class Array:
         return f"{self.name}[{','.join(map(str, found))}] of {extent}"
 
 
-@dataclass(frozen=True, slots=True)
-class TensorMap:
+class TensorMap(NamedTuple):
     """A tensor map in a parameter: which box of which array TMA copies."""
 
     array: str
@@ -81,8 +78,7 @@ class TensorMap:
     swizzle: str
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """One launch of the kernel: its sizes, arrays, and the bytes of its parameters."""
 
     sizes: Mapping[str, int]  # by name
@@ -96,7 +92,7 @@ class Launch:
     value: Node  # and what it should be
     narrow: tuple[str, ...]  # formats that a value may go through
     filled: tuple[str, ...]  # what the claim does not give and was chosen here, in words
-    extents: Mapping[str, int] = field(default_factory=dict)  # of the claim's indices
+    extents: Mapping[str, int] = {}  # of the claim's indices
     floor: float = 0.0  # numbers up to here stand for -inf, as -1e6 of a mask may; 0 for none
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
     ctas: tuple[int, ...] = ()  # the numbers of the CTAs that run, of a part of the launch; all if it is empty

@@ -8,9 +8,8 @@ another type is a conversion where the bits say so: bf16 is the upper half of f3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ _SAME = ({"f32", "tf32"}, {"s64", "u64"}, {"s32", "u32"}, {"s16", "u16"}, {"s8",
 ROOM = 8  # bytes of the bits of a register
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """The comparison of data that a predicate is, thread by thread: left > right, or its opposite.
 
     An id below FIRST is a reason why the predicate has no meaning; it passes on to what the predicate chooses.

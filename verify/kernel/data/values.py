@@ -47,6 +47,7 @@ from verify.kernel.data.histories import (
     sign_of,
     widest,
 )
+from verify.kernel.data.points import Points
 from verify.kernel.data.residues import DEPTH, Stack, cut, random_prime
 
 Ids: TypeAlias = NDArray[np.uint32]
@@ -69,6 +70,7 @@ _TABLES = ("residues", "sample", "kind", "origin", "history")  # of `Values`, by
 EVEN = 1e-9  # what rounding makes of a 0 on the sample is below
 USED = "an integer is used as a number of type {}, from {} to {}"
 _QUEUED = 1 << 17  # elements of a batch
+CAPACITY = 1 << 18  # values at first: numpy takes arrays of 4 MiB and more in pages of 2 MiB, of which all is used
 
 
 class Values:
@@ -77,14 +79,14 @@ class Values:
     opaque = False  # whether nothing but bounds is known of data: `data.opaque`
 
     def __init__(  # room is taken where it is used
-        self, seed: int, primes: int = 3, capacity: int = 1 << 20, exponents: bool = False
+        self, seed: int, primes: int = 3, capacity: int = CAPACITY, exponents: bool = False
     ) -> None:
         source = random.Random(seed)
         self.pairs = [random_pair(source) for _ in range(primes)] if exponents else []
         orders = [np.uint64(one.order) for one in self.pairs]
         firsts = [one.prime for one in self.pairs] or [random_prime(source) for _ in range(primes)]
         self.primes = [*map(np.uint64, firsts), *orders]
-        self.points = np.random.Generator(np.random.PCG64(source.getrandbits(128)))
+        self.points = Points(source)
         self.residues = np.zeros((len(self.primes), capacity), np.uint32)
         self.sample = np.zeros(capacity)
         self.kind = np.zeros(capacity, np.uint8)
@@ -162,7 +164,7 @@ class Values:
         first = self.new(count, CODE[kind])
         place = slice(first, first + count)
         for row, prime in zip(self.residues, self.primes, strict=True):
-            row[place] = self.points.integers(0, int(prime), count, dtype=np.uint64)
+            row[place] = self.points.draw(int(prime), count)
         self.sample[place] = samples.ravel()
         low, high = limits or LIMITS.get(kind) or (-inf, inf)
         self.history[place] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))

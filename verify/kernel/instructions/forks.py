@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container
-from dataclasses import replace
 
 import numpy as np
 
@@ -129,4 +128,4 @@ class Forks:
         for key, one in known.items():
             if key not in before and one.severity not in (*WARNINGS, Severity.UNKNOWN):
                 text = f"{one.text}; that is if data let the branch in line {line} go there"
-                known[key] = replace(one, severity=Severity.UNKNOWN, text=text)
+                known[key] = one._replace(severity=Severity.UNKNOWN, text=text)

@@ -7,7 +7,6 @@ What has no row, no code or no meaning for its operands is listed, every instruc
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -227,13 +226,13 @@ def _with_type(one: Instruction, operand: Operand, kind: str) -> Operand:
         if all(isinstance(each, Register) for each in operand.items):
             return operand
         inner = "" if kind[:1] == "b" else kind  # of bits, a part
-        return replace(operand, items=tuple(_with_type(one, each, inner) for each in operand.items))
+        return operand._replace(items=tuple(_with_type(one, each, inner) for each in operand.items))
     if not isinstance(operand, Immediate) or not operand.kind or kind in (operand.kind, f"b{operand.kind[1:]}", ""):
         return operand
     if kind not in ("f32", "f64"):
         raise Unclear(one.line, f"{operand.text} is a float, as an operand of type {kind}")
     bits, _ = floats.pack(floats.unpack(operand.bits, operand.kind), kind, payload=True)
-    return replace(operand, bits=bits, kind=kind)
+    return operand._replace(bits=bits, kind=kind)
 
 
 @cache

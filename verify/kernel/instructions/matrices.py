@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,7 @@ from verify.kernel.state.memory import Octets
 from verify.kernel.state.order import Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """One matrix instruction as it was executed, for an explanation: the ids of its operands' elements."""
 
     line: int  # of the PTX
@@ -39,13 +37,10 @@ class Product:
     b: Ids  # (warps, k, n)
     fragments: dict[str, Fragment]  # of the operands in registers
     elsewhere: str = "shared memory"  # where the other operands are
-    slots: Mapping[str, Ints] = field(
-        default_factory=dict
-    )  # (warps, rows, columns) -> lane * values + value, if not all
+    slots: Mapping[str, Ints] = {}  # (warps, rows, columns) -> lane * values + value, if not all
 
 
-@dataclass(frozen=True, slots=True)
-class SlotMap:
+class SlotMap(NamedTuple):
     """The map of an operand in registers, both ways."""
 
     fragment: Fragment
@@ -86,7 +81,7 @@ def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_
     found = isa_tables.instruction(mnemonic, **dict(select))
     maps = {name: fragment_map(one) for name, one in found.operands.items() if "row" in one.maps}
     if {"C", "D"} <= maps.keys() and np.array_equal(maps["C"].slot, maps["D"].slot):
-        maps["C"] = replace(maps["C"], slot=maps["D"].slot)  # one map: a sum is read as it was written
+        maps["C"] = maps["C"]._replace(slot=maps["D"].slot)  # one map: a sum is read as it was written
     return found, maps
 
 

@@ -28,7 +28,7 @@ from verify.kernel.instructions.matrices import (
     whole_warps,
 )
 from verify.kernel.instructions.wgmma import described
-from verify.kernel.ptx.source import Address, Immediate, Instruction, Vector
+from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, Vector
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import Ints, latest
@@ -161,7 +161,9 @@ def load(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 wide_bits[threads], wide[threads] = bits, mine
                 bits, mine = wide_bits, wide
             put(word(bits, mine), mask)
-        machine.loading.update(dict.fromkeys((each.index for each in registers if hasattr(each, "index")), one.line))
+        machine.loading.update(
+            dict.fromkeys((each.index for each in registers if isinstance(each, Register)), one.line)
+        )
 
     return execute
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from verify.kernel.ptx.parse import literal
 from verify.kernel.ptx.source import Immediate, Instruction, Kernel, Operand, Register, Vector
@@ -25,8 +25,7 @@ _COPIES = 16  # of a register by another, and so on
 _BITS = (1 << 32) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryStep:
+class LibraryStep(NamedTuple):
     """One instruction of a function, and the one that takes its place."""
 
     words: tuple[str, ...]

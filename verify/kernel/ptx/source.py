@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from verify.core.errors import UsageError
 
@@ -30,8 +31,7 @@ class Register:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Immediate:
+class Immediate(NamedTuple):
     """A number, as its bits: two's complement of an integer, IEEE's of a float."""
 
     bits: int
@@ -39,16 +39,14 @@ class Immediate:
     kind: str = ""  # f32 or f64 of a float: an instruction of another type converts it
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """The address of a variable of shared memory, a parameter, a label's name, or a special register."""
 
     name: str
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Memory at base + offset; `coordinates` are those of a tensor map."""
 
     base: Operand
@@ -56,8 +54,7 @@ class Address:
     coordinates: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Vector:
+class Vector(NamedTuple):
     """Registers in braces, or the two destinations `p|q`, or the list of a call in brackets."""
 
     items: tuple[Operand, ...]

@@ -270,7 +270,7 @@ class LiftedRun:
         values = self.machine.values
         made = values.new(1, CODE[kind])
         for row, prime in zip(values.residues, values.primes, strict=True):
-            row[made] = values.points.integers(0, int(prime))
+            row[made] = values.points.draw(int(prime))
         values.history[made], values.sample[made] = values.history[old], values.sample[old]
         return made
 

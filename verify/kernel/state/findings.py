@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from verify.kernel.data.floats import largest
 
@@ -24,8 +24,7 @@ class Severity(StrEnum):
     UNKNOWN = "unknown"  # what the interpreter has no meaning for
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One finding: what kind, how bad, where, and in words."""
 
     kind: str  # in words
@@ -52,7 +51,7 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     One cause: the same words but for numbers; for what has no meaning, the same problem before the instruction's text.
 
     >>> one = Finding("no meaning", Severity.UNKNOWN, 3, "no meaning for the opcode frob: frob %r1;")
-    >>> [each.text for each in folded([one, replace(one, line=5, text=one.text.replace("1", "2"))])]
+    >>> [each.text for each in folded([one, one._replace(line=5, text=one.text.replace("1", "2"))])]
     ['no meaning for the opcode frob: frob %r1; (also at line 5)']
     """
     causes: dict[tuple[str, Severity, str], list[Finding]] = {}
@@ -73,7 +72,7 @@ def _once(several: list[Finding]) -> Finding:
     lines = sorted({one.line for one in others} - {first.line, 0})
     named = ", ".join(map(str, lines[:_LINES])) + (f" and {len(lines) - _LINES} more" if len(lines) > _LINES else "")
     what = f"also at line{'s' * (len(lines) > 1)} {named}" if lines else f"{len(several)} times"
-    return replace(first, text=f"{first.text} ({what})")
+    return first._replace(text=f"{first.text} ({what})")
 
 
 def direction_ignored(rounding: str) -> str:
@@ -119,7 +118,7 @@ class Findings:
         """Give the findings of a kind another severity."""
         for key, one in self.found.items():
             if one.kind == kind:
-                self.found[key] = replace(one, severity=severity)
+                self.found[key] = one._replace(severity=severity)
 
     def withdrawn(self, kind: str) -> bool:
         """Take back the finding at this line whose kind begins so; whether there was one."""

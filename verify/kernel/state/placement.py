@@ -9,7 +9,7 @@ less. Shared memory starts at 1024, so that an address is not taken for the numb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ LEAST = 16  # bytes: what compilers align at least
 MAX_SHARED = 1 << 19  # bytes of a CTA, more than any GPU has
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """One variable of shared memory, or all of dynamic memory."""
 
     name: str
