@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from verify.kernel.data.points import Points, mixed_bits
-from verify.kernel.data.values import CAPACITY, Values
+from verify.kernel.data.values import Values
 
 PUBLISHED = (  # by the reference code, from 1234567
     6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
@@ -48,7 +48,7 @@ def test_points_load_neither_numpy_random_nor_openssl() -> None:
 
 def test_tables_of_a_small_run_are_below_what_numpy_takes_in_large_pages() -> None:
     values = Values(1)
-    assert CAPACITY == len(values.sample)
+    capacity = len(values.sample)
     assert all(one.nbytes < 4 << 20 for one in (values.residues, values.sample, values.kind, values.history))
-    first = values.new(2 * CAPACITY, 3)
-    assert first + 2 * CAPACITY == values.top <= len(values.sample) and np.all(values.kind[first : values.top] == 3)
+    first = values.new(2 * capacity, 3)
+    assert first + 2 * capacity == values.top <= len(values.sample) and np.all(values.kind[first : values.top] == 3)

@@ -70,7 +70,6 @@ _TABLES = ("residues", "sample", "kind", "origin", "history")  # of `Values`, by
 EVEN = 1e-9  # what rounding makes of a 0 on the sample is below
 USED = "an integer is used as a number of type {}, from {} to {}"
 _QUEUED = 1 << 17  # elements of a batch
-CAPACITY = 1 << 18  # values at first: numpy takes arrays of 4 MiB and more in pages of 2 MiB, of which all is used
 
 
 class Values:
@@ -78,8 +77,8 @@ class Values:
 
     opaque = False  # whether nothing but bounds is known of data: `data.opaque`
 
-    def __init__(  # room is taken where it is used
-        self, seed: int, primes: int = 3, capacity: int = CAPACITY, exponents: bool = False
+    def __init__(  # few at first: numpy has arrays of 4 MiB and more in pages of 2 MiB, each of which counts as used
+        self, seed: int, primes: int = 3, capacity: int = 1 << 18, exponents: bool = False
     ) -> None:
         source = random.Random(seed)
         self.pairs = [random_pair(source) for _ in range(primes)] if exponents else []
@@ -160,11 +159,10 @@ class Values:
 
     def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
         """The first id of an array's elements: independent unknowns, at random points, that lie within limits."""
-        count = samples.size
-        first = self.new(count, CODE[kind])
-        place = slice(first, first + count)
+        first = self.new(samples.size, CODE[kind])
+        place = slice(first, self.top)
         for row, prime in zip(self.residues, self.primes, strict=True):
-            row[place] = self.points.draw(int(prime), count)
+            row[place] = self.points.draw(int(prime), samples.size)
         self.sample[place] = samples.ravel()
         low, high = limits or LIMITS.get(kind) or (-inf, inf)
         self.history[place] = self.histories.number(History(degree=1, low=low, high=high, unit=1.0))
