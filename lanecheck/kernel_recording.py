@@ -3,7 +3,8 @@
 
 Each test runs once with comparisons that say "equal", and once more for each comparison, which then says "different":
 only if the test fails then does it rest on that comparison. At last it runs unchanged again, and must pass. So a
-comparison that is negated, discarded, caught or expected to fail is never taken for a claim.
+comparison that is negated, discarded, caught or expected to fail is never taken for a claim. All of that is done again
+with each table of sizes that the test's module names as `lanecheck_sizes`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lanecheck.kernel_sizes import NAME, NamedSizes, place_sizes, set_sizes
 from verify.capture.marking import list_claims
 from verify.capture.recording.install import install
 
@@ -34,6 +36,7 @@ def pytest_load_initial_conftests() -> None:
     task = json.loads(os.environ[TASK])
     folder = Path(task["folder"])
     STATE["file"] = (folder / "records.jsonl").open("a", encoding="utf-8")
+    STATE["sizes"] = NamedSizes()
     STATE["recorder"] = install(task["target"], folder, task["configs"], task["seed"])
 
 
@@ -61,7 +64,8 @@ class ScriptItem(pytest.Item):
         """Run the script from its folder, as Python would."""
         sys.path.insert(0, str(self.path.parent))
         try:
-            runpy.run_path(str(self.path), run_name="__main__")
+            left = runpy.run_path(str(self.path), run_name="__main__")
+            assert NAME not in left, f"{NAME} is for tests, and a script runs once"
         except SystemExit as end:
             assert not end.code, f"the script ends with exit code {end.code}"
         finally:
@@ -74,10 +78,29 @@ class ScriptItem(pytest.Item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test, and again for each of its comparisons."""
+    """Run a test, and again for each of its comparisons and for all sizes that its module names."""
+    record_test(item, nextitem, {})
+    for number, table in enumerate(STATE["sizes"].read(item)):
+        if place_sizes(item, table):
+            STATE["sizes"].place(item, number)
+            with set_sizes(item, table):
+                record_test(item, nextitem, table)
+    return True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Record which sizes no test was run at."""
+    for test, why in STATE["sizes"].complain() if "sizes" in STATE else ():
+        keep({"error": why, "test": test})
+
+
+def record_test(item: pytest.Item, nextitem: pytest.Item | None, sizes: Mapping[str, int]) -> None:
+    """Record a test with its own sizes, or with others that its module names."""
     recorder = STATE["recorder"]
     reports = run_test(item, nextitem, -1)
-    record = {"test": item.nodeid, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}
+    name = item.nodeid + (f"[sizes {', '.join(f'{key}={value}' for key, value in sizes.items())}]" if sizes else "")
+    record = {"test": name, "line": (item.location[1] or 0) + 1, **_outcome(reports), **recorder.log()}
     record["claims"] = list_claims(getattr(item, "function", None))
     made, asserted = recorder.comparisons, []
     if record["outcome"] == "passed":
@@ -87,9 +110,13 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
                 asserted.append(number)
         if asserted and _outcome(run_test(item, nextitem, -1))["outcome"] != "passed":
             asserted = []  # it fails whenever it runs again, whatever its comparisons say
-    STATE["file"].write(json.dumps({**record, "asserted": asserted}) + "\n")
+    keep({**record, "asserted": asserted})
+
+
+def keep(record: Mapping[str, Any]) -> None:
+    """Write one record."""
+    STATE["file"].write(json.dumps(record) + "\n")
     STATE["file"].flush()
-    return True
 
 
 def run_test(item: pytest.Item, nextitem: pytest.Item | None, flipped: int) -> Sequence[pytest.TestReport]:
@@ -112,10 +139,16 @@ def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:
             return {"outcome": "skipped", "why": why.removeprefix("Skipped: ")}
         if report.outcome == "failed":
             crash = getattr(report.longrepr, "reprcrash", None)
-            first = str(crash.message if crash else report.longrepr).partition("\n")[0]
+            first = str(crash.message).partition("\n")[0] if crash else find_error(str(report.longrepr))
             place = f"{Path(crash.path).name}:{crash.lineno}: " if crash else ""
             return {"outcome": "failed", "why": f"{place}{first}"[:400]}
     return {"outcome": "passed", "why": ""}
+
+
+def find_error(text: str) -> str:
+    """Return the first line of a report that says what is wrong: pytest marks it with an E."""
+    lines = text.strip().splitlines() or [""]
+    return next((line for line in lines if line.startswith("E ")), lines[0]).removeprefix("E ").strip()
 
 
 @pytest.hookimpl(trylast=True)
@@ -125,5 +158,4 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         lines = str(report.longrepr).strip().splitlines() or [traceback.format_exc()]
         errors = [line for line in lines if line.startswith("E ")]
         why = (errors or lines)[-1].removeprefix("E ").strip()[:400]
-        STATE["file"].write(json.dumps({"error": why, "test": report.nodeid}) + "\n")
-        STATE["file"].flush()
+        keep({"error": why, "test": report.nodeid})

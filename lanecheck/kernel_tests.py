@@ -12,6 +12,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -38,6 +39,8 @@ VALUED = ("-n", "--numprocesses", "--dist", "--tx", "--junitxml", "--junit-xml",
           "--lanecheck", "--lanecheck-require", "--lanecheck-target", "--lanecheck-configs", "--lanecheck-budget",
           "--lanecheck-seed", "--lanecheck-seconds")  # fmt: skip
 UNDECIDED = 4
+SUFFIX = re.compile(r"\[(?:launch \d|no launch|skipped)[^\]]*\]$")  # what an item's name has behind its test's
+SIZED = re.compile(r"\[sizes [^\]]*\]$")  # what a test's name has if it is run at other sizes
 SAID = (
     "compared",
     "claimed",
@@ -80,6 +83,7 @@ class KernelTests:
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.exitstatus = 0
+        self.exact = select_items(config)
 
     @property
     def seed(self) -> int:
@@ -118,6 +122,11 @@ class KernelTests:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
         """Keep the items of files that could not be recorded: a selection by name doesn't hide them."""
         errors = [one for one in items if isinstance(one, KernelItem) and "error" in one.record]
+        tests = {(path, SUFFIX.sub("", name)) for path, name in self.exact}
+        for one in list(items) if self.exact else ():
+            name = one.nodeid.partition("::")[2]
+            if (one.path, SUFFIX.sub("", name)) in tests and (one.path, name) not in self.exact:
+                items.remove(one)
         yield
         items += [one for one in errors if one not in items]
 
@@ -189,13 +198,25 @@ def keep_arguments(config: pytest.Config) -> list[str]:
     return kept
 
 
+def select_items(config: pytest.Config) -> set[tuple[Path, str]]:
+    """Return the items that arguments name, and let the arguments name their tests, as which pytest finds them."""
+    found = set()
+    for at, word in enumerate(config.args):
+        name, _, rest = word.partition("::")
+        if SUFFIX.search(rest):
+            found.add(((config.invocation_params.dir / name).resolve(), rest))
+            config.args[at] = SUFFIX.sub("", word)
+    return found
+
+
 def select_nodes(path: Path, config: pytest.Config) -> list[str]:
     """Return the arguments of the run that name this file or tests in it; the file itself if none does."""
     found = []
     for word in config.args:
         name, _, rest = word.partition("::")
         if (config.invocation_params.dir / name).resolve() == path.resolve():
-            found.append(f"{path}::{rest.partition('[launch ')[0]}" if rest else str(path))
+            node = SIZED.sub("", SUFFIX.sub("", rest))
+            found.append(f"{path}::{node}" if rest else str(path))
     return found or [str(path)]
 
 

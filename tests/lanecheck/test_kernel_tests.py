@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lanecheck.kernel_recording import find_error
 from tests.verify.capture.logs import ADD, Log
 
 ROOT = Path(__file__).parents[2]
@@ -146,6 +147,10 @@ def test_tests_are_selected_by_name(guest: Guest) -> None:
     code, text = guest.run("test_x.py::TestIt::test_it", "test_x.py::test_add[1]")
     assert (code, text.count("PASSED")) == (0, 2)
     assert "PASSED test_x.py::TestIt::test_it[launch 1: values]" in text
+    code, text = guest.run("test_x.py::test_add[a::b][launch 1: values]")
+    assert (code, text.count("PASSED")) == (0, 1), text
+    code, text = guest.run("test_x.py::test_add[a::b][launch 2: values]")
+    assert (code, text.count("PASSED")) == (5, 0), text
 
 
 def test_what_is_missing_is_said_in_a_line(guest: Guest) -> None:
@@ -156,3 +161,14 @@ def test_what_is_missing_is_said_in_a_line(guest: Guest) -> None:
     assert code == 4
     assert "--lanecheck-kernels needs no_such_package, which isn't installed for" in text
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        ("file x.py, line 3\n  def test_x(gpu): pass\nE       fixture 'gpu' not found", "fixture 'gpu' not found"),
+        ("", ""),
+    ],
+)
+def test_a_fixture_that_is_not_there_is_named(report: str, line: str) -> None:
+    assert find_error(report) == line

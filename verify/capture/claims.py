@@ -104,9 +104,14 @@ def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[st
 
 
 def build_claim(
-    contents: Contents, variant: Mapping[str, Any], launch: int, side: TensorReading, reference: TensorReading
+    contents: Contents,
+    variant: Mapping[str, Any],
+    launch: int,
+    side: TensorReading,
+    reference: TensorReading,
+    uses: Sequence[Mapping[str, Any]] = (),
 ) -> TestClaim:
-    """Return the claim of one variant of a launch; raises Unchecked."""
+    """Return the claim of one variant of a launch, after the program used some numbers; raises Unchecked."""
     refuse_problem(variant)
     arrays, alias = list_arrays(variant)
     writer = Writer(contents, launch, arrays)
@@ -127,7 +132,7 @@ def build_claim(
         f"{writer._name(target, [(shape[x], strides[x], name) for x, name in enumerate(indices) if name], offset)} = "
     )
     text += writer.write(reference, indices)
-    special = explain_special(contents, writer, target)
+    special = explain_special(contents, writer, target) or explain_uses(contents, writer.arrays, uses)
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
         "claim": text,
         "narrow": sorted(writer.narrow),
@@ -283,4 +288,16 @@ def explain_special(contents: Contents, writer: Writer, target: GivenArray) -> s
         for one in contents.closure(number):
             if roots.setdefault(one, array.name) != array.name:
                 return f"{array.name} and {roots[one]} are made of the same data"
+    return ""
+
+
+def explain_uses(contents: Contents, arrays: Sequence[GivenArray], uses: Sequence[Mapping[str, Any]]) -> str:
+    """Return which number of the kernel's data the program read, so that its reference may be of these data alone."""
+    roots = {one: array.name for array in arrays for one in contents.closure(contents.resolve(array.reading.content))}
+    for use in uses:
+        name = next((roots[one] for one in contents.closure(use["content"]) if one in roots), "")
+        if name:
+            return (
+                f"the test reads a number that {name} gives ({use['how']}, {use['at']}), and may use it as a constant"
+            )
     return ""

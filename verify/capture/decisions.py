@@ -239,7 +239,9 @@ class Judge:
         wrote, side, reference = order_sides(self.contents, event)
         if wrote != launch:
             raise Unchecked(f"launch {wrote + 1} wrote what is compared")
-        claim = build_claim(self.contents, variant, launch, side, reference)
+        events = self.record["events"]
+        uses = [one for one in events[: events.index(event)] if one["kind"] == "use"]
+        claim = build_claim(self.contents, variant, launch, side, reference, uses)
         outcome = self.session.interpret(self.folder, variant, claim.table)
         written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)

@@ -151,6 +151,18 @@ def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
     assert (found.status, "a part of out" in found.text) == ("UNCHECKED", True)
 
 
+@pytest.mark.parametrize("of_the_data", [True, False])
+def test_a_reference_that_may_be_of_these_data_alone_refutes_nothing(log: Log, of_the_data: bool) -> None:
+    """`x - x.sum().item()` is a number for these data: a kernel that sums x is not wrong. Twin: a number of nothing."""
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
+    written = log.launch([x, y, out])[2]
+    log.use(log.op("torch.Tensor.sum", log.operand(x)) if of_the_data else log.draw())
+    log.compare(written, log.op("torch.Tensor.sub", log.operand(x), 2.65))
+    found = only(log)
+    assert found.status == ("UNCHECKED" if of_the_data else "REFUTED")
+    assert ("reads a number that x gives (item, test_x.py:10)" in found.text) == of_the_data
+
+
 def test_data_that_is_special_refutes_nothing(log: Log) -> None:
     """`y` is x: a kernel that adds x twice is wrong for other data, and right for these."""
     x, out = log.draw(), log.op("torch.empty")
