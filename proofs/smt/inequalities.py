@@ -29,8 +29,16 @@ Linear: TypeAlias = Mapping[Monomial, int]
 Multipliers: TypeAlias = dict[int, Fraction]  # number of a fact -> what it is multiplied by
 
 _VALUE = re.compile(r"\(l(\d+)\s+(?:\(/\s*([\d.]+)\s+([\d.]+)\)|([\d.]+))\)")
+_Key: TypeAlias = tuple[tuple[Monomial, int], ...]  # of a sum: its terms in order
 _TIMEOUT = 5000  # milliseconds of one question
+_MOST = 100_000  # answers that are kept
 _UNLIMITED = 2**32 - 1  # z3's default of :timeout
+
+
+# Regions of sizes ask the same of almost the same facts. A certificate by facts is good wherever these are among the
+# facts, and is checked again there; that there is none was found for exactly these facts.
+_proved: dict[_Key, tuple[tuple[_Key, Fraction], ...]] = {}
+_failed: set[tuple[frozenset[_Key], _Key]] = set()
 
 
 class Inequalities:
@@ -40,14 +48,40 @@ class Inequalities:
         self.facts: list[Linear] = list(facts)
         self._context: Context | None = None
         self._known: dict[Monomial, str] = {}
+        self._numbers: dict[_Key, int] = {}  # fact -> its number
+        self._whole: frozenset[_Key] | None = None  # all facts
 
     def add(self, fact: Linear) -> None:
         """Add a fact."""
         self.facts.append(fact)
-        self._context = None
+        self._context = self._whole = None
 
     def derive(self, goal: Linear, extra: Sequence[Linear] = ()) -> Multipliers | None:
         """Return multipliers that prove goal >= 0 from the facts and from `extra` ones; None if none are found."""
+        if extra:
+            return self._derive(goal, extra)
+        if self._whole is None:
+            self._numbers = {_key(fact): number for number, fact in enumerate(self.facts)}
+            self._whole = frozenset(self._numbers)
+        key = _key(goal)
+        kept = _proved.get(key, ())
+        if kept and all(fact in self._numbers for fact, _ in kept):
+            found: Multipliers | None = {self._numbers[fact]: by for fact, by in kept}
+            if found is not None and is_certificate(self.facts, goal, found):
+                return found
+        if (self._whole, key) in _failed:
+            return None
+        found = self._derive(goal, ())
+        for answers in (_proved, _failed):
+            if len(answers) > _MOST:
+                answers.clear()
+        if found is None:
+            _failed.add((self._whole, key))
+        else:
+            _proved[key] = tuple((_key(self.facts[number]), by) for number, by in found.items())
+        return found
+
+    def _derive(self, goal: Linear, extra: Sequence[Linear]) -> Multipliers | None:
         facts = [*self.facts, *extra]
         known = {monomial for fact in facts for monomial in fact}
         if any(number and monomial and monomial not in known for monomial, number in goal.items()):
@@ -90,6 +124,10 @@ class Inequalities:
             text.append(f"(assert (= {sums} {wanted}))" if monomial else f"(assert (> (- {wanted} {sums}) (- 1.0)))")
         names = " ".join(f"l{number}" for number in range(first + len(extra)))
         return self._prepare().evaluate("".join([*text, "(check-sat)", f"(get-value ({names}))(pop)"]))
+
+
+def _key(part: Linear) -> _Key:
+    return tuple(sorted((monomial, number) for monomial, number in part.items() if number))
 
 
 @contextmanager

@@ -51,15 +51,45 @@ def test_a_point_satisfies_every_fact_as_a_product() -> None:
     assert find_point([{("x",): 1, (): -1}, {("x",): -1}], []) is None
 
 
+def _rename(facts: list[Linear], name: str) -> list[Linear]:
+    """Return facts of which nobody has asked: x is another symbol."""
+    return [{tuple(name if one == "x" else one for one in key): by for key, by in fact.items()} for fact in facts]
+
+
 def test_the_budget_of_an_earlier_proof_ends_nothing() -> None:
+    *facts, goal = _rename([*FACTS, GOAL], "budget")
     Context().evaluate("(set-option :rlimit 1)")
-    assert Inequalities(FACTS).derive(GOAL) is not None
+    assert Inequalities(facts).derive(goal) is not None
     Context().evaluate("(set-option :rlimit 1)")
     assert find_point([{("x",): 1, (): -3}], ["x"]) == {"x": 3}
 
 
 def test_the_time_of_a_question_is_not_left_to_later_proofs() -> None:
+    *facts, goal = _rename([*FACTS, GOAL], "time")
     before = Context().evaluate("(get-option :timeout)")
-    assert Inequalities(FACTS).derive(GOAL) is not None and Inequalities(FACTS).derive({**GOAL, (): -2}) is None
+    assert Inequalities(facts).derive(goal) is not None and Inequalities(facts).derive({**goal, (): -2}) is None
     assert find_point([{("x",): 1, (): -3}], ["x"]) == {"x": 3}
     assert Context().evaluate("(get-option :timeout)") == before
+
+
+def test_an_answer_is_kept_and_is_no_answer_without_its_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    *facts, goal = _rename([*FACTS, GOAL], "kept")
+    asked = []
+    evaluate = Context.evaluate
+    monkeypatch.setattr(Context, "evaluate", lambda self, text: asked.append(text) or evaluate(self, text))  # type: ignore[func-returns-value]
+    first = Inequalities(facts)
+    found = first.derive(goal)
+    assert found is not None and asked
+    asked.clear()
+    more: Linear = {("more",): 1}
+    again = Inequalities([more, *reversed(facts)])
+    kept = again.derive(goal)
+    assert kept is not None and not asked and is_certificate(again.facts, goal, kept)
+    for left in range(len(facts)):  # it rests on each of them
+        assert Inequalities([*facts[:left], *facts[left + 1 :]]).derive(goal) is None
+    asked.clear()
+    assert first.derive({**goal, (): -2}) is None and asked
+    asked.clear()
+    assert Inequalities(facts).derive({**goal, (): -2}) is None and not asked  # of the same facts
+    first.add({("kept",): 1, (): -9})
+    assert first.derive({**goal, (): -2}) is not None  # with one more there is an answer
