@@ -24,7 +24,7 @@ from verify.core.errors import Exit
 from verify.kernel.claims import compiled, defaults
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.state import placement
-from verify.layout.command import LARGEST
+from verify.layout.reading import LARGEST
 from verify.maps.map import IsaFormula, Map
 from verify.movement.spec import POINTS as OF_MOVEMENTS
 from verify.pictures import elements

@@ -19,8 +19,9 @@ from layouts import fit, from_samples
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import COPY_OPERANDS, NO_ORDER, copy_operands, left_open
 from verify.binding.atom import issuers
+from verify.binding.axes import AXES, Formula
 from verify.binding.completion import FRAGMENTS, moves, spaces
-from verify.binding.coordinates import AXES, Formula, Memory, Registers, formulas
+from verify.binding.coordinates import Memory, Registers, formulas
 
 SOURCE = "the ISA tables"
 

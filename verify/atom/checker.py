@@ -16,6 +16,7 @@ from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import ReadAtom
 from verify.atom import relabelling, repairs
 from verify.atom.cache_keys import is_copy
+from verify.atom.cause import add_causes
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
 from verify.binding.atom import BoundAtom, Named, bound, mnemonic_of
@@ -23,7 +24,7 @@ from verify.binding.completion import completed, in_order
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, replayed
-from verify.evidence import cause, isa
+from verify.evidence import isa
 from verify.evidence.run import Run, Wanted, everything
 from verify.maps.relabelling import written
 from verify.report import Case
@@ -57,7 +58,7 @@ class AtomChecker(Run):
         if wanted is everything:
             edit = edit or partial(repairs.edit_atom, subject.atom)
             verdicts = repairs.add_repairs(subject, verdicts, edit, self.confirms)
-        verdicts = cause.of_atom(subject, verdicts)
+        verdicts = add_causes(subject, verdicts)
         again = partial(command, subject.atom, self.options)
         return [replayed(verdict, again) for verdict in verdicts]
 
@@ -243,7 +244,7 @@ def _all_equal(subject: BoundAtom) -> bool:
     parts = [part for part in subject.parts if part.formulas]
     if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
         return False
-    return all(isa.compared(isa.equals, subject, part).status.confirmed for part in parts)
+    return all(isa.equals(subject, part)[2] is None for part in parts)
 
 
 def adapter(atom: AnyAtom) -> str:

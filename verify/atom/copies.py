@@ -13,8 +13,9 @@ from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
 from verify.binding.atom import BoundAtom, Named, issuers, joined, known, look_up, thread_value, threads
+from verify.binding.axes import Formula
 from verify.binding.completion import moves, spaces
-from verify.binding.coordinates import Formula, Memory
+from verify.binding.coordinates import Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
 from verify.binding.operand import BoundOperand, map_layout
 from verify.core.digits import every, halves, modes

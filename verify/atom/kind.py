@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from layouts.atoms import registry
-from verify.atom.selection import chosen, table_of
 from verify.core.registry import Signs
 from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, Reported, Resources
 
@@ -37,12 +35,23 @@ def read_atoms(path: Path) -> Found[AnyAtom]:
 
 def shipped_atoms() -> Mapping[str, AnyAtom]:
     """Return the registry."""
+    from layouts.atoms import registry
+
     return registry()
 
 
 def choose_atoms(names: Sequence[str], pool: Mapping[str, AnyAtom]) -> list[str]:
     """Return the names of a pool that names and patterns select."""
+    from verify.atom.selection import chosen
+
     return chosen(names, None, pool)
+
+
+def find_table(atom: AnyAtom) -> str:
+    """Return the table in which an atom stands: of a family's member that of the family."""
+    from verify.atom.selection import table_of
+
+    return table_of(atom)
 
 
 def verifier(resources: Resources) -> Callable[[AnyAtom], Case]:
@@ -116,7 +125,7 @@ ATOM: Kind[AnyAtom] = Kind(
     # a table that names an atom is a tiling, which may state A, B and C too
     signs=Signs(frozenset({"A", "B", "C", "Src", "Dst", "Ref"}), "atoms", but=frozenset({"atom"})),
     read=read_atoms,
-    table=table_of,
+    table=find_table,
     shipped=shipped_atoms,
     choose=choose_atoms,
     verifier=verifier,

@@ -168,9 +168,18 @@ def not_given(atom: BoundAtom, operand: str) -> str:
 # What the checks find
 
 
+def read_form(operand: BoundOperand) -> list[Evidence]:
+    """Return the evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
+    if operand.map is None:
+        return [isa.form("parsed", operand.fault or f"{operand.text} is no layout")]
+    if operand.layout is None:
+        return [isa.form("parsed", "")]
+    return isa.read_again(operand.text, operand.layout)
+
+
 def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
     """The check of one operand at every point of its domain."""
-    return lambda run, atom, operand: [isa.compared(find, atom, operand)]
+    return lambda run, atom, operand: [isa.compare_points(lambda: find(atom, operand), operand.points)]
 
 
 def of_strides(check: CheckFunction) -> CheckFunction:
@@ -179,8 +188,12 @@ def of_strides(check: CheckFunction) -> CheckFunction:
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
-    """The check of one operand by the solver."""
-    return lambda run, atom, operand: [prove(atom, operand, run.budget, run.solver)]
+    """Return the check of an operand's layout on its tile by the solver."""
+    return lambda run, _, operand: [prove(operand.points, run.budget, run.solver)]
+
+
+def _equals_formulas(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+    return [proof.equals(atom, operand, run.budget, run.solver)]
 
 
 def _for_family(which: str) -> CheckFunction:
@@ -203,8 +216,7 @@ def _for_family(which: str) -> CheckFunction:
 
 def _certified(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
     """Ownership proved by the solver, and by a certificate that needs no solver."""
-    proved = proof.ownership(atom, operand, run.budget, run.solver)
-    return [proved, *proof.certificate(operand, atom.multiplicity(operand))]
+    return proof.certified(operand.points, atom.multiplicity(operand), run.budget, run.solver)
 
 
 def _follows_from(other: Property) -> CheckFunction:
@@ -285,7 +297,7 @@ WELL_FORMED = Property(
     says=dict.fromkeys((MMA, COPY), "the layout parses, shape and stride have one profile, rank 2"),
     states=of_operand(_parses),
     applies=given,
-    isa=lambda run, atom, operand: isa.parsed(operand),
+    isa=lambda run, atom, operand: read_form(operand),
     how=("parsed", "", ""),
     alike=layout_key,
     form=True,
@@ -306,7 +318,7 @@ OWNERSHIP = _of_layout(
         COPY: "each bit named once, or as often as several threads give its address",
     },
     states=of_operand(_owners),
-    isa=at_points(isa.ownership),
+    isa=at_points(lambda atom, operand: isa.ownership(operand.points, atom.multiplicity(operand))),
     proof=of_strides(first(_for_family("ownership"), _certified)),
     how=(EVERY_POINT, "z3", ""),
 )
@@ -314,7 +326,7 @@ IN_BOUNDS = _of_layout(
     "in_bounds",
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
-    isa=at_points(isa.in_bounds),
+    isa=at_points(lambda _, operand: isa.in_bounds(operand.points)),
     proof=of_strides(first(_for_family("ownership"), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
@@ -329,7 +341,7 @@ EQUALS = _of_layout(
         not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
     isa=at_points(isa.equals),
-    proof=of_strides(first(_for_family("equals"), by_solver(proof.equals))),
+    proof=of_strides(first(_for_family("equals"), _equals_formulas)),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
     gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),

@@ -22,8 +22,9 @@ import isa_tables
 from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
+from verify.binding.axes import AXES, Formula
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
-from verify.binding.coordinates import AXES, Formula, formulas
+from verify.binding.coordinates import formulas
 from verify.binding.operand import BoundOperand, map_layout
 from verify.binding.relabelling import relabelled
 from verify.core.digits import lane_of

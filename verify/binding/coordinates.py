@@ -8,22 +8,15 @@ thread addresses the whole tile.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import isa_tables
 from layouts import Layout
 from layouts.arrays import np
+from verify.binding.axes import AXES, Formula
 from verify.core.digits import image
 
 Value = TypeVar("Value")
-AXES: Mapping[str, tuple[str, ...]] = {
-    "A": ("m", "k"),
-    "B": ("n", "k"),
-    **dict.fromkeys(("C", ""), ("m", "n")),  # without a name: a layout that is no operand
-    **{"E": ("m", "k"), "SFA": ("m", "k"), "SFB": ("n", "k")},
-    **dict.fromkeys(("Src", "Dst", "Ref"), ("bit",)),
-}
 SWAPPED = ("B", "SFB")  # the ISA tables give (k, n) for these
 
 
@@ -34,36 +27,6 @@ def codomain(operand: str, row: Value, col: Value) -> tuple[Value, Value]:
     (('m', 'k'), ('n', 'k'), ('m', 'n'))
     """
     return (col, row) if operand in SWAPPED else (row, col)
-
-
-class Formula(Protocol):
-    """A map (lane, value) -> (x, y) that an operand's layout must equal, as x + X*y."""
-
-    def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
-        """(x, y) of element `value` of `lane`, on ints, arrays and terms alike."""
-
-    @property
-    def values(self) -> int:
-        """Values per lane, as the atom counts them."""
-
-    @property
-    def copies(self) -> int:
-        """The number of owners of each element, over all lanes."""
-
-    @property
-    def citation(self) -> str:
-        """The section of the PTX ISA, with the provenance."""
-
-    @property
-    def provenance(self) -> str:
-        """The origin of the formula: ISA text, corrected, derived or observed."""
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for equal formulas."""
-
-    def text(self) -> str:
-        """The formula as the ISA tables write it."""
 
 
 class Registers(NamedTuple):
@@ -102,6 +65,11 @@ class Registers(NamedTuple):
     def copies(self) -> int:
         """The number of owners of each element, over all lanes."""
         return self.table.copies
+
+    @property
+    def whole(self) -> bool:
+        """Return False: threads have parts of it."""
+        return False
 
     @property
     def provenance(self) -> str:
@@ -168,9 +136,14 @@ class Memory(NamedTuple):
         return self.lanes
 
     @property
+    def whole(self) -> bool:
+        """Return whether every thread addresses all of it."""
+        return self.ctas == 1
+
+    @property
     def citation(self) -> str:
         """The section of the PTX ISA, and how the memory is addressed."""
-        how = "addressed whole by every thread" if self.ctas == 1 else f"its rows shared by {self.ctas} CTAs"
+        how = "addressed whole by every thread" if self.whole else f"its rows shared by {self.ctas} CTAs"
         return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, {how}"
 
     @property

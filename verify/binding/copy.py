@@ -111,6 +111,11 @@ class Carried(NamedTuple):
         return self.operand.copies
 
     @property
+    def whole(self) -> bool:
+        """Return False: bits have the names of another operand's."""
+        return False
+
+    @property
     def provenance(self) -> str:
         """The origin of the formula."""
         table = self.operand.table

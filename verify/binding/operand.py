@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from layouts import Layout
-from verify.binding.coordinates import AXES, Formula
+from verify.binding.axes import AXES, Formula
 from verify.core.digits import walks
 from verify.maps.map import Axis, Map
 from verify.maps.strided import StridedMap
@@ -100,6 +100,6 @@ class BoundOperand(NamedTuple):
         return f"({self.axes[0]}={x}, {self.axes[1]}={y})"
 
 
-def map_layout(name: str, layout: Layout, extent: tuple[int, int]) -> Map:
+def map_layout(name: str, layout: Layout, extent: tuple[int, int]) -> StridedMap:
     """Return a layout as the map of an operand; bits have one axis."""
     return StridedMap(layout, tuple(map(Axis, AXES[name], extent)))

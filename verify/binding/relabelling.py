@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layouts import Layout, LayoutError, fit
-from verify.binding.coordinates import AXES, Formula, Registers
+from verify.binding.axes import AXES, Formula
+from verify.binding.coordinates import Registers
 from verify.core.digits import every
 
 SCALES = ("SFA", "SFB")

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from isa_tables import TableError
 from layouts.toml.document import Document, read
-from layouts.toml.entry import Entry
 from layouts.toml.errors import AtomFileError, Spot
 from verify.core.errors import SpecError
 from verify.core.python_files import find_fault
 from verify.core.registry import list_kinds
 from verify.core.specs import Key, keys
+
+if TYPE_CHECKING:
+    from isa_tables import TableError
+    from layouts.toml.entry import Entry
 
 RECORDED = b'{"'  # the first bytes of a file of recordings
 

@@ -16,12 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple, TypeAlias
 
-from layouts.atoms import Atom
-from verify.binding.atom import BoundAtom
-from verify.binding.operand import BoundOperand
-from verify.core.digits import lane_of
+from verify.core.digits import walks
 from verify.core.repair import OF_A_MAP
 from verify.core.verdict import Status, Verdict
+from verify.maps.map import Map
+from verify.maps.strided import StridedMap
 
 Point: TypeAlias = "tuple[int, ...]"
 Rows: TypeAlias = "Sequence[Sequence[Point]]"  # the image of each point, by its two inputs
@@ -31,7 +30,6 @@ ONE_EDIT = (  # repairs of a single mistake
 )  # fmt: skip
 MOST = 1 << 16  # points of an operand: beyond, each refutation is told by itself
 BOUNDS, OWNERS, EQUALS = "in_bounds", "ownership", "equals_isa"
-OF_ALL = frozenset({"product", "relation", "equals_absolute"})  # claims that rest on the maps of all operands
 
 
 class Compared(NamedTuple):
@@ -74,44 +72,19 @@ def _is_mended_by_one_edit(verdict: Verdict) -> bool:
     return verdict.claim.prop.key == EQUALS and wrong is not None and wrong.repair.partition(":")[0] in ONE_EDIT
 
 
-def of_atom(subject: BoundAtom, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """Return the verdicts on an atom, or on a layout as one, with their causes."""
-    own = subject.parts if isinstance(subject.atom, Atom) else ()  # the formula of a copy depends on its other side
-    parts = {part.name: part for part in own if part.well_formed and prod(part.domain) <= MOST}
-    return _of_all(folded(verdicts, lambda name: _of_operand(subject, parts[name]) if name in parts else None))
+def compare_map(m: Map, copies: int, wanted: Rows | None = None) -> Compared:
+    """Return a map beside the one that it should be: of a plain layout elements x + X*y, where a stride is a step.
 
-
-def _of_all(verdicts: list[Verdict]) -> list[Verdict]:
-    """Return the verdicts on an atom; if one operand alone is wrong, the claims on all of them follow from it."""
-    equal = [v for v in verdicts if v.claim.prop.key == EQUALS]
-    wrong = [v for v in equal if v.status is Status.REFUTED]
-    refuted = [v for v in verdicts if v.status.refuted and v.claim.prop.key not in OF_ALL]
-    if len(wrong) != 1 or any(v.claim.part != wrong[0].claim.part for v in refuted):
-        return verdicts
-    if not all(v.status.confirmed for v in equal if v is not wrong[0]):
-        return verdicts
-    return [
-        v._replace(cause=EQUALS, cause_part=wrong[0].claim.part)
-        if v.status is Status.REFUTED and v.claim.prop.key in OF_ALL and not (v.cause or v.contradiction) else v
-        for v in verdicts
-    ]  # fmt: skip
-
-
-def _of_operand(subject: BoundAtom, part: BoundOperand) -> Compared:
-    """Return an operand's map: of a layout its elements x + X*y, in which a stride is a step."""
-    threads, values = part.domain
-    if part.layout is not None:
-        found: Rows = [[(element,) for element in row] for row in part.rows()]
-        extent: Point = (prod(part.extent),)
-    else:
-        found = [[part.points(thread, value) for value in range(values)] for thread in range(threads)]
-        extent = part.extent
-    wanted = None
-    if len(part.formulas) == 1 and not subject.others and subject.thr and part.domain == subject.expected(part):
-        lanes = [lane_of(subject.thr, thread) for thread in range(threads)]
-        located = [[part.formulas[0].locate(lane, value) for value in range(values)] for lane in lanes]
-        wanted = located if part.layout is None else [[(x + part.extent[0] * y,) for x, y in row] for row in located]
-    return Compared(found, wanted, extent, subject.multiplicity(part))
+    `wanted` has coordinates, whatever the map is.
+    """
+    threads, values = (axis.extent for axis in m.inputs)
+    extent = tuple(axis.extent for axis in m.outputs)
+    if not (isinstance(m, StridedMap) and m.plain is not None):
+        found: Rows = [[m(thread, value) for value in range(values)] for thread in range(threads)]
+        return Compared(found, wanted, extent, copies)
+    if wanted is not None:
+        wanted = [[(m.number(image),) for image in row] for row in wanted]
+    return Compared([[(element,) for element in row] for row in walks(m.plain)], wanted, (prod(extent),), copies)
 
 
 def is_one_step(compared: Compared) -> bool:

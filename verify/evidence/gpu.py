@@ -26,7 +26,8 @@ from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from verify.binding.atom import BoundAtom
-from verify.binding.coordinates import AXES, codomain
+from verify.binding.axes import AXES
+from verify.binding.coordinates import codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache

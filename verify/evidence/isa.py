@@ -4,9 +4,10 @@
 The map is searched in `verify.maps.search`, whatever it is: a layout, plain or not, or a map that is given point by
 point. A layout that two evaluations of ours have differently is a contradiction (`verify.maps.strided`).
 
-`fragment_size`, `in_bounds`, `ownership`, `equals`, `inverse_holds`   findings on one operand: the method, how many
-                points, the smallest counterexample or None
-`compared`      a finding as evidence
+`in_bounds`, `ownership`                    findings on a map, of an atom, a tiling or a layout alone: the method, how
+                                            many points, the smallest counterexample or None
+`fragment_size`, `equals`, `inverse_holds`  findings on an operand of an atom
+`compare_points`                            a finding as evidence
 `same_function` evidence on two layouts: whether they are equal at every point
 """
 
@@ -15,38 +16,40 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
-from verify.binding.atom import BoundAtom
-from verify.binding.coordinates import Formula
-from verify.binding.operand import BoundOperand
 from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.maps import search
 from verify.maps.map import Axis, IsaFormula, Map
 from verify.maps.strided import StridedMap
 
+if TYPE_CHECKING:
+    from verify.binding.atom import BoundAtom
+    from verify.binding.axes import Formula
+    from verify.binding.operand import BoundOperand
+
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 ENGINE = "Python"
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
-def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
-    """Return a finding at every point of one operand, as evidence.
+def compare_points(find: Callable[[], Finding], m: Map) -> Evidence:
+    """Return a finding at every point of a map, as evidence.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
     >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
-    >>> evidence = compared(equals, atom, atom.parts[2])
+    >>> evidence = compare_points(lambda: equals(atom, atom.parts[2]), atom.parts[2].points)
     >>> evidence.status.value, evidence.method, evidence.points
     ('PROVED', 'exhaustive', 128)
     """
     started = time.perf_counter()
-    method, points, wrong = find(subject, part)
+    method, points, wrong = find()
     seconds = time.perf_counter() - started
-    return finding(Check.ISA, wrong, method, points, engine(part.points), seconds=seconds)
+    return finding(Check.ISA, wrong, method, points, engine(m), seconds=seconds)
 
 
 def engine(m: Map) -> str:
@@ -54,8 +57,12 @@ def engine(m: Map) -> str:
     return ENGINE if m.searchable else "plain integers"
 
 
-def _method(part: BoundOperand) -> str:
-    return search.METHOD if part.layout is None else "exhaustive"
+def _plain(m: Map) -> Layout | None:
+    return m.plain if isinstance(m, StridedMap) else None
+
+
+def _method(m: Map) -> str:
+    return search.METHOD if _plain(m) is None else "exhaustive"
 
 
 def form(method: str, *faults: str, points: int = 1) -> Evidence:
@@ -67,13 +74,6 @@ def form(method: str, *faults: str, points: int = 1) -> Evidence:
     first, *others = [*filter(None, faults), ""]
     wrong = Counterexample({}, first, damage=tuple(others[:-1])) if first else None
     return finding(Check.ISA, wrong, method, points)
-
-
-def parsed(part: BoundOperand) -> list[Evidence]:
-    """The evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
-    if part.map is None:
-        return [form("parsed", part.fault or f"{part.text} is no layout")]
-    return [form("parsed", "")] if part.layout is None else read_again(part.text, part.layout)
 
 
 def read_again(text: str, layout: Layout) -> list[Evidence]:
@@ -127,21 +127,19 @@ def _equal_owners(m: Map, part: BoundOperand) -> int:
     return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == len(m) else 0
 
 
-def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
+def in_bounds(m: Map) -> Finding:
     """Find whether no (thread, value) is at an element outside the tile."""
-    m = part.points
-    return _method(part), len(m), _with_sums(m, search.find_out_of_bounds(m))
+    return _method(m), len(m), _with_sums(m, search.find_out_of_bounds(m))
 
 
-def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """Find whether each element of the tile has the number of owners that it must have."""
-    m = part.points
-    return _method(part), len(m), _with_sums(m, search.find_owner_fault(m, subject.multiplicity(part)))
+def ownership(m: Map, copies: int) -> Finding:
+    """Find whether each element of the tile has so many owners."""
+    return _method(m), len(m), _with_sums(m, search.find_owner_fault(m, copies))
 
 
 def _with_sums(m: Map, wrong: Counterexample | None) -> Counterexample | None:
     """What is wrong with a map, the sums of a plain layout written out."""
-    plain = m.plain if isinstance(m, StridedMap) else None
+    plain = _plain(m)
     if wrong is None or plain is None or "thread" not in wrong.inputs:
         return wrong
     at = list(wrong.inputs.values())
@@ -164,7 +162,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     m, (threads, values), wanted = part.points, part.domain, subject.expected(part)
     if (threads, values) != wanted:  # nothing is evaluated: a layout may have more points than an instruction
         statement = f"the {m.noun} has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
-        return _method(part), threads * values, Counterexample({"threads": threads}, statement)
+        return _method(m), threads * values, Counterexample({"threads": threads}, statement)
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = len(m) * len(cases)
     for formula, replica in cases:
@@ -173,10 +171,10 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         try:
             found = search.locate_difference(m, expected) or search.locate_stray(m)  # then the formula strays too
         except search.EvaluationMismatch as fault:
-            return _method(part), points, fault.counterexample
+            return _method(m), points, fault.counterexample
         if found is not None:
-            return _method(part), points, _unequal(part, m, expected, formula, found)
-    return _method(part), points, None
+            return _method(m), points, _unequal(part, m, expected, formula, found)
+    return _method(m), points, None
 
 
 def _number(formula: Formula, width: int, lane: Any, value: Any) -> tuple[Any]:
@@ -198,17 +196,18 @@ def _unequal(
     part: BoundOperand, m: Map, expected: IsaFormula, formula: Formula, found: search.Disagreement
 ) -> Counterexample:
     """The smallest point at which one replica of a map differs from the formula, in words."""
-    if not (isinstance(m, StridedMap) and m.plain is not None):
+    plain = _plain(m)
+    if plain is None:
         return search.word_difference(m, expected, "ISA", found)
     (thread, value), lane = found.point, expected.lanes[found.point[0]]
-    (row, col), got = formula.locate(lane, value), m.number(m(thread, value))
+    (row, col), got = formula.locate(lane, value), walk(plain, thread, value)
     right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
     where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
     beyond = not (0 <= row < part.extent[0] and 0 <= col < part.extent[1])
     return Counterexample(
         {"thread": thread, "lane": lane, "value": value},
         f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
-        f"{written_out(m.plain, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{written_out(plain, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
         extent="unique" if found.wrong == 1 else "smallest",
         damage=(f"{found.wrong} of {found.points} points disagree",),

@@ -7,48 +7,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
 
 import proofs
 from layouts import Layout, LayoutError, right_inverse
-from verify.binding.atom import BoundAtom
-from verify.binding.coordinates import Memory
-from verify.binding.operand import BoundOperand
 from verify.core.digits import halves, modes, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.core.wording import owners
+from verify.maps.map import Map
+from verify.maps.strided import StridedMap
+
+if TYPE_CHECKING:
+    from verify.binding.atom import BoundAtom
+    from verify.binding.operand import BoundOperand
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
-Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence]"
+Prove: TypeAlias = "Callable[[Map, int, proofs.Solver], Evidence]"
 _TILING: dict[int, Evidence] = {}  # the law of tilings, by budget
 
 
-def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """The proof that no value of an operand is outside its tile."""
-    return _evidence(proofs.prove_in_bounds(_fragment(subject, part), budget, solver), part)
+def in_bounds(m: Map, budget: int, solver: proofs.Solver) -> Evidence:
+    """Prove that no value of a layout is outside its tile."""
+    m = plain(m)
+    return _evidence(proofs.prove_in_bounds(_fragment(m), budget, solver), m)
 
 
-def ownership(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """The proof that each element of an operand's tile has the number of owners that it must have."""
-    return _evidence(proofs.prove_ownership(_fragment(subject, part), budget, solver), part)
+def ownership(m: Map, copies: int, budget: int, solver: proofs.Solver) -> Evidence:
+    """Prove that each element of a layout's tile has so many owners."""
+    m = plain(m)
+    return _evidence(proofs.prove_ownership(_fragment(m, copies), budget, solver), m)
 
 
-def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """The proof that a layout composed with its right inverse is the identity on the tile."""
-    fragment = _fragment(subject, part)
+def inverse(m: Map, budget: int, solver: proofs.Solver) -> Evidence:
+    """Prove that a layout composed with its right inverse is the identity on the tile."""
+    m = plain(m)
+    fragment = _fragment(m)
     try:
         outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
     except LayoutError as error:
         return unchecked(Check.PROOF, f"no right inverse to check: {error}")
-    return _evidence(outcome, part)
+    return _evidence(outcome, m)
 
 
-def certificate(part: BoundOperand, copies: int) -> list[Evidence]:
-    """The proof of ownership without a solver, by mixed radix or by rank over F2; none if neither applies."""
-    if part.layout is None:
-        return []
-    found = proofs.certificate(part.layout, part.extent[0] * part.extent[1])
+def certified(m: Map, copies: int, budget: int, solver: proofs.Solver) -> list[Evidence]:
+    """Prove ownership by the solver, and by a certificate that needs none, if there is one."""
+    return [ownership(m, copies, budget, solver), *_certificate(plain(m), copies)]
+
+
+def _certificate(m: StridedMap, copies: int) -> list[Evidence]:
+    """Prove ownership without a solver, by mixed radix or by rank over F2; nothing if neither applies."""
+    found = proofs.certificate(m.parsed, prod(m.tile))
     if found is None or found.copies != copies:
         return []
     return [Evidence(Check.PROOF, Status.PROVED, f"{found.method} certificate")]
@@ -72,27 +82,40 @@ def tiling(budget: int, solver: proofs.Solver) -> Evidence:
     return _TILING[budget]
 
 
-def _fragment(subject: BoundAtom, part: BoundOperand, formula: int = 0) -> proofs.Fragment:
-    locate = part.formulas[formula].locate if part.formulas else None
-    copies = subject.multiplicity(part)
-    return proofs.Fragment(part.parsed, part.extent, *subject.numbering, locate, copies)
+def plain(m: Map) -> StridedMap:
+    """Return the map of a plain layout. Raises TypeError for any other: its shape and stride are what is proved."""
+    if not isinstance(m, StridedMap) or m.plain is None:
+        raise TypeError(f"{m.origin} is no plain layout")
+    return m
+
+
+def _fragment(m: StridedMap, copies: int = 1) -> proofs.Fragment:
+    """Return a layout on its tile for the proofs about it alone, which read neither lanes nor a formula."""
+    return proofs.Fragment(m.parsed, _extent(m), Layout(m.extents[0], 1), Layout(1, 0), None, copies)
+
+
+def _extent(m: StridedMap) -> tuple[int, int]:
+    """Return the extents of a tile; bits are a tile of one column."""
+    x, y = (*m.tile, 1)[:2]
+    return x, y
 
 
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """The proof of equality with every formula of the operand; a layout of another size is refuted by counting."""
-    layout = _fragment(subject, part).layout
+    m = plain(part.points)
+    layout, copies = m.parsed, subject.multiplicity(part)
     threads, values = proofs.domain(layout)
     wanted = subject.expected(part)
     if (threads, values) != wanted:
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
         return finding(Check.PROOF, wrong, "counted")
-    if all(isinstance(formula, Memory) and formula.ctas == 1 for formula in part.formulas) and counts(layout):
+    if all(formula.whole for formula in part.formulas) and counts(layout):
         return Evidence(Check.PROOF, Status.PROVED, "strides in order")
     found = []
-    for position in range(len(part.formulas)):
-        outcome = proofs.prove_equals(_fragment(subject, part, position), budget, solver)
-        found.append(_evidence(outcome, part))
+    for formula in part.formulas:
+        fragment = proofs.Fragment(layout, part.extent, *subject.numbering, formula.locate, copies)
+        found.append(_evidence(proofs.prove_equals(fragment, budget, solver), m))
         if found[-1].status is not Status.PROVED:
             return found[-1]
     return found[0]._replace(artifact="(reset)\n".join(evidence.artifact for evidence in found))
@@ -113,34 +136,34 @@ def counts(layout: Layout) -> bool:
     return all(extent == 1 or stride == 0 for extent, stride in thread)
 
 
-def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
+def _evidence(outcome: proofs.Outcome, m: StridedMap) -> Evidence:
     def wrong(model: Mapping[str, int]) -> Counterexample:
         arithmetic = ""
         if "thread" in model and "value" in model:
             thread, value = model["thread"], model["value"]
-            arithmetic = f"{written_out(part.parsed, thread, value)} = {walk(part.parsed, thread, value)}"
+            arithmetic = f"{written_out(m.parsed, thread, value)} = {walk(m.parsed, thread, value)}"
         damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
         unique = bool(outcome.unique)
-        return Counterexample(dict(model), _in_words(model, part), arithmetic, damage=damage, unique=unique)
+        return Counterexample(dict(model), _in_words(model, m), arithmetic, damage=damage, unique=unique)
 
     return solved(outcome, wrong)
 
 
-def _in_words(model: Mapping[str, int], part: BoundOperand) -> str:
+def _in_words(model: Mapping[str, int], m: StridedMap) -> str:
     """A model in words: an element's owners, or the (thread, value), with its element by the layout and the formula."""
     if model.keys() == {"element", "owners"}:
-        return f"{part.show(model['element'])} has {owners(model['owners'])}"
+        return f"{m.show_element(model['element'])} has {owners(model['owners'])}"
     if not {"thread", "value", "element"} <= set(model):
         return ", ".join(f"{name} = {number}" for name, number in model.items())
     where, element = f"T{model['thread']} V{model['value']}", model["element"]
     if {"x", "y"} <= set(model):
         lane = f" (lane {model['lane']})" if model["lane"] != model["thread"] else ""
-        at = zip(part.axes, (model["x"], model["y"]), strict=False)
+        at = zip((axis.name for axis in m.outputs), (model["x"], model["y"]), strict=False)
         right = "(" + ", ".join(f"{axis}={coordinate}" for axis, coordinate in at) + ")"
-        return f"{where}{lane}: layout {part.show(element)}, formula {right}"
+        return f"{where}{lane}: layout {m.show_element(element)}, formula {right}"
     if {"thread2", "value2"} <= set(model):
-        return f"{where} and T{model['thread2']} V{model['value2']} both hold {part.show(element)}"
-    return f"{where}: element {element} = {part.show(element)}"
+        return f"{where} and T{model['thread2']} V{model['value2']} both hold {m.show_element(element)}"
+    return f"{where}: element {element} = {m.show_element(element)}"
 
 
 def solved(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") -> Evidence:

@@ -22,7 +22,8 @@ from layouts.text import parse_shape_stride
 from layouts.toml.template import PLACE, Word, fill, tokens
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
 from verify.binding.atom import BoundAtom, prepare
-from verify.binding.coordinates import AXES, Formula, Memory, Registers
+from verify.binding.axes import AXES, Formula
+from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, Status
 from verify.evidence.proof import solved

@@ -11,7 +11,7 @@ from verify.index.bind import BoundIndex, IndexOperand
 from verify.index.whole import bound, maps_of
 from verify.maps.map import MapError
 from verify.pictures import maps
-from verify.pictures.atoms import PLACES
+from verify.pictures.operands import PLACES
 from verify.pictures.picture import Panel, Picture, Window
 
 SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "16 bytes, mod 8"}

@@ -8,7 +8,7 @@ from layouts.atoms import Atom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS_ABSOLUTE, PRODUCT, RELABEL, RELATION
 from verify.binding.atom import BoundAtom, prepare
-from verify.binding.coordinates import AXES
+from verify.binding.axes import AXES
 from verify.core.verdict import Verdict
 from verify.index.bind import BoundIndex
 from verify.maps.fragment_map import FragmentMap

@@ -10,7 +10,7 @@ from layouts import ComposedLayout, Layout, LayoutError
 from verify.core.errors import SpecError, UsageError
 from verify.core.verdict import Check
 from verify.kind import Reported
-from verify.layout import command
+from verify.layout.reading import LARGEST, PointsError, as_pairs, count_axes, count_pairs, map_onto, read_any, read_tile
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, Map, MapError, Origin, Point
 from verify.pictures import layouts, maps, points
@@ -27,15 +27,19 @@ def of_options(text: str, options: Namespace) -> Picture | Case:
     """Draw a layout as the options of `show` say. Raises UsageError for a layout that has no such picture."""
     window: Window = options.rows, options.columns
     try:
-        tile = None if options.onto is None else command.tile_of(options.onto)
+        tile = None if options.onto is None else read_tile(options.onto)
         if options.ptx is not None:
             if len(options.operand) != 1:
                 raise UsageError("--ptx needs one --operand: which operand of the instruction is the layout?")
-            return command.of_operand(text, options.ptx, options.operand[0], tile, {Check.ISA}).cases[0]
+            from verify.layout.product import of_operand  # the ISA tables, which a layout alone does without
+
+            return of_operand(text, options.ptx, options.operand[0], tile, {Check.ISA}).cases[0]
         if tile is not None:
-            return command.onto_tile(text, tile, {Check.ISA}).cases[0]
-        return _of_values(text, command.read(text), options, window)
-    except (LayoutError, MapError, command.PointsError) as error:
+            from verify.layout.command import onto_tile  # the checks, which a table of values does without
+
+            return onto_tile(text, tile, {Check.ISA}).cases[0]
+        return _of_values(text, read_any(text), options, window)
+    except (LayoutError, MapError, PointsError) as error:
         raise UsageError(f"{text} is not drawn: {error}") from error
 
 
@@ -45,20 +49,23 @@ def _of_values(text: str, layout: Layout | ComposedLayout, options: Namespace, w
         raise SpecError("banks", f"the values of {text} are coordinates, which have no bank")
     if not options.table and not layouts.has_coordinates(layout):
         return layouts.of_layout(text, layout, options.banks or 0, window)
-    pairs = command.as_pairs(layout)
-    found = _points(pairs, *ranges(command.domain_of(pairs), window))
+    pairs = as_pairs(layout)
+    found = _points(pairs, *ranges(count_pairs(pairs), window))
     return Picture(text, (maps.table("", found, text, window=window),), shades="thread")
 
 
 def of_report(reported: Reported, window: Window) -> Picture | None:
     """Draw a layout on the tile, or beside the other layout, that the claims of a report name; None without such."""
+    from verify.layout.picture import draw_difference, draw_on_tile
+    from verify.layout.properties import bind_onto_tile
+
     for one in reported.verdicts:
         if tile := TILE.fullmatch(one.claim.text):
-            subject = command.bound(reported.name, command.tile_of(tile[1]))
-            return command.drawn(subject, reported.verdicts, window)
+            subject = bind_onto_tile(reported.name, read_tile(tile[1]))
+            return draw_on_tile(subject, reported.verdicts, window)
         if other := OTHER.fullmatch(one.claim.text):
             try:
-                return command.compared(reported.name, other[1], one.counterexample, window)
+                return draw_difference(reported.name, other[1], one.counterexample, window)
             except ValueError as error:
                 raise UsageError(f"{reported.name} and {other[1]} are not drawn: {error}") from error
     return None
@@ -66,10 +73,10 @@ def of_report(reported: Reported, window: Window) -> Picture | None:
 
 def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> Map:
     """The map of some threads and values of a layout, which may have no values elsewhere."""
-    if axes := command.axes_of(pairs):
-        return command.points_of(pairs, (threads, values), **{f"@{mode}": command.LARGEST for mode in range(axes)})
-    domain = command.domain_of(pairs)
+    if axes := count_axes(pairs):
+        return map_onto(pairs, (threads, values), **{f"@{mode}": LARGEST for mode in range(axes)})
+    domain = count_pairs(pairs)
     found = points.within(pairs, domain[0], threads, values)
     inputs = Axis("thread", domain[0]), Axis("value", domain[1])
     images: dict[Point, tuple[Point, ...]] = {point: ((element,),) for point, element in found.items()}
-    return FragmentMap(inputs, (Axis("element", command.LARGEST),), images, Origin(str(pairs)))
+    return FragmentMap(inputs, (Axis("element", LARGEST),), images, Origin(str(pairs)))

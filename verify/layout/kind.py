@@ -39,7 +39,7 @@ def recognize_spelling(text: str) -> Recognition | None:
 
 def bind_keys(keys: Mapping[str, Any]) -> LayoutQuestion:
     """Return the question of the arguments of `verify_layout`. Raises UsageError, and SpecError if it asks nothing."""
-    from verify.layout.command import check_operand
+    from verify.layout.reading import check_operand
 
     onto, equals, ptx, operand = (keys[name] for name in ("onto", "equals", "ptx", "operand"))
     check_operand(ptx, operand)
@@ -60,7 +60,7 @@ def text_of(layout: object) -> str:
     """Return the text of a layout, or of an object of the CuTe DSL, pycute or tensor-layouts. Raises UsageError."""
     from layouts import LayoutError
     from layouts.pasted import from_object
-    from verify.layout.command import plain
+    from verify.layout.reading import plain
 
     if isinstance(layout, str):
         return layout
@@ -73,7 +73,7 @@ def text_of(layout: object) -> str:
 
 def verifier(resources: Resources) -> Callable[[LayoutQuestion], Case]:
     """Return what answers one question after the other."""
-    from verify.layout.command import compare, of_operand, onto_tile
+    from verify.layout.command import compare, onto_tile
 
     checks = resources.checks & {Check.ISA, Check.PROOF}
 
@@ -81,6 +81,8 @@ def verifier(resources: Resources) -> Callable[[LayoutQuestion], Case]:
         if asked.equals is not None:
             report = compare(asked.name, asked.equals)
         elif asked.ptx is not None:
+            from verify.layout.product import of_operand
+
             report = of_operand(asked.name, asked.ptx, asked.operand or "", asked.onto, checks)
         else:
             report = onto_tile(asked.name, asked.onto or (1, 1), checks)
@@ -120,9 +122,10 @@ def redraw(reported: Reported, resources: Resources, window: Window) -> Picture 
 
 def tables() -> Sequence[PropertyTable]:
     """Return the properties of a layout alone; as an operand it has those of an atom's."""
-    from verify.layout import command
+    from verify.layout.properties import LAYOUT as SORT
+    from verify.layout.properties import PROPERTIES
 
-    return (PropertyTable("own-maps/layouts.md", command.LAYOUT, command.PROPERTIES),)
+    return (PropertyTable("own-maps/layouts.md", SORT, PROPERTIES),)
 
 
 LAYOUT: Kind[LayoutQuestion] = Kind(

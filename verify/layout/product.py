@@ -1,14 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The instruction that --ptx names for a layout: a product that has --operand."""
+"""A layout as one operand of the instruction that --ptx names: a product that has --operand."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Collection
+from functools import partial
+
 import isa_tables
-from verify.binding.atom import look_up
-from verify.binding.completion import FRAGMENTS, moves
-from verify.binding.coordinates import AXES
+from layouts import Layout, LayoutError, ProfileError
+from layouts.atoms import Atom
+from verify.atom import repairs
+from verify.atom.cause import add_causes
+from verify.atom.checker import AtomChecker, cited, drawn
+from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, SIZE, WELL_FORMED
+from verify.binding.atom import BoundAtom, bound, look_up
+from verify.binding.axes import AXES
+from verify.binding.completion import FRAGMENTS, in_order, moves
 from verify.core.errors import UsageError
+from verify.core.verdict import Check, Verdict, replayed
+from verify.layout.reading import PointsError, as_pairs, describe_fault, map_onto, parse_small, plain
 from verify.maps import short_names
+from verify.report import Case, Report
+
+
+def of_operand(
+    text: str, ptx: str, operand: str, extent: tuple[int, int] | None = None, checks: Collection[Check] | None = None
+) -> Report:
+    """Return the verdicts on a layout as one operand of an instruction, `extent` its tile where that is given."""
+    subject = bind_operand(text, ptx, operand)
+    part = subject.parts[0]
+    if extent is not None and extent != part.extent:
+        given, tile = ("x".join(map(str, one)) for one in (extent, part.extent))
+        raise UsageError(f"--onto {given}: {operand} of this instruction is {tile}: leave --onto out")
+    checker = AtomChecker(frozenset(checks or {Check.ISA, Check.PROOF}))
+    words = [text, "--ptx", ptx, "--operand", operand]
+    verdicts = repairs.add_repairs(
+        subject,
+        _list_verdicts(subject, checker),
+        lambda keys: repairs.edit_atom(subject.atom, keys) if keys.keys() == {operand} else None,
+        lambda atom: all(one.status.confirmed for one in _list_verdicts(bound(atom), checker)),  # type: ignore[arg-type]
+    )
+    replay = shlex.join(["lanecheck", "layout", *words])
+    verdicts = [replayed(one, lambda: replay) for one in add_causes(subject, verdicts)]
+    drawn_by = shlex.join(["lanecheck", "show", *words])
+    picture = partial(drawn, subject, verdicts)
+    layouts = ((operand, part.text),)
+    return Report(
+        (
+            Case(
+                text,
+                tuple(verdicts),
+                "",
+                layouts,
+                formulas=lambda: cited(subject),
+                picture=picture,
+                drawn_by=drawn_by,
+                notes=tuple(filter(None, [short_names.describe(ptx, [operand])])),
+            ),
+        )
+    )
+
+
+def _list_verdicts(subject: BoundAtom, checker: AtomChecker) -> list[Verdict]:
+    """Return the verdicts on the only operand of an atom."""
+    (part,) = subject.parts
+    found: list[Verdict] = []
+    for row in (WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS):
+        found.append(checker.verdict(row, subject, part, found))
+    return found
+
+
+def bind_operand(text: str, ptx: str, operand: str) -> BoundAtom:
+    """Return a layout as the only operand of an atom that issues an instruction. Raises UsageError."""
+    mnemonic, instruction = find_product(ptx, operand)
+    m, n, k = instruction.signature.shape
+    extent = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}[operand]
+    maps, shown = {}, text
+    try:
+        found = parse_small(text)
+        if isinstance(found, Layout) and plain(found):
+            shown = str(found)
+        else:
+            maps = {operand: map_onto(as_pairs(found), **dict(zip(AXES[operand], extent, strict=True)))}
+    except ProfileError:
+        pass  # the first claim is that it is one
+    except LayoutError as error:
+        raise UsageError(describe_fault(text, error)) from error
+    except ValueError as error:
+        raise PointsError(str(error)) from error
+    return bound(
+        Atom(
+            name=text, ptx=(mnemonic,), shape=(m, n, k), thr=in_order(instruction),
+            types=dict(instruction.signature.types[0]), operands={operand: shown},
+        ),
+        maps,
+    )  # fmt: skip
 
 
 def find_product(ptx: str, operand: str) -> tuple[str, isa_tables.Instruction]:

@@ -122,6 +122,13 @@ class StridedMap(Map):
         return self.layout if isinstance(self.layout, Layout) and not self.coordinates else None
 
     @property
+    def parsed(self) -> Layout:
+        """Return the plain layout. Raises TypeError if it is none."""
+        if self.plain is None:
+            raise TypeError(f"{self.layout} is no plain layout")
+        return self.plain
+
+    @property
     def key(self) -> Hashable:
         """The layout and the axes."""
         return type(self).__name__, self.layout, self.inputs, self.outputs
@@ -233,6 +240,10 @@ class StridedMap(Map):
                 return 0
             value = _applied(swizzle, value) - offset  # a swizzle is its own inverse
         return often(_modes(self.parts[0]), value)
+
+    def show_element(self, number: int) -> str:
+        """Return the element x + X*y in words, as `show` does; the last coordinate exceeds the tile if it does."""
+        return self.show(_element(number, self.tile))
 
     def show_input(self, point: Point) -> str:
         """Return an input in words: T5 V3."""

@@ -14,7 +14,8 @@ from typing import Any
 import isa_tables
 from isa_tables.signature import find
 from layouts.atoms import Atom, registry
-from verify.binding.coordinates import AXES, codomain
+from verify.binding.axes import AXES
+from verify.binding.coordinates import codomain
 from verify.core.errors import SpecError
 from verify.core.names import nearest
 from verify.maps import short_names

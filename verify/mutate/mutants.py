@@ -15,7 +15,7 @@ from layouts import Layout, LayoutError, batched, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.checker import prepared
 from verify.atom.copies import COPY_OPERANDS
-from verify.binding.coordinates import AXES
+from verify.binding.axes import AXES
 from verify.core.digits import modes, walks
 from verify.evidence.recorded import HOLDERS
 from verify.evidence.repair import with_strides

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from layouts import Layout
 from verify.binding.atom import BoundAtom
+from verify.binding.copy import BYTE, Carried
+from verify.core.digits import halves, modes
 from verify.core.verdict import Verdict
+from verify.evidence.isa import lanes_of
 from verify.maps.map import Axis
 from verify.maps.strided import of_layout
 from verify.pictures import maps
-from verify.pictures.operands import Drawn, grain, panel
+from verify.pictures.operands import Drawn, NumberedFormula, draw_operands
 from verify.pictures.picture import WHOLE, Panel, Picture, Window, shown
-
-PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
-COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 
 
 def of_atom(
@@ -33,23 +35,63 @@ def of_atom(
     (['A', 'B', 'C'], ('T5', 'V3'))
     """
     found = list(verdicts)
-    panels, notes, together = [], [], grain(subject)
-    for part in subject.parts:
-        if operands and part.name not in operands:
-            continue
-        mine = [verdict for verdict in found if verdict.claim.part == part.name]
-        drawn = Drawn(subject, part, mine, together, window)
-        if drawn.unfit:
-            notes.append(drawn.named(" " if part.well_formed else " = ", drawn.unfit))
-        else:
-            panels.append(panel(drawn, {**PLACES, **COPIED}[part.name]))
-            notes += drawn.beyond()
-        notes += drawn.notes()
-    if subject.no_instruction:
-        notes.append(f"compared with no instruction: {subject.no_instruction}")
+    runs = [_run(part.layout) for part in subject.parts if part.layout is not None]
+    together = grain(subject)
+    drawn = [
+        Drawn(
+            part, subject.multiplicity(part), [verdict for verdict in found if verdict.claim.part == part.name],
+            tuple(_formulas(subject, part.name)), together, max(runs, default=1), window,
+        )
+        for part in subject.parts
+        if not operands or part.name in operands
+    ]  # fmt: skip
+    picture = draw_operands(subject.name, drawn, status)
+    notes = [f"compared with no instruction: {subject.no_instruction}"] if subject.no_instruction else []
     others = [v for v in found if v.claim.part not in {part.name for part in subject.parts}]
     notes += [f"{v.status}: {v.counterexample.statement}" for v in others if v.counterexample is not None]
-    return Picture(subject.name, tuple(panels), status, tuple(notes), "thread")
+    return replace(picture, notes=(*picture.notes, *notes))
+
+
+def _formulas(subject: BoundAtom, name: str) -> Iterator[NumberedFormula]:
+    """Yield the formulas of an operand, of each instruction and replica of the threads."""
+    for view in subject.views:
+        part = next((part for part in view.parts if part.name == name), None)
+        for formula in part.formulas if part is not None and view.thr is not None else ():
+            for replica in range(view.rep_size):
+                yield NumberedFormula(formula, lanes_of(view, replica))
+
+
+def grain(subject: BoundAtom) -> int:
+    """The bits of a copy that stay together by every layout and by every formula, a power of two; 1 for no copy."""
+    if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
+        return 1
+    found = 0
+    for view in subject.views:
+        for part in view.parts:
+            found |= _run(part.parsed)
+            for formula in part.formulas:
+                if isinstance(formula, Carried):  # an element of the instruction stays together
+                    found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
+    return found & -found
+
+
+def _run(layout: Layout) -> int:
+    """The largest power of two so that the values of a thread are whole runs of so many bits, each at a multiple of it.
+
+    >>> _run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
+    32
+    """
+    threads, values = (list(modes(*half)) for half in halves(layout))
+    run, others = 1, [stride for extent, stride in threads if extent > 1]
+    for extent, stride in values:
+        if stride == run and len(others) == sum(extent > 1 for extent, _ in threads):
+            run *= extent
+        elif extent > 1:
+            others.append(stride)
+    found = run
+    for stride in others:
+        found |= stride
+    return found & -found
 
 
 def list_tables(subject: BoundAtom, window: Window = WHOLE) -> Iterator[Panel]:

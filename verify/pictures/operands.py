@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of an atom's operands: each element with its owners by the layout, and by the ISA where that differs.
+"""Panels of operands, and of layouts alone: each element with its owners, and by the ISA where that differs.
 
 The ISA's formulas are evaluated at one lane and value at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from layouts import Layout
-from verify.binding.atom import BoundAtom
-from verify.binding.coordinates import Formula, Memory
-from verify.binding.copy import BYTE, Carried
+from verify.binding.axes import Formula
 from verify.binding.operand import BoundOperand
-from verify.core.digits import halves, lane_of, modes, written_out
+from verify.core.digits import halves, modes, written_out
 from verify.core.verdict import Verdict
 from verify.maps.map import Point
 from verify.pictures import elements, owners
 from verify.pictures.elements import Elements
-from verify.pictures.picture import WHOLE, Cell, Panel, Window, grid, shown
+from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid, shown
 
 Owners = Mapping[int, Sequence[Point]]  # element -> every (thread, value) that has it
+PLACES = {"": (0, 0), "A": (1, 0), "B": (0, 1), "C": (1, 1), "E": (2, 0), "SFA": (2, 1), "SFB": (3, 1)}
+COPIED = {"Src": (0, 0), "Dst": (0, 1), "Ref": (0, 2)}
 BRIEF = 4096  # elements of an operand: beyond, cells are not described one by one
+
+
+class NumberedFormula(NamedTuple):
+    """A formula of the ISA, and the lanes of the threads of one replica."""
+
+    formula: Formula
+    lanes: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -41,18 +49,20 @@ class Reference:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One operand of an atom with all that its cells are made of."""
+    """One operand of an atom, or a layout alone, with all that its cells are made of."""
 
-    subject: BoundAtom
-    part: BoundOperand
+    part: BoundOperand  # its map, onto its tile
+    copies: int = 1  # the owners that each element should have
     verdicts: Sequence[Verdict] = ()  # on this operand
+    formulas: Sequence[NumberedFormula] = ()  # of the ISA, of every instruction and replica
     grain: int = 1  # values that stay together, in one cell; only the first of them is evaluated
+    run: int = 1  # the longest run of bits that stay together in an operand of the copy
     window: Window = WHOLE  # of its panel; of a large operand the points in it alone are kept
 
     @cached_property
     def alike(self) -> bool:
         """Whether it is in memory, and every thread has all of it: then one thread is drawn for all."""
-        whole = all(isinstance(formula, Memory) and formula.ctas == 1 for formula in self.part.formulas)
+        whole = all(formula.whole for formula in self.part.formulas)
         return whole and bool(self.part.formulas or not self.owners_claimed) and self._unmoved
 
     @property
@@ -115,18 +125,10 @@ class Drawn:
         return next((one for one in found if one.at != self.at), next(iter(found), None))
 
     def _references(self) -> Iterator[Reference]:
-        for view in self.subject.views:
-            part = next((part for part in view.parts if part.name == self.part.name), None)
-            for formula in part.formulas if part is not None and view.thr is not None else ():
-                yield from self._replicas(view, formula)
-
-    def _replicas(self, view: BoundAtom, formula: Formula) -> Iterator[Reference]:
-        """A formula on each replica of the threads."""
-        (thr, rep), (rows, columns) = view.numbering, self.part.extent
-        for replica in range(view.rep_size):
+        rows, columns = self.part.extent
+        for formula, lanes in self.formulas:
             at: dict[Point, int] = {}
-            for thread in range(1 if self.alike else view.threads):
-                lane = lane_of(thr, thread) + lane_of(rep, replica)
+            for thread, lane in enumerate(lanes[:1] if self.alike else lanes):
                 for value in range(0, formula.values, self.grain):
                     x, y = formula.locate(lane, value)
                     at[thread, value] = int(x + rows * y) if 0 <= x < rows and 0 <= y < columns else -1
@@ -135,7 +137,7 @@ class Drawn:
     @cached_property
     def wanted(self) -> int:
         """The owners that each element should have."""
-        return 1 if self.alike else self.subject.multiplicity(self.part)
+        return 1 if self.alike else self.copies
 
     @cached_property
     def marked(self) -> frozenset[int]:
@@ -221,6 +223,19 @@ class Drawn:
                 yield self.named(" ", f"{verdict.status}: " + "; ".join(filter(None, lines)))
 
 
+def draw_operands(name: str, operands: Iterable[Drawn], status: str = "") -> Picture:
+    """Return the picture of some operands, each in its place, with what the verdicts found wrong."""
+    panels, notes = [], []
+    for drawn in operands:
+        if drawn.unfit:
+            notes.append(drawn.named(" " if drawn.part.well_formed else " = ", drawn.unfit))
+        else:
+            panels.append(panel(drawn, {**PLACES, **COPIED}[drawn.part.name]))
+            notes += drawn.beyond()
+        notes += drawn.notes()
+    return Picture(name, tuple(panels), status, tuple(notes), "thread")
+
+
 def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
     """The panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
     part, window = drawn.part, drawn.window
@@ -243,9 +258,8 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
 def _bits(drawn: Drawn, place: tuple[int, int], window: Window) -> Panel:
     """The panel of an operand of a copy: bits that stay together in one cell, as many across as one thread has."""
     part, total = drawn.part, drawn.part.extent[0]
-    runs = [_run(one.layout) for one in drawn.subject.parts if one.layout is not None]
     together = drawn.grain
-    across = min(16, max(8, max(runs, default=1) // together), -(-total // together))
+    across = min(16, max(8, drawn.run // together), -(-total // together))
     heading = f"{part.name}: {total} bits" + (f", {together} in a cell" if together > 1 else "")
     heading += ", by every thread" * drawn.alike
 
@@ -261,20 +275,6 @@ def _bits(drawn: Drawn, place: tuple[int, int], window: Window) -> Panel:
     )  # fmt: skip
 
 
-def grain(subject: BoundAtom) -> int:
-    """The bits of a copy that stay together by every layout and by every formula, a power of two; 1 for no copy."""
-    if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
-        return 1
-    found = 0
-    for view in subject.views:
-        for part in view.parts:
-            found |= _run(part.parsed)
-            for formula in part.formulas:
-                if isinstance(formula, Carried):  # an element of the instruction stays together
-                    found |= formula.operand.bits | formula.memory.bits | (BYTE if formula.adapter is not None else 0)
-    return found & -found
-
-
 def _run_of(words: str, grain: int) -> str:
     """An owner of the first of some values that stay together, as the owner of all of them.
 
@@ -283,25 +283,6 @@ def _run_of(words: str, grain: int) -> str:
     """
     thread, value = words.split(" ")
     return f"{thread} {value}-{int(value[1:]) + grain - 1}"
-
-
-def _run(layout: Layout) -> int:
-    """The largest power of two so that the values of a thread are whole runs of so many bits, each at a multiple of it.
-
-    >>> _run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
-    32
-    """
-    threads, values = (list(modes(*half)) for half in halves(layout))
-    run, others = 1, [stride for extent, stride in threads if extent > 1]
-    for extent, stride in values:
-        if stride == run and len(others) == sum(extent > 1 for extent, _ in threads):
-            run *= extent
-        elif extent > 1:
-            others.append(stride)
-    found = run
-    for stride in others:
-        found |= stride
-    return found & -found
 
 
 def one_line(formula: Formula) -> str:

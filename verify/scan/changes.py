@@ -13,7 +13,7 @@ from typing import Any
 
 from layouts import LayoutError
 from layouts.pasted import read_layout
-from verify.binding.coordinates import AXES
+from verify.binding.axes import AXES
 from verify.core.errors import Exit
 from verify.core.verdict import Place
 from verify.maps.changes import Change, change

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from layouts.toml.tables import Found
 from verify.core.verdict import Check, Place
 from verify.kind import Functions, Kind, PropertyTable, Resources
 from verify.report import Report
+
+if TYPE_CHECKING:
+    from layouts.toml.tables import Found
 
 SUFFIXES = (".hpp", ".h", ".cuh", ".hxx")
 
@@ -28,6 +31,8 @@ class HeaderEntry:
 
 def read_header(path: Path) -> Found[HeaderEntry]:
     """Return the definitions of a header."""
+    from layouts.toml.tables import Found
+
     return Found(tuple(_definitions(path)), ())
 
 

@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from layouts import Layout, LayoutError, size
-from layouts.atoms import Atom
 from verify import kinds
-from verify.binding.atom import BoundAtom, thread_value
-from verify.binding.coordinates import AXES
+from verify.binding.atom import thread_value
+from verify.binding.axes import AXES
 from verify.binding.operand import BoundOperand, map_layout
 from verify.core.errors import Exit, UsageError
 from verify.core.verdict import Claim, Counterexample, ProductOperand, Property, Status, Verdict, WrongProduct
 from verify.kind import Reported, Resources
 from verify.pictures import maps, points
-from verify.pictures.atoms import of_atom
+from verify.pictures.operands import Drawn, draw_operands
 from verify.pictures.picture import MOST, Panel, Picture, Window
 from verify.pictures.products import of_product
 from verify.report.as_json import SCHEMA
@@ -123,14 +122,16 @@ def _of_subject(subject: Mapping[str, Any], resources: Resources, options: Names
     for redraw in (kind.redraw for kind in kinds.all() if kind.redraw is not None):
         if picture := redraw(reported, resources, window(options)):
             return replace(picture, status=status)
-    alone, left = _alone(subject, verdicts)
-    if not alone.parts:
+    alone, left = _list_operands(subject, verdicts, window(options))
+    if not alone:
         command = f"`{subject['drawn_by']}`" if "drawn_by" in subject else "the command that it is of, with its file,"
         return Picture(name, (), status, (f"its report has not what it is drawn from: {command} draws it",))
-    found = of_atom(alone, verdicts, status, window=window(options))
+    found = draw_operands(name, alone, status)
+    others = [one for one in verdicts if one.claim.part not in {drawn.part.name for drawn in alone}]
+    left += [f"{one.status}: {one.counterexample.statement}" for one in others if one.counterexample is not None]
     panels = (*found.panels, *_permutations(verdicts, window(options)))
     missing = "the ISA's owners are not in a report: --atoms FILE adds those of an entry"
-    return replace(found, panels=panels, notes=(*found.notes[:-1], missing, *left))
+    return replace(found, panels=panels, notes=(*found.notes, missing, *left))
 
 
 def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
@@ -143,22 +144,19 @@ def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
                 yield maps.permutation(axis, points.values(layout, range(size(layout))), text, part, (4 + number, 0))
 
 
-def _alone(subject: Mapping[str, Any], verdicts: list[Verdict]) -> tuple[BoundAtom, list[str]]:
-    """The layouts of a subject, each onto the tile of its claims, without an instruction; and what has none."""
-    parts, copies, left = [], {}, []
+def _list_operands(
+    subject: Mapping[str, Any], verdicts: Sequence[Verdict], window: Window
+) -> tuple[list[Drawn], list[str]]:
+    """Return the layouts of a subject, each onto the tile of its claims; and what has no picture."""
+    drawn, left = [], []
     for name, text in subject["layouts"].items():
         layout, fault = thread_value(text) if isinstance(text, str) else (None, "no text")
-        found = next(
-            (hit for one in verdicts if one.claim.part == name and (hit := OWNERS.search(one.claim.text))), None
-        )
+        mine = [one for one in verdicts if one.claim.part == name]
+        found = next((hit for one in mine if (hit := OWNERS.search(one.claim.text))), None)
         if name not in AXES or found is None or layout is None:
             left.append(f"{name} = {text} is not drawn: its report has no tile of a (thread, value) layout")
             continue
         extent = int(found[1]), int(found[2])
-        parts.append(BoundOperand(name, text, map_layout(name, layout, extent), fault, extent, ()))
-        copies[name] = 1 if found[3] == "one" else int(found[3])
-    threads = max((part.domain[0] for part in parts), default=1)
-    operands = {part.name: part.text for part in parts}
-    name = str(subject["name"])
-    atom = Atom(name=name, ptx=None, shape=(1, 1, 1), thr=f"{threads}:1", types={}, operands=operands, copies=copies)
-    return BoundAtom(atom, Layout(threads, 1), Layout(1, 0), "", threads, tuple(parts), ()), left
+        part = BoundOperand(name, text, map_layout(name, layout, extent), fault, extent, ())
+        drawn.append(Drawn(part, 1 if found[3] == "one" else int(found[3]), mine, window=window))
+    return drawn, left

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
@@ -16,11 +16,12 @@ from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
 from verify.binding.atom import BoundAtom, thread_value
 from verify.binding.atom import prepare as prepare_atom
-from verify.binding.operand import BoundOperand
+from verify.binding.operand import BoundOperand, map_layout
 from verify.core.digits import modes
 from verify.core.errors import SpecError
 from verify.core.names import nearest
 from verify.maps.map import MapError
+from verify.maps.strided import StridedMap
 from verify.tiling.spec import TilingSpec
 from verify.tiling.validate import (
     check_atoms,
@@ -129,15 +130,14 @@ class TiledOperand:
         return self.read[0]
 
     @cached_property
-    def whole(self) -> tuple[BoundAtom, BoundOperand]:
-        """The operand of one tiled MMA as an atom's: the checks of an atom's layout then apply to it."""
-        atom, layout = self.subject.mma, self.layout
-        idle = size(self.layout_tv[0]) // (self.subject.threads * prod(self.spec.counts))
-        extent = self.extent(self.spec.covered(atom.shape))
-        part = BoundOperand(self.name, "", None, "", extent, ()).of_layout(layout)
-        lanes = size(layout[0])
-        atom = replace(atom, copies={self.name: self.owners * idle})
-        return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
+    def covered(self) -> StridedMap:
+        """Return its layout as a map onto the tile that one tiled MMA covers."""
+        return map_layout(self.name, self.layout, self.extent(self.spec.covered(self.subject.mma.shape)))
+
+    @property
+    def covering(self) -> int:
+        """Return the owners of each element in what one tiled MMA covers: threads that only repeat others count too."""
+        return self.owners * (size(self.layout_tv[0]) // (self.subject.threads * prod(self.spec.counts)))
 
 
 class Tiling(NamedTuple):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layouts.atoms import registry
 from verify.core.errors import SpecError, UsageError
 from verify.core.registry import Signs
 from verify.core.verdict import Check
@@ -39,6 +38,8 @@ def read_tilings(path: Path) -> Found[TilingSpec]:
 
 def atoms_of(resources: Resources) -> Mapping[str, AnyAtom]:
     """Return the atoms that a tiling may name."""
+    from layouts.atoms import registry
+
     return registry() if resources.atoms is None else resources.atoms
 
 

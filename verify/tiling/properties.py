@@ -23,12 +23,10 @@ from layouts import cosize
 from layouts.atoms import AnyAtom, Atom
 from verify.atom import properties as atoms
 from verify.atom.checker import drawn
-from verify.atom.properties import at_points, by_solver
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.repair import settle
 from verify.core.verdict import (
     Check,
-    CheckFunction,
     Evidence,
     Property,
     Scope,
@@ -149,9 +147,9 @@ def _why(tiled: TiledOperand) -> str:
     return f": {'one' if tiled.copies == 1 else tiled.copies} in each of {tiled.others} atoms along {axis}"
 
 
-def _of_tile(check: CheckFunction) -> CheckFunction:
-    """A check of an atom's operand, applied to the operand of one tiled MMA."""
-    return lambda run, tiling, tiled: check(run, *tiled.whole)
+def _describe_tile(tiled: TiledOperand) -> str:
+    """Return what one tiled MMA covers of an operand."""
+    return f"{'x'.join(map(str, tiled.covered.tile))} ({','.join(tiled.part.axes)})"
 
 
 def _follows_from_ownership(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
@@ -180,11 +178,6 @@ def _law(tiling: Tiling, _: None) -> Statement:
 def _command(spec: TilingSpec) -> str:
     """The command that verifies a tiling again."""
     return shlex.join(["lanecheck", "tiling", *arguments(spec)])
-
-
-def _owners(tiled: TiledOperand) -> str:
-    subject, whole = tiled.whole
-    return owners(subject.multiplicity(whole))
 
 
 def _cache_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
@@ -220,19 +213,21 @@ _of_operand = partial(Property, scope=Scope.OPERAND, reads=_cache_key)
 OWNERSHIP = _of_operand(
     "ownership",
     says={TILE: "the (thread, value) layout gives each element its number of owners"},
-    states=_of_layout(lambda tiled: f"gives each element of {tiled.whole[1].tile} {_owners(tiled)}"),
+    states=_of_layout(lambda tiled: f"gives each element of {_describe_tile(tiled)} {owners(tiled.covering)}"),
     applies=_well_formed,
-    isa=_of_tile(at_points(isa.ownership)),
-    proof=_of_tile(by_solver(proof.ownership)),
+    isa=lambda _, __, tiled: [isa.compare_points(lambda: isa.ownership(tiled.covered, tiled.covering), tiled.covered)],
+    proof=lambda run, _, tiled: [proof.ownership(tiled.covered, tiled.covering, run.budget, run.solver)],
     how=("every point", "z3", ""),
 )
 IN_BOUNDS = _of_operand(
     "in_bounds",
     says={TILE: "the (thread, value) layout stays in the tile"},
-    states=_of_layout(lambda tiled: f"stays inside {tiled.whole[1].tile}"),
+    states=_of_layout(lambda tiled: f"stays inside {_describe_tile(tiled)}"),
     applies=_well_formed,
-    isa=_of_tile(at_points(isa.in_bounds)),
-    proof=first(_follows_from_ownership, _of_tile(by_solver(proof.in_bounds))),
+    isa=lambda _, __, tiled: [isa.compare_points(lambda: isa.in_bounds(tiled.covered), tiled.covered)],
+    proof=first(
+        _follows_from_ownership, lambda run, _, tiled: [proof.in_bounds(tiled.covered, run.budget, run.solver)]
+    ),
     how=("every point", "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_operand(
@@ -254,8 +249,8 @@ ATOM_WELL_FORMED = replace(
 ATOM_IN_BOUNDS = replace(
     IN_BOUNDS,
     states=lambda _, outside: Statement(outside[1].name, f"the atom's layout stays inside {outside[1].tile}"),
-    isa=lambda run, _, outside: [isa.compared(isa.in_bounds, *outside)],
-    proof=lambda run, _, outside: [proof.in_bounds(outside[0], outside[1], run.budget, run.solver)],
+    isa=lambda run, _, outside: [isa.compare_points(lambda: isa.in_bounds(outside[1].points), outside[1].points)],
+    proof=lambda run, _, outside: [proof.in_bounds(outside[1].points, run.budget, run.solver)],
     reads=lambda *_: None,
 )
 PARTITION = _of_operand(

@@ -16,7 +16,7 @@ from verify.atom.command import main
 from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, OWNERSHIP, RELABEL, RELATION
 from verify.atom.relabelling import broken, found, undone
 from verify.binding.atom import prepare
-from verify.binding.coordinates import AXES
+from verify.binding.axes import AXES
 from verify.binding.relabelling import order
 from verify.core.digits import walks
 from verify.core.verdict import Check, Status, Verdict

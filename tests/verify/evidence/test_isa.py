@@ -21,7 +21,7 @@ from verify.core.digits import walks
 from verify.core.verdict import Status
 from verify.evidence import isa
 from verify.evidence.product import product
-from verify.layout.command import bound
+from verify.layout.properties import bind_onto_tile
 
 SCALED = shelf("sm120_sparse_block_scaled.toml")
 
@@ -51,7 +51,7 @@ def test_the_element_just_beyond_the_tile_is_out_of_bounds(extent: tuple[int, in
     """The layout of C has elements 0..127."""
     subject = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     (part,) = (part for part in subject.parts if part.name == "C")
-    method, points, wrong = isa.in_bounds(subject, part._replace(extent=extent).of_layout(part.parsed))
+    method, points, wrong = isa.in_bounds(part._replace(extent=extent).of_layout(part.parsed).points)
     assert (method, points, wrong is None) == ("exhaustive", 128, inside)
 
 
@@ -101,9 +101,9 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
 
 
 def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    times, subject = iter([200.0, 201.5]), prepare(ATOM)
+    times, m = iter([200.0, 201.5]), prepare(ATOM).parts[0].points
     monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
-    assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5
+    assert isa.compare_points(lambda: isa.ownership(m, 1), m).seconds == 1.5
 
 
 def test_a_layout_is_evaluated_once_for_an_atom_and_anew_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,8 +156,8 @@ def test_a_wrong_map_is_refuted_by_the_formula_and_by_a_product(which: int, text
 
 
 def test_what_leaves_a_tile_or_does_not_cover_it_is_found_again() -> None:
-    atom = bound("(64,32):(32,2)", (64, 32))
-    wrong = [find(atom, atom.parts[0])[2] for find in (isa.in_bounds, isa.ownership)]
+    m = bind_onto_tile("(64,32):(32,2)", (64, 32)).part.points
+    wrong = [isa.in_bounds(m)[2], isa.ownership(m, 1)[2]]
     assert [one is not None and one.reproduced for one in wrong] == [True, True]
 
 
@@ -181,7 +181,7 @@ def test_a_bug_that_hides_a_wrong_map_is_not_agreed_to(monkeypatch: pytest.Monke
     part = atom.parts[2]
     wanted = [right(prepare(registry()[TN]).parts[2].parsed, t, v) for t in range(32) for v in range(4)]
     assert [exchanged(part.parsed, t, v) for t in range(32) for v in range(4)] == wanted
-    found = isa.compared(isa.equals, atom, part)
+    found = isa.compare_points(lambda: isa.equals(atom, part), part.points)
     assert found.status is Status.REFUTED and found.counterexample is not None
 
 

@@ -13,6 +13,8 @@ from verify import verify_layout
 from verify.core.errors import UsageError
 from verify.core.verdict import Check
 from verify.layout import command as layout
+from verify.layout import reading
+from verify.layout.reading import read_tile
 from verify.pictures.picture import WHOLE
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -68,7 +70,7 @@ def test_one_finding_has_one_wording_however_a_layout_is_written(text: str, opti
     found = []
     for written in (text, f"Sw<0,0,0> o {text}"):
         key, other = option.split()
-        report = layout.compare(written, other) if "equals" in key else layout.onto_tile(written, layout.tile_of(other))
+        report = layout.compare(written, other) if "equals" in key else layout.onto_tile(written, read_tile(other))
         of_isa = [one.evidence[0].counterexample for one in report.cases[0].verdicts]
         found.append(
             [one and one._replace(arithmetic="", statement=one.statement.replace(written, "L")) for one in of_isa]
@@ -124,7 +126,7 @@ def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout, "LARGEST", 32)
+    monkeypatch.setattr(reading, "LARGEST", 32)
     assert layout.main(["32:1", "--equals", "(32,1):(1,0)"]) == layout.main(["2:31", "--equals", "(2,1):(31,0)"]) == 0
     assert layout.main(["33:1", "--equals", "33:1"]) == layout.main(["2:32", "--equals", "2:32"]) == 2
     assert layout.main(["32:1", "--onto", "32"]) == 0 and layout.main(["33:1", "--onto", "33"]) == 2

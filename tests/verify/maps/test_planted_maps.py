@@ -15,6 +15,7 @@ import proofs
 from layouts import Layout
 from verify.core.verdict import Check, Counterexample
 from verify.layout import command
+from verify.layout.reading import as_pairs, read_any
 from verify.maps import search
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, IsaFormula, Map, Origin
@@ -30,7 +31,7 @@ def located(lane: Any, value: Any) -> tuple[Any, Any]:
 
 
 def layout_map(text: str) -> Callable[[], Map]:
-    return lambda: StridedMap(command.as_pairs(command.read(text)), TILE)
+    return lambda: StridedMap(as_pairs(read_any(text)), TILE)
 
 
 def formula_map() -> Map:

@@ -16,7 +16,11 @@ from verify.core.digits import modes
 from verify.evidence import isa
 from verify.evidence.repair import with_strides
 
-FIND = (isa.in_bounds, isa.ownership, isa.equals)
+FIND = (
+    lambda subject, part: isa.in_bounds(part.points),
+    lambda subject, part: isa.ownership(part.points, subject.multiplicity(part)),
+    isa.equals,
+)
 known, refuted = {}, 0
 for atom in registry().values():
     if not isinstance(atom, Atom) or atom.known_defect or not (atom.ptx or ("",))[0].startswith("mma.sync"):

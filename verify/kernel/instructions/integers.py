@@ -5,6 +5,8 @@ Main declarations: `integer` (formulas of the table), `divide`, `plain` (a funct
 
 On data, sums and products of integers are arithmetic on values, and shifts to the right and divisions by a number are
 quotients. Any other integer operation on data gives a value without a meaning, with the reason.
+
+`integer`, `divide`, `count_bits`   arithmetic, quotients, counts of bits
 """
 
 from __future__ import annotations
