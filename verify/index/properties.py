@@ -228,8 +228,8 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
     elif part.inverse:
         wanted = _named(found, wanted.inverse())
     wrong = search.find_difference(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
-    if wrong is None:
-        return None
+    if wrong is None or not wrong.reproduced:  # two evaluations of ours differ: there is nothing to repair
+        return wrong
     from verify.index import repair
 
     point = tuple(wrong.inputs.values())

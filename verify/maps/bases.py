@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from verify.maps.fragment_map import FragmentMap
+from verify.maps.linear import BasesMap
 from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point
 from verify.maps.search import list_differences
 
@@ -123,7 +124,7 @@ def of_map(found: FragmentMap) -> Bases:
         bases[axis.name] = [found(*unit) for unit in units]
     if any(c < 0 for basis in found.images.values() for c in basis[0]):
         raise MapError("not linear over F2: an image is negative")
-    linear = FragmentMap.from_bases(bases, found.outputs)
+    linear = BasesMap(bases, found.outputs)
     if differing := list_differences(found, linear):
         point = differing[0]
         has = f"{found.show_input(point)} has {found.show(found(*point))}"

@@ -6,6 +6,7 @@ language is given, and so is whether the coordinates are int or unsigned; else a
 accepts it, and rejected where two of them differ.
 
 `IndexFunction`   texts with their coordinates: `map` evaluates them, `written_out` shows one point
+`ExpressionMap`   the texts in one language as a map, with its two evaluations
 `Coordinates`     the inputs, and the names that a text may use for them
 
 >>> lane_and_i = Coordinates((Axis("lane", 32), Axis("value", 4)), {
@@ -20,21 +21,24 @@ verify.maps.map.MapError: m at lane 0, value 1: C gives 0, Python 4.0: state the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
+from verify.core.verdict import Counterexample
 from verify.maps import c_meaning
 from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
 from verify.maps.fragment_map import FragmentMap
-from verify.maps.map import NOWHERE, Axis, MapError, Origin, Point, grid
+from verify.maps.map import NOWHERE, Array, Axis, Map, MapError, Origin, Point, contradict, grid, has_arrays, inside
 from verify.maps.syntax import PYTHON, C, parse
 from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
 
 LANGUAGES = {C: "C", PYTHON: "Python"}
 SIGNS = {"int": INT, "unsigned": UNSIGNED}
+COMPARED = 6  # points of a map that are computed alone too
+GOLDEN = 0x9E3779B1  # odd: its multiples spread over the points
 MAX_WORK = 2_400_000  # operations of all readings: less than a second
 Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
@@ -103,7 +107,13 @@ class IndexFunction:
             self.outputs,
             {at: (image,) for at, image in zip(points, images, strict=True) if not isinstance(image, Undefined)},
             self.origin if self.origin != NOWHERE else Origin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
+            misread=ExpressionMap(self, language, type).compare(images),
         )
+
+    def evaluate_points(self, points: Sequence[Point], language: str = "", type: str = "") -> list[Point | Undefined]:
+        """Return the images of points, computed together, in the first way in which the texts can be read."""
+        _, texts = next(self._readable(language, type))
+        return self._images(points, texts)
 
     def _readable(self, language: str, type: str) -> Iterator[tuple[Reading, list[Text]]]:
         """The ways in which the texts can be read, each with their functions; raises ExpressionError if there is none.
@@ -262,6 +272,61 @@ class IndexFunction:
         codes = [parse(self.texts[axis.name], reading.language, comments=True) for axis in self.outputs]
         shown = zip(self.outputs, codes, image, strict=True)
         return ", ".join(f"{axis.name}: {substituted(code, values)} = {value}" for axis, code, value in shown)
+
+
+class ExpressionMap(Map):
+    """The map of texts in a language, in the first way in which they can be read.
+
+    `block` computes each text once for all points with the same values of its names. `at` puts the numbers of one point
+    in place of the names and parses that anew. Both have one meaning of each operator, which is compared with compiled
+    C and with Python in tests/verify/maps/test_every_operation.py.
+    """
+
+    def __init__(self, function: IndexFunction, language: str = "", type: str = "") -> None:
+        self.function, self.language, self.type = function, language, type
+        self.inputs, self.outputs = function.coordinates.inputs, function.outputs
+        self.origin, self.searchable = function.origin, has_arrays()
+
+    @property
+    def key(self) -> Hashable:
+        """The texts, the language and the type, the axes, and the names with the functions that they stand for."""
+        names = tuple((name, one.type, one.value) for name, one in self.function.coordinates.names.items())
+        texts = tuple(self.function.texts.items()), tuple(self.function.let.items())
+        return type(self).__name__, texts, self.language, self.type, names, self.inputs, self.outputs
+
+    def at(self, *point: int) -> tuple[Point, ...]:
+        """Return the image of a point; none if it is undefined there."""
+        if not inside(point, self.inputs):
+            return ()
+        image = self.function.recomputed(point, self.language, self.type)
+        return () if isinstance(image, Undefined) else (image,)
+
+    def block(self, start: int, stop: int) -> tuple[Array, ...]:
+        """Return the coordinates of a block. Raises MapError for an image that is undefined or not whole."""
+        import numpy as np
+
+        points = [self.point(number) for number in range(start, stop)]
+        images = self.function.evaluate_points(points, self.language, self.type)
+        if not _whole(images):
+            raise MapError(f"{self.origin}: an image is undefined, or not whole")
+        return tuple(np.array(images, dtype=np.int64).reshape(len(points), len(self.outputs)).T)
+
+    def mismatch(self) -> Counterexample | None:
+        """Return one of a few points that all points together and one alone have otherwise."""
+        return self.compare(self.function.evaluate_points(list(grid(self.inputs)), self.language, self.type))
+
+    def compare(self, images: Sequence[Point | Undefined]) -> Counterexample | None:
+        """Return one of a few points whose image, among those of all points, isn't that of the point alone."""
+        count = len(images)
+        for place in sorted({0, count - 1, *(k * GOLDEN % count for k in range(1, COMPARED))}):
+            point, among = self.point(place), images[place]
+            try:
+                alone = self.function.recomputed(point, self.language, self.type)
+            except ExpressionError:  # a text near the longest, which numbers in place of names make longer
+                continue
+            if not (isinstance(alone, Undefined) or isinstance(among, Undefined)) and alone != among:
+                return contradict(self, point, alone, among)
+        return None
 
 
 def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[Any]:

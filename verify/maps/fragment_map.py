@@ -10,11 +10,12 @@ value; thread; row and col, m and n and k; byte; the lane and column of tensor m
 
     tabulate      from a function of the input coordinates
     from_pairs    from a table, forward or inverse, replicated or not
+    keep          from any other map
     from_bases    from F2 bases, as Triton's linear layouts have them
     from_operand  from an operand of the ISA tables
 
 `verify.maps.strided` makes one of a layout, `verify.maps.expression` of index arithmetic, `verify.maps.table` of CSV
-and JSON, `verify.maps.bases` of the texts of F2 bases.
+and JSON, `verify.maps.bases` of the texts of F2 bases. One that is made of another map has its mismatch too.
 
 >>> C = FragmentMap.tabulate(
 ...     lambda lane, value: (lane // 4 + value // 2 * 8, lane % 4 * 2 + value % 2),
@@ -35,10 +36,12 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from verify.maps.linear import BasesMap
 from verify.maps.map import LARGEST, NOWHERE, Axis, Map, MapError, Origin, Point, grid
 
 if TYPE_CHECKING:
     import isa_tables
+    from verify.core.verdict import Counterexample
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class FragmentMap(Map):
     origin: Origin = NOWHERE  # the text and file that it comes from
     lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
     packing: Packing | None = None  # of the values in registers, where it is known
+    misread: Counterexample | None = None  # a point that two evaluations of the map differ at whose points these are
 
     @classmethod
     def tabulate(
@@ -128,41 +132,15 @@ class FragmentMap(Map):
         if isinstance(m, FragmentMap):
             return m
         _check_size(m.inputs)
-        return cls(m.inputs, m.outputs, {point: m.at(*point) for point in m.domain}, m.origin)
+        images = {point: m.at(*point) for point in m.domain}
+        return cls(m.inputs, m.outputs, images, m.origin, misread=m.mismatch())
 
     @classmethod
     def from_bases(
-        cls,
-        bases: Mapping[str, Sequence[Sequence[int]]],
-        outputs: Sequence[Axis],
-        origin: Origin = NOWHERE,
+        cls, bases: Mapping[str, Sequence[Sequence[int]]], outputs: Sequence[Axis], origin: Origin = NOWHERE
     ) -> FragmentMap:
-        """The F2-linear map: bit b of input `name` has the image bases[name][b], and images of bits are xored.
-
-        >>> C = FragmentMap.from_bases({"value": [(0, 1), (8, 0)], "lane": [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
-        ...                            [Axis("m", 16), Axis("n", 8)])
-        >>> C(3, 5), C.inputs
-        ((9, 3), (Axis(name='value', extent=4), Axis(name='lane', extent=32)))
-        """
-        inputs = [Axis(name, 1 << len(vectors)) for name, vectors in bases.items()]
-        zero = (0,) * len(outputs)
-        for name, vectors in bases.items():
-            if any(len(vector) != len(outputs) for vector in vectors):
-                raise MapError(f"each basis of {name!r} needs {len(outputs)} numbers, one for each output")
-
-        def image(*point: int) -> Point:
-            chosen = [
-                vectors[bit]
-                for vectors, index in zip(bases.values(), point, strict=True)
-                for bit in range(len(vectors))
-                if index >> bit & 1
-            ]
-            total = zero
-            for vector in chosen:
-                total = tuple(a ^ b for a, b in zip(total, vector, strict=True))
-            return total
-
-        return cls.tabulate(image, inputs, outputs, origin)
+        """Return the F2-linear map with its points: bit b of input `name` has the image bases[name][b]."""
+        return cls.keep(BasesMap(bases, outputs, origin))
 
     @classmethod
     def from_operand(cls, operand: isa_tables.Operand) -> FragmentMap:
@@ -244,7 +222,7 @@ class FragmentMap(Map):
 
     def inverse(self) -> FragmentMap:
         """The relation read backwards: an image that several inputs have gets all of them."""
-        return FragmentMap(self.outputs, self.inputs, self._owners, self.origin)
+        return FragmentMap(self.outputs, self.inputs, self._owners, self.origin, misread=self.misread)
 
     def then(self, after: FragmentMap) -> FragmentMap:
         """The composition: an input's images under `after` of its images under this map.
@@ -293,6 +271,10 @@ class FragmentMap(Map):
             for axes in (self.inputs, self.outputs)
         ]
         return replace(self, inputs=sides[0], outputs=sides[1])
+
+    def mismatch(self) -> Counterexample | None:
+        """Return a point at which two evaluations differ of the map whose points these are."""
+        return self.misread
 
     def source(self, point: Point) -> str:
         """Where the image of an input comes from: file and line, or the text."""

@@ -10,7 +10,7 @@ A point may have no image, one, or several. Every map has two evaluations that s
 finding. The proofs have a third reading, from shape and stride alone. Bugs planted in each of the three end in a
 contradiction (`tests/verify/maps/test_planted_maps.py`).
 
-`Map`       what they all have; `StridedMap`, `IsaFormula` and `FragmentMap`, a table, are maps
+`Map`       what they all have; `StridedMap`, `BasesMap`, `ExpressionMap`, `IsaFormula` and `FragmentMap`, a table
 `Axis`      a named coordinate with its extent: 0 <= coordinate < extent
 `Origin`    the text, file and line that a map comes from
 `MapError`  a map that cannot be made, or asked for an image that it has not
@@ -22,10 +22,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from verify.core.verdict import Counterexample
+from verify.core.verdict import Counterexample
 
 Point: TypeAlias = "tuple[int, ...]"
 Array: TypeAlias = Any  # of numpy, which is loaded inside `block` alone
@@ -251,6 +250,13 @@ class IsaFormula(Map):
 
         found = self.locate(np.array(self.lanes[:2])[:, None], np.arange(self.inputs[1].extent)[None, :])
         return len(self.lanes) if all(np.ndim(one) < 2 or len(one) == 1 for one in found) else 1
+
+
+def contradict(m: Map, point: Point, alone: Point, among: Point) -> Counterexample:
+    """Return the counterexample of a point that two evaluations of a map differ at: never reproduced."""
+    inputs = {axis.word: c for axis, c in zip(m.inputs, point, strict=True)}
+    where = f"{m.show_input(point)}: {m.show(alone)} by itself, {m.show(among)} among all points"
+    return Counterexample(inputs, f"{where}: an evaluation of ours is wrong", reproduced=False)
 
 
 def has_arrays() -> bool:

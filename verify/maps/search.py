@@ -141,11 +141,13 @@ def find_inputs(m: Map, image: Point, most: int) -> list[Point]:
 # Size
 
 
+@or_mismatch
 def find_size_fault(m: Map, expected: Sequence[Axis]) -> Counterexample | None:
     """Return how a map has other inputs than expected, or an input without just one image."""
     if m.inputs != tuple(expected):
         has, needs = (_extents(axes) for axes in (m.inputs, expected))
         return Counterexample({axis.word: axis.extent for axis in m.inputs}, f"the map has {has}, {needs} wanted")
+    _check(m)
     if m.total:
         return None
     several = next((point for point in m.domain if len(m.at(*point)) > 1), None)
@@ -160,8 +162,10 @@ def find_size_fault(m: Map, expected: Sequence[Axis]) -> Counterexample | None:
     return Counterexample(inputs_of(m, missing), f"{m.show_input(missing)} has no image", damage=(lacking,))
 
 
+@or_mismatch
 def find_image_count_fault(m: Map, expected: Map) -> Counterexample | None:
     """Return an input that has another number of images than in another map."""
+    _check(m, expected)
     for point in expected.domain:
         has, needs = len(m.at(*point)), len(expected.at(*point))
         if has != needs:
@@ -189,6 +193,7 @@ class Disagreement(NamedTuple):
 def locate_stray(m: Map) -> Disagreement | None:
     """Return the smallest input with an image beyond the extents of the outputs. Raises EvaluationMismatch."""
     if not m.searchable:
+        _check(m)
         strays = [point for point, image in m.pairs() if not inside(image, m.outputs)]
         return Disagreement(strays[0], len(strays), len(m)) if strays else None
     count, first = 0, -1
@@ -230,6 +235,7 @@ def find_owner_fault(m: Map, copies: int) -> Counterexample | None:
 
 
 def _count_by_points(m: Map, copies: int) -> OwnerCounts:
+    _check(m)
     owned: dict[Point, list[Point]] = {element: [] for element in grid(m.outputs)}
     for point, image in m.pairs():
         if image in owned:
@@ -300,6 +306,7 @@ def _first_crowded(m: Map, many: Array) -> tuple[Point, Point]:
 def find_missing_owner(m: Map) -> Counterexample | None:
     """Return the first element without an owner: with one for each, the map has a right inverse."""
     if not m.searchable:
+        _check(m)
         owned = {image for _, image in m.pairs()}
         missing = next((element for element in grid(m.outputs) if element not in owned), None)
         return None if missing is None else no_owner(m, missing)
@@ -310,8 +317,10 @@ def find_missing_owner(m: Map) -> Counterexample | None:
     return no_owner(m, first)._replace(reproduced=not m.count(first))
 
 
+@or_mismatch
 def find_owner_count_fault(m: FragmentMap, expected: FragmentMap) -> Counterexample | None:
     """Return an image with another number of owners than in another map: the first of several, or else of few."""
+    _check(m, expected)
     images = sorted({image for one in (m, expected) for _, image in one.pairs()})
     wrong = [image for image in images if len(m.owners(image)) != len(expected.owners(image))]
     if not wrong:
@@ -342,6 +351,7 @@ def _first(chosen: Array) -> Point:
 def locate_difference(m: Map, expected: Map) -> Disagreement | None:
     """Return the smallest input whose images differ from those of another map. Raises EvaluationMismatch."""
     if not (m.searchable and expected.searchable and len(m.inputs) == 2):
+        _check(m, expected)
         differing = list_differences(m, expected)
         points = len({*m.domain, *expected.domain})
         return Disagreement(differing[0], len(differing), points) if differing else None
@@ -407,11 +417,13 @@ def word_difference(m: Map, expected: Map, name: str, found: Disagreement) -> Co
     return wrong._replace(reproduced=reproduced)
 
 
+@or_mismatch
 def find_inverse_fault(m: FragmentMap, inverse: FragmentMap) -> Counterexample | None:
     """Return the smallest element that a claimed inverse does not lead back from.
 
     `inverse` has the axes of `m`: its pairs read backwards. An element of several owners needs one of them only.
     """
+    _check(m, inverse)
     wrong = []
     for element in grid(inverse.outputs):
         claimed = inverse.owners(element)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bug in any one evaluation of any class of maps ends a command in exit 3, with each property that reads the map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import proofs
+from layouts import Layout
+from verify.core.verdict import Check, Status
+from verify.index import command as index
+from verify.index.bind import bind
+from verify.index.properties import case as case_of_index
+from verify.index.spec import IndexSpec, OperandSpec
+from verify.layout import command as layout
+from verify.layout.product import of_operand
+from verify.maps.expression import ExpressionMap, IndexFunction
+from verify.maps.linear import BasesMap
+from verify.maps.map import IsaFormula
+from verify.maps.strided import StridedMap
+from verify.report import Case
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+RIGHT, PROFILE = "((4,8),(2,2)):((32,1),(16,8))", "((4,8),(2,2))"
+LAYOUTS = {
+    "plain": RIGHT,
+    "swizzled": f"Sw<0,0,0> o {RIGHT}",
+    "coordinates": f"{PROFILE}:((2@1,1@0),(1@1,8@0))",
+}
+BASES = "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}"
+ROW, COLUMN = "lane/4 + 8*(i/2)", "lane%4*2 + i%2"
+TILE = ("in_bounds", "ownership")
+OPERAND = ("in_bounds", "ownership", "equals_isa")
+MAP = ("size", *OPERAND)
+
+
+def index_case(**keys: str) -> Callable[[], Case]:
+    return lambda: case_of_index(bind(IndexSpec("C", "", MMA, {"C": OperandSpec(**keys)}, {})))
+
+
+def layout_case(text: str, *more: str) -> Callable[[], Case]:
+    return lambda: (of_operand(text, *more) if more else layout.onto_tile(text, (16, 8))).cases[0]
+
+
+SUBJECTS: dict[str, tuple[Callable[[], Case], Sequence[str], Callable[[], int]]] = {  # case, properties, command
+    **{
+        f"{kind} onto a tile": (layout_case(text), TILE, lambda text=text: layout.main([text, "--onto", "16x8"]))
+        for kind, text in LAYOUTS.items()
+    },
+    **{
+        f"{kind} as an operand": (
+            layout_case(text, MMA, "C"),
+            OPERAND,
+            lambda text=text: layout.main([text, "--ptx", MMA, "--operand", "C"]),
+        )
+        for kind, text in LAYOUTS.items()
+    },
+    "bases": (
+        index_case(bases=BASES),
+        MAP,
+        lambda: index.main(["--ptx", MMA, "--operand", "C", "--bases", BASES]),
+    ),
+    "expressions": (
+        index_case(row=ROW, col=COLUMN, lang="c"),
+        MAP,
+        lambda: index.main(["--ptx", MMA, "--operand", "C", "--row", ROW, "--col", COLUMN, "--lang", "c"]),
+    ),
+}  # fmt: skip
+OWNERS = {"bases": BasesMap, "expressions": ExpressionMap}
+
+
+def exchanged(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A bijection still, that is wrong everywhere."""
+    return (columns[0] ^ 1, *columns[1:])
+
+
+def plant_in_block(name: str, planted: pytest.MonkeyPatch) -> None:
+    if name == "expressions":
+        right = IndexFunction._images  # seam: the images of many points, which a block and the table of them are
+
+        def images(self: IndexFunction, points: Sequence[Any], texts: Any) -> list[Any]:
+            found = right(self, points, texts)
+            return [(one[0] ^ 1, one[1]) for one in found] if len(points) > 1 else found
+
+        planted.setattr(IndexFunction, "_images", images)
+        return
+    owner = OWNERS.get(name, StridedMap)
+    block = owner.block
+    planted.setattr(owner, "block", lambda self, start, stop: exchanged(block(self, start, stop)))
+
+
+def plant_in_at(name: str, planted: pytest.MonkeyPatch) -> None:
+    if name == "bases":
+        at = BasesMap.at
+        planted.setattr(BasesMap, "at", lambda self, *point: tuple((x ^ 1, y) for x, y in at(self, *point)))
+    elif name == "expressions":
+        right = IndexFunction.recomputed
+        planted.setattr(IndexFunction, "recomputed", lambda *given: tuple(c ^ 1 for c in right(*given)))
+    else:
+        image = StridedMap.image
+        planted.setattr(StridedMap, "image", lambda self, thread, value: image(self, thread ^ 1, value))
+
+
+def plant_in_call(name: str, planted: pytest.MonkeyPatch) -> None:
+    call = Layout.__call__
+    planted.setattr(Layout, "__call__", lambda self, *at: call(self, *at) + (at == (31, 3)))
+
+
+def plant_in_proof(name: str, planted: pytest.MonkeyPatch) -> None:
+    """The proof reads strides that are twice as long: of a right layout all that it proves is false."""
+    right = proofs.Fragment
+
+    def misread(read: Layout, *rest: Any) -> Any:
+        return right(Layout(read.shape, ((64, 2), (32, 16))), *rest)
+
+    planted.setattr(proofs, "Fragment", misread)
+    planted.setattr(proofs, "certificate", lambda *_: None)
+
+
+BUGS = {"block": plant_in_block, "at": plant_in_at, "call": plant_in_call, "proof": plant_in_proof}
+CASES = [
+    (name, bug)
+    for name in SUBJECTS
+    for bug in BUGS
+    if bug in ("block", "at") or name.startswith("plain")  # layouts are called and proved; other maps are not
+]
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_without_a_bug_each_is_verified(name: str) -> None:
+    find, properties, run = SUBJECTS[name]
+    status = {one.claim.prop.key: one.status for one in find().verdicts}
+    assert {status[key] for key in properties} == {Status.PROVED} and run() == 0
+
+
+@pytest.mark.parametrize(("name", "bug"), CASES)
+def test_a_bug_in_one_evaluation_ends_in_exit_3(name: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each property alone is a contradiction, whatever the others are."""
+    find, properties, run = SUBJECTS[name]
+    BUGS[bug](name, monkeypatch)
+    contradicted = {one.claim.prop.key for one in find().verdicts if one.contradiction}
+    assert contradicted >= set(properties)
+    assert run() == 3
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("bug", ["block", "at"])
+def test_a_bug_in_two_layouts_ends_in_exit_3(kind: str, bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LAYOUTS[kind]
+    words = [text, "--equals", text]
+    assert layout.main(words) == 0
+    BUGS[bug](kind, monkeypatch)
+    assert layout.main(words) == 3
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("name", ["block", "at"])
+def test_a_bug_in_an_evaluation_of_a_formula_ends_in_exit_3(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = getattr(IsaFormula, name)
+
+    def wrong(self: IsaFormula, *given: int) -> Any:
+        found = right(self, *given)
+        return tuple((x ^ 1, y) for x, y in found) if name == "at" else exchanged(found)
+
+    monkeypatch.setattr(IsaFormula, name, wrong)
+    (case,) = of_operand(LAYOUTS[kind], MMA, "C", None, {Check.ISA}).cases
+    assert [one.claim.prop.key for one in case.verdicts if one.contradiction] == ["equals_isa"]
+    assert layout.main([LAYOUTS[kind], "--ptx", MMA, "--operand", "C"]) == 3
