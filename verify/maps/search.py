@@ -54,11 +54,12 @@ class EvaluationMismatch(Exception):
 
 
 def or_mismatch(find: Callable[P, Counterexample | None]) -> Callable[P, Counterexample | None]:
-    """Return a search whose counterexample is the mismatch, if there is one."""
+    """Return a search whose counterexample is the mismatch of one of its maps, if there is one."""
 
     @wraps(find)
     def search(*of: P.args, **options: P.kwargs) -> Counterexample | None:
         try:
+            _check(*(one for one in of if isinstance(one, Map)))
             return find(*of, **options)
         except EvaluationMismatch as fault:
             return fault.counterexample
@@ -138,16 +139,12 @@ def find_inputs(m: Map, image: Point, most: int) -> list[Point]:
     return [m.point(number) for number in found[:most]]
 
 
-# Size
-
-
 @or_mismatch
 def find_size_fault(m: Map, expected: Sequence[Axis]) -> Counterexample | None:
     """Return how a map has other inputs than expected, or an input without just one image."""
     if m.inputs != tuple(expected):
         has, needs = (_extents(axes) for axes in (m.inputs, expected))
         return Counterexample({axis.word: axis.extent for axis in m.inputs}, f"the map has {has}, {needs} wanted")
-    _check(m)
     if m.total:
         return None
     several = next((point for point in m.domain if len(m.at(*point)) > 1), None)
@@ -165,7 +162,6 @@ def find_size_fault(m: Map, expected: Sequence[Axis]) -> Counterexample | None:
 @or_mismatch
 def find_image_count_fault(m: Map, expected: Map) -> Counterexample | None:
     """Return an input that has another number of images than in another map."""
-    _check(m, expected)
     for point in expected.domain:
         has, needs = len(m.at(*point)), len(expected.at(*point))
         if has != needs:
@@ -176,9 +172,6 @@ def find_image_count_fault(m: Map, expected: Map) -> Counterexample | None:
 
 def _extents(axes: Sequence[Axis]) -> str:
     return " x ".join(f"{axis.extent} {axis.word}s" for axis in axes)
-
-
-# Bounds
 
 
 class Disagreement(NamedTuple):
@@ -192,8 +185,8 @@ class Disagreement(NamedTuple):
 
 def locate_stray(m: Map) -> Disagreement | None:
     """Return the smallest input with an image beyond the extents of the outputs. Raises EvaluationMismatch."""
+    _check(m)
     if not m.searchable:
-        _check(m)
         strays = [point for point, image in m.pairs() if not inside(image, m.outputs)]
         return Disagreement(strays[0], len(strays), len(m)) if strays else None
     count, first = 0, -1
@@ -228,14 +221,13 @@ def find_out_of_bounds(m: Map) -> Counterexample | None:
 def find_owner_fault(m: Map, copies: int) -> Counterexample | None:
     """Return the first element with too many owners, or else with too few; or a stray image."""
     counted, reproduced = _count_by_blocks(m, copies) if m.searchable else (_count_by_points(m, copies), True)
-    wrong = None if counted is None else wrong_owners(m, copies, counted)
     if counted is None:
         return None
+    wrong = wrong_owners(m, copies, counted)
     return find_out_of_bounds(m) if wrong is None else wrong._replace(reproduced=reproduced)
 
 
 def _count_by_points(m: Map, copies: int) -> OwnerCounts:
-    _check(m)
     owned: dict[Point, list[Point]] = {element: [] for element in grid(m.outputs)}
     for point, image in m.pairs():
         if image in owned:
@@ -306,7 +298,6 @@ def _first_crowded(m: Map, many: Array) -> tuple[Point, Point]:
 def find_missing_owner(m: Map) -> Counterexample | None:
     """Return the first element without an owner: with one for each, the map has a right inverse."""
     if not m.searchable:
-        _check(m)
         owned = {image for _, image in m.pairs()}
         missing = next((element for element in grid(m.outputs) if element not in owned), None)
         return None if missing is None else no_owner(m, missing)
@@ -320,7 +311,6 @@ def find_missing_owner(m: Map) -> Counterexample | None:
 @or_mismatch
 def find_owner_count_fault(m: FragmentMap, expected: FragmentMap) -> Counterexample | None:
     """Return an image with another number of owners than in another map: the first of several, or else of few."""
-    _check(m, expected)
     images = sorted({image for one in (m, expected) for _, image in one.pairs()})
     wrong = [image for image in images if len(m.owners(image)) != len(expected.owners(image))]
     if not wrong:
@@ -350,12 +340,11 @@ def _first(chosen: Array) -> Point:
 
 def locate_difference(m: Map, expected: Map) -> Disagreement | None:
     """Return the smallest input whose images differ from those of another map. Raises EvaluationMismatch."""
+    _check(m, expected)
     if not (m.searchable and expected.searchable and len(m.inputs) == 2):
-        _check(m, expected)
         differing = list_differences(m, expected)
         points = len({*m.domain, *expected.domain})
         return Disagreement(differing[0], len(differing), points) if differing else None
-    _check(m, expected)
     (threads, values), (others, more) = ([axis.extent for axis in one.inputs] for one in (m, expected))
     common, width = min(threads, others), min(values, more)
     every = len(m) + len(expected) - common * width
@@ -423,7 +412,6 @@ def find_inverse_fault(m: FragmentMap, inverse: FragmentMap) -> Counterexample |
 
     `inverse` has the axes of `m`: its pairs read backwards. An element of several owners needs one of them only.
     """
-    _check(m, inverse)
     wrong = []
     for element in grid(inverse.outputs):
         claimed = inverse.owners(element)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key of a map: each argument of each class changed gives another key, or an equal function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from layouts import Layout
+from layouts.pasted import read_layout
+from verify.core.verdict import Counterexample
+from verify.maps.expression import Coordinates, ExpressionMap, IndexFunction, Variable
+from verify.maps.fragment_map import FragmentMap, Packing
+from verify.maps.linear import BasesMap
+from verify.maps.map import Axis, IsaFormula, Map, Origin
+from verify.maps.strided import StridedMap
+
+TILE = Axis("m", 16), Axis("n", 8)
+RENAMED, RESIZED = (Axis("m", 16), Axis("k", 8)), (Axis("m", 8), Axis("n", 16))
+OTHER = Origin("another text", "maps.toml", 7)
+INPUTS = Axis("lane", 2), Axis("value", 1)
+IMAGES = {(0, 0): ((3, 0),), (1, 0): ((1, 0),)}
+
+
+def locate(lane: Any, value: Any) -> tuple[Any, Any]:
+    return lane % 16, value % 8
+
+
+def located(lane: Any, value: Any) -> tuple[Any, Any]:
+    return locate(lane, value)
+
+
+def first(lane: int, value: int) -> int:
+    return lane
+
+
+def second(lane: int, value: int) -> int:
+    return value
+
+
+def names(**others: Variable) -> Coordinates:
+    return Coordinates((Axis("lane", 16), Axis("value", 8)), {"lane": Variable(first), "i": Variable(second), **others})
+
+
+def function(
+    row: str = "lane", outputs: tuple[Axis, ...] = TILE, known: Coordinates | None = None, **let: str
+) -> IndexFunction:
+    return IndexFunction({outputs[0].name: row, outputs[1].name: "i"}, outputs, known or names(), let)
+
+
+# class -> the arguments of one map, and others for each of them
+CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]] = {
+    StridedMap: (
+        {"layout": Layout.parse("(16,8):(1,16)"), "outputs": TILE, "inputs": ("thread", "value"), "origin": Origin("")},
+        {
+            "layout": [Layout.parse(text) for text in ("(16,8):(8,1)", "(8,16):(1,8)", "((4,4),8):((1,4),16)")]
+            + [read_layout(text) for text in ("Sw<1,0,4> o (16,8):(1,16)", "(16,8):(1@0,1@1)")],
+            "outputs": [RENAMED, RESIZED, (Axis("element", 128),)],
+            "inputs": [("lane", "value")],
+            "origin": [OTHER],
+        },
+    ),
+    IsaFormula: (
+        {"locate": locate, "key": "f", "lanes": range(16), "values": 8, "outputs": TILE, "names": ("thread", "value")},
+        {
+            "locate": [located],  # the same function: the key names the formula, not the code that has it
+            "key": ["g"],
+            "lanes": [range(1, 17), range(8)],
+            "values": [4],
+            "outputs": [RENAMED, RESIZED],
+            "names": [("lane", "value")],
+        },
+    ),
+    BasesMap: (
+        {"bases": {"lane": [(1, 0), (2, 0)], "value": [(0, 1)]}, "outputs": TILE, "origin": Origin("")},
+        {
+            "bases": [
+                {"lane": [(2, 0), (1, 0)], "value": [(0, 1)]},
+                {"value": [(0, 1)], "lane": [(1, 0), (2, 0)]},
+                {"lane": [(1, 0)], "value": [(2, 0), (0, 1)]},
+                {"lane": [(1, 0), (2, 0)], "warp": [(0, 1)]},
+            ],
+            "outputs": [RENAMED, RESIZED],
+            "origin": [OTHER],
+        },
+    ),
+    ExpressionMap: (
+        {"function": function(), "language": "c", "type": "int"},
+        {
+            "function": [
+                function("lane ^ 1"),
+                function(outputs=RENAMED),
+                function(outputs=RESIZED),
+                function("g", g="lane"),
+                function("g", g="lane/2"),
+                function(known=names(i=Variable(first))),
+                function(known=Coordinates((Axis("lane", 8), Axis("value", 16)), names().names)),
+            ],
+            "language": ["python", ""],
+            "type": ["unsigned", ""],
+        },
+    ),
+    FragmentMap: (
+        {
+            "inputs": INPUTS, "outputs": TILE, "images": IMAGES, "origin": Origin(""), "lines": {}, "packing": None,
+            "misread": None,
+        },
+        {
+            "inputs": [(Axis("thread", 2), Axis("value", 1)), (Axis("lane", 4), Axis("value", 1))],
+            "outputs": [RENAMED, RESIZED],
+            "images": [{(0, 0): ((3, 0),)}, {**IMAGES, (1, 0): ((1, 0), (2, 0))}, {**IMAGES, (1, 0): ((2, 0),)}],
+            "origin": [OTHER],
+            "lines": [{(0, 0): 7}],
+            "packing": [Packing(16)],
+            "misread": [Counterexample({}, "an evaluation of ours is wrong")],
+        },
+    ),
+}  # fmt: skip
+CASES = [(make, name, number) for make, (_, others) in CLASSES.items() for name in others
+         for number in range(len(others[name]))]  # fmt: skip
+
+
+def is_equal_function(one: Map, other: Map) -> bool:
+    if (one.inputs, one.outputs) != (other.inputs, other.outputs):
+        return False
+    return all(one.at(*point) == other.at(*point) for point in {*one.domain, *other.domain})
+
+
+def subclasses(base: type[Map]) -> set[type[Map]]:
+    return {base, *(below for one in base.__subclasses__() for below in subclasses(one))}
+
+
+def test_every_class_of_maps_and_every_argument_is_changed() -> None:
+    ours = {one for one in subclasses(Map) if one.__module__.startswith("verify.")} - {Map}
+    assert ours == {*CLASSES}
+    for make, (given, others) in CLASSES.items():
+        assert list(inspect.signature(make).parameters) == list(given) == list(others)
+
+
+@pytest.mark.parametrize(("make", "name", "number"), CASES)
+def test_another_argument_is_another_key_or_an_equal_function(make: Callable[..., Map], name: str, number: int) -> None:
+    given, others = CLASSES[make]
+    one, other = make(**given), make(**{**given, name: others[name][number]})
+    assert one.key == make(**given).key and hash(one.key) == hash(make(**given).key)
+    assert one.key != other.key or is_equal_function(one, other)
+
+
+@pytest.mark.parametrize("make", [StridedMap, BasesMap, FragmentMap])
+def test_a_key_has_no_place(make: Callable[..., Map]) -> None:
+    given, _ = CLASSES[make]
+    assert make(**given).key == make(**{**given, "origin": OTHER}).key
