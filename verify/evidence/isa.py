@@ -22,7 +22,7 @@ from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import np
 from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
-from verify.maps import search
+from verify.maps import blocks, search
 from verify.maps.map import Axis, IsaFormula, Map
 from verify.maps.strided import StridedMap
 
@@ -122,7 +122,7 @@ def _equal_owners(m: Map, part: BoundOperand) -> int:
     """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
     try:
         counts = search.count_owners(m, part.extent[0] * part.extent[1])
-    except search.EvaluationMismatch:
+    except blocks.EvaluationMismatch:
         return 0
     return int(counts[0]) if (counts == counts[0]).all() and counts.sum() == len(m) else 0
 
@@ -170,7 +170,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         expected = IsaFormula(locate, formula.key, lanes_of(subject, replica), values, m.outputs)
         try:
             found = search.locate_difference(m, expected) or search.locate_stray(m)  # then the formula strays too
-        except search.EvaluationMismatch as fault:
+        except blocks.EvaluationMismatch as fault:
             return _method(m), points, fault.counterexample
         if found is not None:
             return _method(m), points, _unequal(part, m, expected, formula, found)

@@ -4,7 +4,7 @@
 Once with an eye on every matrix product: its operands must hold one k for each slot, the same in A and B, one m for
 each row and one n for each column. The first product that does not is the cause (`WrongProduct`). And once with a probe
 for each k, in which all of A but A[.,k] is zero: it says which terms of the sum are missing, doubled or made of other
-elements. Main declarations: `explained`, `Term`.
+elements. Main declarations: `explained`, `Term`, `PROBES`.
 """
 
 from __future__ import annotations

@@ -16,13 +16,21 @@ with it too. Where the two differ there is an error of ours, which is never repr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from math import prod
-from typing import NamedTuple, ParamSpec, TypeAlias
+from typing import NamedTuple
 
 from layouts.arrays import np
 from verify.core.verdict import Counterexample
 from verify.core.wording import owners
+from verify.maps import blocks
+from verify.maps.blocks import (
+    check_readings,
+    image_at,
+    number_elements,
+    or_mismatch,
+    walk_blocks,
+    walk_elements,
+)
 from verify.maps.counterexamples import (
     OwnerCounts,
     describe_chosen,
@@ -36,92 +44,8 @@ from verify.maps.counterexamples import (
 )
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Array, Axis, Map, Point, grid, inside
-from verify.maps.strided import misread
 
 METHOD = "by enumeration"  # the number of points is beside it
-BLOCK = 1 << 18  # points
-GOLDEN = 0x9E3779B1  # odd: its multiples spread over a block
-P = ParamSpec("P")
-Columns: TypeAlias = "tuple[Array, ...]"  # one for each coordinate of the images
-
-
-class EvaluationMismatch(Exception):
-    """Two evaluations of a map of ours that differ: one of them is wrong."""
-
-    def __init__(self, counterexample: Counterexample) -> None:
-        super().__init__(counterexample.statement)
-        self.counterexample = counterexample
-
-
-def or_mismatch(find: Callable[P, Counterexample | None]) -> Callable[P, Counterexample | None]:
-    """Return a search whose counterexample is the mismatch of one of its maps, if there is one."""
-
-    @wraps(find)
-    def search(*of: P.args, **options: P.kwargs) -> Counterexample | None:
-        try:
-            _check(*(one for one in of if isinstance(one, Map)))
-            return find(*of, **options)
-        except EvaluationMismatch as fault:
-            return fault.counterexample
-
-    return search
-
-
-# Blocks
-
-
-def read_block(m: Map, start: int, stop: int) -> Columns:
-    """Return the coordinates of a block, some compared with `at`. Raises EvaluationMismatch where they differ."""
-    columns, count = m.block(start, stop), stop - start
-    compared = vars(m).setdefault("compared", set())
-    if (start, stop) not in compared:
-        for place in {count - 1, *(k * GOLDEN % count for k in range(m.samples - 1))}:
-            point = m.point(start + place)
-            (alone,), among = m.at(*point), image_at(columns, place)
-            if alone != among:
-                raise EvaluationMismatch(misread(point, m.show(alone), m.show(among)))
-        compared.add((start, stop))
-    return columns
-
-
-def image_at(columns: Columns, place: int) -> Point:
-    """Return the image at a place of a block."""
-    return tuple(int(column[place]) for column in columns)
-
-
-def walk_blocks(m: Map, every: bool = False) -> Iterator[tuple[int, Columns]]:
-    """Yield (first number, coordinates from there on), of the first inputs alone if the others have the same images.
-
-    `every` visits those too. Raises EvaluationMismatch.
-    """
-    _check(m)
-    points = len(m) // (1 if every else m.repeats)
-    for at in range(0, points, BLOCK):
-        yield at, read_block(m, at, min(at + BLOCK, points))
-
-
-def _check(*maps: Map) -> None:
-    for m in maps:
-        if (wrong := m.mismatch()) is not None:
-            raise EvaluationMismatch(wrong)
-
-
-def walk_elements(m: Map, every: bool = False) -> Iterator[tuple[int, Array]]:
-    """Yield (first number, elements x + X*y from there on): -1 for an image outside the tile."""
-    for at, columns in walk_blocks(m, every):
-        yield at, number_elements(columns, m.outputs)
-
-
-def number_elements(columns: Columns, axes: Sequence[Axis]) -> Array:
-    """Return the element of each image: -1 outside the tile."""
-    found, strays, unit = columns[0], [], axes[0].extent
-    for column, axis in zip(columns, axes, strict=True):
-        if column.min() < 0 or column.max() >= axis.extent:
-            strays.append((column < 0) | (column >= axis.extent))
-    for column, axis in zip(columns[1:], axes[1:], strict=True):
-        found = found + unit * column
-        unit *= axis.extent
-    return np.where(np.logical_or.reduce(strays), -1, found) if strays else found
 
 
 def find_inputs(m: Map, image: Point, most: int) -> list[Point]:
@@ -185,7 +109,7 @@ class Disagreement(NamedTuple):
 
 def locate_stray(m: Map) -> Disagreement | None:
     """Return the smallest input with an image beyond the extents of the outputs. Raises EvaluationMismatch."""
-    _check(m)
+    check_readings(m)
     if not m.searchable:
         strays = [point for point, image in m.pairs() if not inside(image, m.outputs)]
         return Disagreement(strays[0], len(strays), len(m)) if strays else None
@@ -340,7 +264,7 @@ def _first(chosen: Array) -> Point:
 
 def locate_difference(m: Map, expected: Map) -> Disagreement | None:
     """Return the smallest input whose images differ from those of another map. Raises EvaluationMismatch."""
-    _check(m, expected)
+    check_readings(m, expected)
     if not (m.searchable and expected.searchable and len(m.inputs) == 2):
         differing = list_differences(m, expected)
         points = len({*m.domain, *expected.domain})
@@ -431,8 +355,8 @@ def count_agreement(m: FragmentMap, expected: FragmentMap) -> tuple[int, int]:
 
 def _rectangles(threads: int, values: int, longest: int) -> Iterator[tuple[range, range]]:
     """Yield (threads, values) of rectangles that cover all: whole threads, or part of one, of at most a block."""
-    height = max(1, BLOCK // longest)
-    width = values if longest <= BLOCK else BLOCK
+    height = max(1, blocks.BLOCK // longest)
+    width = values if longest <= blocks.BLOCK else blocks.BLOCK
     for top in range(0, threads, height):
         for left in range(0, values, width):
             yield range(top, min(top + height, threads)), range(left, min(left + width, values))
@@ -443,7 +367,7 @@ def _cut(m: Map, rows: range, columns: range) -> Iterator[Array]:
     values = m.inputs[1].extent
     first = rows.start * values
     if len(rows) == 1:
-        yield from (one[None, :] for one in read_block(m, first + columns.start, first + columns.stop))
+        yield from (one[None, :] for one in blocks.read_block(m, first + columns.start, first + columns.stop))
         return
-    for one in read_block(m, first, rows.stop * values):
+    for one in blocks.read_block(m, first, rows.stop * values):
         yield one.reshape(len(rows), values)[:, columns.start : columns.stop]

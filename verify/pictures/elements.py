@@ -12,7 +12,7 @@ import numpy as np
 
 from verify.binding.operand import BoundOperand
 from verify.core.digits import walk
-from verify.maps import search
+from verify.maps import blocks
 from verify.maps.map import Map, MapError, Point
 from verify.maps.strided import misread
 from verify.pictures import points
@@ -66,7 +66,7 @@ def within(part: BoundOperand, xs: range, ys: range) -> Elements:
     kept: list[tuple[int, int]] = []  # points of the window with their elements
     count = outside = 0
     first: list[int] = []
-    for start, block in search.walk_elements(m, every=True):
+    for start, block in blocks.walk_elements(m, every=True):
         inside = block >= 0
         x, y = block % width, block // width
         (chosen,) = np.nonzero(inside & (x >= xs.start) & (x < xs.stop) & (y >= ys.start) & (y < ys.stop))
@@ -81,7 +81,7 @@ def within(part: BoundOperand, xs: range, ys: range) -> Elements:
         point = m.point(place)
         at[point] = one(part, point)
         if at[point] != among:
-            raise search.EvaluationMismatch(misread(point, str(at[point]), str(among)))
+            raise blocks.EvaluationMismatch(misread(point, str(at[point]), str(among)))
     return Elements(at, count, outside, tuple(_words(part, m.point(place)) for place in first))
 
 

@@ -20,7 +20,7 @@ from layouts.tensor import E, module_layout
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 from verify.layout import command
-from verify.maps import search
+from verify.maps import blocks, search
 from verify.maps.map import Axis, Map
 from verify.maps.strided import StridedMap, of_text
 
@@ -82,7 +82,7 @@ def ways(layout: Layout | ComposedLayout, tile: tuple[int, ...]) -> list[Strided
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "BLOCK", 7)
+    monkeypatch.setattr(blocks, "BLOCK", 7)
 
 
 @given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
@@ -151,13 +151,13 @@ def test_reports_are_alike(
     name, other = option.split(" ", 1)
     said = []
     for block in (1000, 1 << 18):
-        monkeypatch.setattr(search, "BLOCK", block)
+        monkeypatch.setattr(blocks, "BLOCK", block)
         said.append((command.main([text, name, other]), capsys.readouterr().out))
     assert said[0] == said[1] and said[0][0] in (0, 1)
 
 
 def test_a_large_map_is_searched_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     tracemalloc.start()
     try:
         for words in (["--onto", "1024x1024"], ["--equals", "Sw<3,3,3> o (1024,(32,32)):(1024,(1,32))"]):
@@ -180,7 +180,7 @@ def test_few_points_on_a_large_tile_take_little_memory(text: str) -> None:
 
 
 def test_more_points_than_a_map_keeps_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     assert command.main(["Sw<3,3,3> o (2048,1024):(1024,1)", "--onto", "1024x2048"]) == 0
     assert command.main(["Sw<3,3,3> o (2048,1024):(1024,1)", "--onto", "1024x2047"]) == 1
     assert command.main(["Sw<3,3,3> o (4096,4097):(4097,1)", "--onto", "4096x4096"]) == 2
@@ -255,7 +255,7 @@ def image_of_the_next(self: StridedMap, thread: int, value: int) -> Any:
 def test_an_error_of_an_evaluation_contradicts(
     text: str, option: str, owner: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     monkeypatch.setattr(owner, name, wrong)
     key, other = option.split(" ", 1)
     assert command.main([text, key, other]) == 3
@@ -269,7 +269,7 @@ def test_an_error_of_few_points_refutes_nothing(
     option: str, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wrong number of a right layout is found, and plain integers do not reproduce it."""
-    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     monkeypatch.setattr(Batch, name, wrong)
     key, other = option.split(" ", 1)
     assert command.main([SWIZZLED, key, other]) == 3
@@ -280,7 +280,7 @@ def test_an_error_of_few_points_refutes_nothing(
 def test_an_error_in_a_plain_layout_contradicts(
     option: str, owner: type, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "BLOCK", 1 << 18)
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 18)
     key, other = option.split(" ", 1)
     assert command.main(["(600,600):(600,1)", key, other]) == int(other == "600x599")
     monkeypatch.setattr(owner, name, wrong)
@@ -313,8 +313,8 @@ def test_what_a_block_has_wrong_is_not_reproduced(
     written: str, text: str, change: Any, inside: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the comparison of blocks, too, every counterexample is computed again."""
-    monkeypatch.setattr(search, "BLOCK", 8)
-    monkeypatch.setattr(search, "read_block", changed(change))
+    monkeypatch.setattr(blocks, "BLOCK", 8)
+    monkeypatch.setattr(blocks, "read_block", changed(change))
     verdicts = command.onto_tile(written.format(text), (4, 4), {Check.ISA}).cases[0].verdicts
     bounds, ownership = (verdict.evidence[0].counterexample for verdict in verdicts[1:])
     assert (bounds is None) == inside and (bounds is None or not bounds.reproduced)
@@ -324,6 +324,6 @@ def test_what_a_block_has_wrong_is_not_reproduced(
 def test_an_element_without_an_owner_is_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _, found = ways(Layout((4, 4), (1, 4)), (4, 4))
     assert search.find_missing_owner(found) is None
-    monkeypatch.setattr(search, "read_block", changed(lambda block: np.where(block == 5, 6, block)))
+    monkeypatch.setattr(blocks, "read_block", changed(lambda block: np.where(block == 5, 6, block)))
     wrong = search.find_missing_owner(found)
     assert wrong is not None and (wrong.statement, wrong.reproduced) == ("(m=1, n=1) has no owner", False)

@@ -9,7 +9,7 @@ import pytest
 
 from verify import verify_atom
 from verify.layout import command as layout
-from verify.maps import search
+from verify.maps import blocks
 from verify.maps.map import Map
 from verify.pictures import elements
 from verify.pictures.picture import WHOLE, Picture, Window
@@ -83,13 +83,13 @@ def test_a_block_that_plain_integers_do_not_give_is_an_error(monkeypatch: pytest
     (case,) = layout.onto_tile("(128,128):(128,1)", (128, 128)).cases
     assert case.picture is not None
     monkeypatch.setattr(elements, "LARGEST", 1 << 13)
-    right = search.read_block
+    right = blocks.read_block
 
     def wrong(m: Map, start: int, stop: int) -> object:
         x, y = (column.copy() for column in right(m, start, stop))
         x[513], y[513] = 7, 0  # T4 V1, not one of the points that are evaluated again
         return x, y
 
-    monkeypatch.setattr(search, "read_block", wrong)
-    with pytest.raises(search.EvaluationMismatch, match="T4 V1: 513 by itself, 7 among all points"):
+    monkeypatch.setattr(blocks, "read_block", wrong)
+    with pytest.raises(blocks.EvaluationMismatch, match="T4 V1: 513 by itself, 7 among all points"):
         case.picture((range(8), None))

@@ -14,7 +14,7 @@ from layouts import Layout
 from verify.core.digits import walks
 from verify.core.verdict import Counterexample
 from verify.core.wording import describe
-from verify.maps import search
+from verify.maps import blocks, search
 from verify.maps.counterexamples import describe_chosen
 from verify.maps.map import Axis
 from verify.maps.strided import StridedMap
@@ -31,7 +31,7 @@ def line(stop: int) -> tuple[Axis, ...]:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "BLOCK", 5)
+    monkeypatch.setattr(blocks, "BLOCK", 5)
 
 
 @given(MODES, st.integers(1, 4), st.integers(1, 20))
@@ -39,8 +39,8 @@ def test_threads_that_are_alike_are_read_once(values: tuple[tuple[int, ...], ...
     layout = Layout((threads, values[0]), (0, values[1]))
     alike, each = StridedMap(layout, line(stop)), StridedMap(layout, line(stop))
     each.repeats = 1
-    assert alike.repeats == threads and len(list(search.walk_blocks(alike))) == -(-alike.extents[1] // 5)
-    assert len(list(search.walk_blocks(alike, every=True))) == -(-len(alike) // 5)
+    assert alike.repeats == threads and len(list(blocks.walk_blocks(alike))) == -(-alike.extents[1] // 5)
+    assert len(list(blocks.walk_blocks(alike, every=True))) == -(-len(alike) // 5)
     assert search.find_out_of_bounds(alike) == search.find_out_of_bounds(each)
     assert search.find_owner_fault(alike, threads) == search.find_owner_fault(each, threads)
     assert search.count_owners(alike, stop).tolist() == search.count_owners(each, stop).tolist()
