@@ -112,7 +112,8 @@ def test_a_big_module_names_its_main_declarations(path: Path) -> None:
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         declared |= {target.id for target in targets if isinstance(target, ast.Name)}
-    assert len({name for name in declared & named if not name.startswith("_")}) >= 3
+    public = {name for name in declared if not name.startswith("_")}
+    assert len(public & named) >= min(3, len(public))  # a module may be one class
 
 
 def test_the_readme_is_short() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
+"""`Global`, the arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
 
 Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array.
 """
