@@ -4,6 +4,7 @@
 Default-deny: every read of a register goes through `reads`, which refuses one with a form unless the effect of the
 instruction has asked for it; every write goes through `writes`, which drops the form. Each form that an effect makes is
 compared with the interpreter's bits at the sample.
+Main declarations: `Shadow`, `Follow`, `OpenPath`.
 """
 
 from __future__ import annotations

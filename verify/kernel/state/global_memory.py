@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`Global`, the arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
+"""The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
 
-Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array.
+Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array,
+`Global` all of them.
 """
 
 from __future__ import annotations
