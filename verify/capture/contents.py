@@ -27,7 +27,7 @@ MOST = 1 << 24  # elements of a reading
 PLACED = ("device", "dtype", "layout", "pin_memory", "requires_grad")  # arguments that change no number of a range
 SYNONYMS = {  # names of parameters that the table has once
     **{"input": "a", "self": "a", "other": "b", "negative_slope": "slope", "fill_value": "value"},
-    **{"axis": "dim", "keepdims": "keepdim", "k": "diagonal", "min": "low", "max": "high"},
+    **{"axis": "dim", "keepdims": "keepdim", "k": "diagonal", "min": "low", "max": "high", "normalized_shape": "shape"},
 }
 Places = NDArray[np.int64]
 

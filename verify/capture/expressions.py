@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture import masks
+from verify.capture import masks, moments
 from verify.capture.contents import (
     KINDS,
     Contents,
@@ -28,7 +28,16 @@ from verify.capture.masks import Names, write_number
 from verify.capture.table import TorchOperation
 
 SUMMED = "klpqrstuvwxyz"
-READ = {"a", "dim", "keepdim", "dtype", "_stacklevel"}  # parameters of reductions that are read, or change nothing
+MOMENTS = ("sum", "mean", "variance")
+READ = {
+    "a",
+    "dim",
+    "keepdim",
+    "dtype",
+    "_stacklevel",
+    "unbiased",
+    "correction",
+}  # parameters of reductions that are read, or change nothing
 NAMES = {0: "i", 1: "i", 2: "mn", 3: "bmn", 4: "bhmn", 5: "abhmn"}
 
 
@@ -198,7 +207,7 @@ class Writer:
         if content.get("changed") and row.text and "out" in content["kwargs"]:
             raise Unchecked(f"{say_made(content)} has the argument out")
         self._note(content)
-        given = self.contents.arguments(number)
+        given = {} if row.einsum else self.contents.arguments(number)
         other = next((key for key in set(row.parameters) - READ if row.sum and given[key] != row.parameters[key]), None)
         if other is not None:
             raise Unchecked(f"{say_made(content)} has {other}")
@@ -206,7 +215,9 @@ class Writer:
         ways: tuple[tuple[object, Callable[[], str]], ...] = (
             (row.cast, lambda: self._cast(content, given["a"], names, depth)),
             (row.product, lambda: self._product(*common)),
-            (row.sum in ("sum", "mean"), lambda: self._sum(content, given, row.sum, names, depth)),
+            (row.einsum, lambda: moments.write_einsum(self, content, names, depth)),
+            (row.norm, lambda: moments.write_norm(self, content, given, row.norm, names, depth)),
+            (row.sum in MOMENTS, lambda: moments.write_sum(self, content, given, row.sum, names, depth)),
             (row.sum, lambda: self._softmax(content, given, row.sum, names, depth)),
             (row.attention, lambda: self._attention(*common)),
             (row.choice or row.triangle or row.range, lambda: self._mask(content, row, given, names, depth)),
@@ -274,7 +285,7 @@ class Writer:
         if isinstance(value, (int, float)):
             return write_number(value)
         reading = read_operand(content, value)
-        self._same_kind(content, reading)
+        self.check_kind(content, reading)
         padded = names[len(names) - len(reading.shape) :]
         return self.write(
             reading,
@@ -282,7 +293,7 @@ class Writer:
             depth + 1,
         )
 
-    def _same_kind(self, content: Mapping[str, Any], reading: TensorReading) -> None:
+    def check_kind(self, content: Mapping[str, Any], reading: TensorReading) -> None:
         """Refuse integers that become floats inexactly, or the other way round, or that wrapped before they widen."""
         one, two = KINDS.get(reading.dtype, "?"), KINDS.get(content["dtype"], "?")
         if one[0] in "su" and two[0] in "su" and one != two and not is_exact(reading.dtype, content["dtype"]):
@@ -303,14 +314,14 @@ class Writer:
         reading = read_operand(content, value)
         if list(reading.shape) != content["layout"]["shape"]:
             raise Unchecked(f"{say_made(content)} gives another shape to what was computed")
-        self._same_kind(content, reading)
+        self.check_kind(content, reading)
         return self.write(reading, names, depth + 1)
 
     def _product(self, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int) -> str:
         """Return the text of a product of matrices, as torch.matmul broadcasts them; of linear, with its bias."""
         a, b = (read_operand(content, given[one]) for one in "ab")
         for one in (a, b):
-            self._same_kind(content, one)
+            self.check_kind(content, one)
         if "bias" in given:  # b of torch.nn.functional.linear has the index of the output first
             b = replace(b, shape=b.shape[::-1], strides=b.strides[::-1])
         if not a.shape or not b.shape or a.shape[-1] != b.shape[-2 if len(b.shape) > 1 else 0]:
@@ -338,7 +349,7 @@ class Writer:
     ) -> str:
         """Return the text of a softmax, or of a logarithm of a sum of exponentials, over one index."""
         reading = read_operand(content, given["a"])
-        self._same_kind(content, reading)
+        self.check_kind(content, reading)
         dim = given["dim"][0] if isinstance(given["dim"], list) and len(given["dim"]) == 1 else given["dim"]
         if not isinstance(dim, int) or not reading.shape:
             raise Unchecked(f"{say_made(content)} goes over indices that are not read")
@@ -364,7 +375,7 @@ class Writer:
         if {len(one.shape) for one in (q, k, v)} != {len(names)} or not names[-2] or q.shape[:-2] != k.shape[:-2]:
             raise Unchecked(f"{say_made(content)} has shapes that are not read")
         for one in (q, k, v):
-            self._same_kind(content, one)
+            self.check_kind(content, one)
         *outer, m, d = names
         n, inner = self.index(k.shape[-2], summed=True), self.index(q.shape[-1], summed=True)
         left, right = (self.write(one, (*outer, row, inner), depth + 1) for one, row in ((q, m), (k, n)))
@@ -373,27 +384,3 @@ class Writer:
         if given["is_causal"] is True:
             score = f"where({m} >= {n}, {score}, -inf)"
         return f"sum_{n} (softmax_{n}({score}) * {self.write(v, (*outer, n, d), depth + 1)})"
-
-    def _sum(self, content: Mapping[str, Any], given: Mapping[str, Any], kind: str, names: Names, depth: int) -> str:
-        """Return the text of a sum or a mean over some indices."""
-        reading = read_operand(content, given["a"])
-        self._same_kind(content, reading)
-        dims = given["dim"]
-        rank = len(reading.shape)
-        listed = list(range(rank)) if dims in ("none", None) else [dims] if isinstance(dims, int) else dims
-        if not all(isinstance(one, int) for one in listed):
-            raise Unchecked(f"{say_made(content)} sums over indices that are not read")
-        summed = {one % rank for one in listed}
-        rest = iter(name for x, name in enumerate(names) if not (given["keepdim"] is True and x in summed))
-        words, new = [], []
-        for axis, extent in enumerate(reading.shape):
-            if axis not in summed:
-                words.append(next(rest))
-            else:
-                words.append(self.index(extent, summed=True) if extent > 1 else "")
-                new += [words[-1]] if words[-1] else []
-        text = self.write(reading, tuple(words), depth + 1)
-        count = int(np.prod([reading.shape[axis] for axis in summed], dtype=object))
-        for name in new:
-            text = f"sum_{name} ({text})"
-        return f"({text} / {count})" if kind == "mean" and count > 1 else text

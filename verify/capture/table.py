@@ -26,7 +26,9 @@ class TorchOperation:
     range: bool = False  # whole numbers from 0 up
     product: bool = False  # the sum of products over the last index of a and the last but one of b
     attention: bool = False  # softmax(scale * q @ k) @ v over the last two indices of each
-    sum: str = ""  # a reduction: "sum", "mean" or "logsumexp"; "softmax" and "log_softmax" keep the index
+    sum: str = ""  # "sum", "mean", "variance" or "logsumexp" over indices; "softmax" and "log_softmax" keep the index
+    norm: str = ""  # "layer_norm" or "rms_norm" over the last indices
+    einsum: bool = False  # the sum of products that its first argument writes
     cast: bool = False  # the same numbers in another type, or at another place
     constant: str = ""  # the number that every element is; "value" for the parameter of that name
     random: bool = False  # numbers that are drawn: any number of the type could be among them

@@ -89,6 +89,8 @@ def call(name: str, row: TorchOperation, x: Any) -> list[Any]:
     given: list[Any] = [[x, 1 - x / 2], [x, 3.5], [x, x.sum(0, keepdims=True)], [2.5, x]]
     if word in ("clip", "power"):
         given = [[x, 0.25, 0.75] if word == "clip" else [x, 2]]
+    elif row.einsum:
+        given = [["ij,kj->ik", x, x], ["ij,jk", x, 2 * x.T], ["ij->j", x], ["ij,ij,ij->i", x, x, x]]
     elif row.product:
         given = [[x, x.T], [x.T, x], [x, x.sum(0)]]
     elif row.choice:
@@ -152,7 +154,7 @@ WRONG: dict[str, tuple[Compute, str]] = {
     "a write": (lambda x: _poke(x + 1), "changed without an operation|changed a part"),
     "a write through a view": (lambda x: _poke((x + 1).view()), "changed without an operation"),
     "an operation on a part": (lambda x: _scale_part(x + 1), "changed a part of it"),
-    "einsum": (lambda x: np.einsum("ij,kj->ik", x, x), "not in the table"),
+    "a diagonal": (lambda x: np.einsum("ii->i", x[:5] * 2), "an equation that is not read|a view of"),
     "bits": (lambda x: x.view("uint64") & np.uint64(0xFF), "which no text describes"),
 }
 

@@ -54,6 +54,18 @@ RIGHT: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "linear": (lambda t, x: t.nn.functional.linear(x, x[:5] * 2, x[0] * 0 + 1.5), "?"),
     "attention": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x), ""),
     "causal": (lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x * 2, x, is_causal=True, scale=0.5), ""),
+    "variance": (lambda t, x: t.var(x, dim=1, keepdim=True), ""),
+    "variance of all": (lambda t, x: x * x.var(unbiased=False), ""),
+    "variance of columns": (lambda t, x: x.var(0, correction=2), ""),
+    "layer_norm": (lambda t, x: t.nn.functional.layer_norm(x, (5,)), ""),
+    "layer_norm of all": (lambda t, x: t.nn.functional.layer_norm(x, (6, 5), eps=0.5), ""),
+    "layer_norm with weights": (lambda t, x: t.nn.functional.layer_norm(x, (5,), x.sum(0), x.mean(0)), ""),
+    "a module": (lambda t, x: t.nn.LayerNorm(5, elementwise_affine=False, dtype=t.float64)(x), ""),
+    "rms_norm": (lambda t, x: t.nn.functional.rms_norm(x, (5,), x.sum(0), 1e-3), ""),
+    "einsum": (lambda t, x: t.einsum("ij,kj->ik", x, x), "sum_k ((X[m,k] * X[n,k]))"),
+    "einsum of three": (lambda t, x: t.einsum("ij, kj, kl -> il", [x, x, x + 1]), ""),
+    "einsum without an arrow": (lambda t, x: t.einsum("ba,bc", x, x), ""),
+    "einsum of one": (lambda t, x: t.einsum("ij->ji", x), ""),
     "log": (lambda t, x: t.log(x) + x.log2() + x**2 + x.reciprocal(), ""),
 }
 WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
@@ -68,6 +80,14 @@ WRONG: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
         lambda t, x: t.where(t.arange(5, out=t.empty(5, dtype=t.int64)) > 3, x, 0.0),
         "changed|out",
     ),
+    "a maximum": (lambda t, x: x - x.amax(1, keepdim=True), "amax .*not in the table"),
+    "a maximum of a pair": (lambda t, x: x - x.max(1, keepdim=True).values, r"max\[0\] .*not in the table"),
+    "a place": (lambda t, x: x.argmax(1), "argmax .*not in the table"),
+    "variance of one": (lambda t, x: x[:, :1].mul(2).var(1), "divides by no positive number"),
+    "rms_norm without eps": (lambda t, x: t.nn.functional.rms_norm(x, (5,)), "has no eps"),
+    "a diagonal": (lambda t, x: t.einsum("ii->i", x @ x.mT), "not read"),
+    "dots": (lambda t, x: t.einsum("...j,kj->...k", x, x), "equation that is not read"),
+    "a broadcast extent": (lambda t, x: t.einsum("ij,kj->ik", x, x.sum(1, keepdim=True)), "two extents of j"),
     "infinite": (lambda t, x: t.where(x > 0.5, x, INF), "is no number of a claim"),
 }
 

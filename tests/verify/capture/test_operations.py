@@ -17,9 +17,13 @@ from verify.kernel.claims.expression import Apply, Below, Element, Number, Scala
 ABSENT = [name for name in ("torch",) if importlib.util.find_spec(name) is None]
 needs_torch = pytest.mark.skipif(bool(ABSENT), reason="torch is not installed: pip install torch==2.13.0 (CPU build)")
 EVERY = [(name, row) for row in read_table() for name in row.names]
-# those of numpy are in test_arrays.py, those of masks in test_masks.py
+# those of numpy are in test_arrays.py, those of masks and norms in test_masks.py
 ROWS = [(name, row) for name, row in EVERY if name.startswith("torch.")]
-COMPUTED = [one for one in ROWS if not (one[1].relation or one[1].choice or one[1].triangle or one[1].range)]
+COMPUTED = [
+    (name, row)
+    for name, row in ROWS
+    if not (row.relation or row.choice or row.triangle or row.range or row.norm or row.einsum)
+]
 SHAPE = (6, 7)
 
 
@@ -73,7 +77,7 @@ def arguments(torch: Any, name: str, row: TorchOperation) -> list[Any]:
         return [torch.rand(shape, dtype=torch.float64) for shape in shapes]
     if row.attention:
         return [torch.rand(2, 3, 4, 5, dtype=torch.float64) for _ in "qkv"]
-    if "dim" in row.parameters and row.sum not in ("sum", "mean"):
+    if "dim" in row.parameters and row.sum not in ("sum", "mean", "variance"):
         return [torch.rand(SHAPE, dtype=torch.float64), 1]
     needed = [key for key, default in row.parameters.items() if default is REQUIRED]
     return [torch.rand(SHAPE, dtype=torch.float64) + 0.5 * (key == "b") for key in needed]
@@ -166,6 +170,8 @@ def variants(torch: Any, name: str, row: TorchOperation) -> list[list[Any]]:
         made = [[first[0], 0.25, 0.75]]
     if word_of(name) in ("tensor", "as_tensor", "asarray", "from_numpy"):
         made = []  # of arrays, in test_arrays.py
+    if row.sum == "variance":
+        made += [[first[0], 1], [first[0], 0, False], [first[0], [0, 1]]]
     if row.sum in ("sum", "mean"):
         made += [[first[0], 1], [first[0], 0, True], [first[0], [0, 1]]]
     if name.endswith("reshape"):
