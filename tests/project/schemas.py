@@ -22,9 +22,13 @@ from verify.campaign import spec as campaign
 from verify.core import specs
 from verify.core.specs import keys
 from verify.index import spec as index
+from verify.kernel.claims import claim, compiled
+from verify.kernel.claims.launch import PARAM_KEYS
+from verify.kernel.data.values import SIZE
 from verify.movement import spec as movement
 from verify.tiling import spec as tiling
 
+BOXES = ("none", "32B", "64B", "128B")  # swizzles of a tensor map
 HOME = Path(__file__).parents[2] / "verify" / "schemas"
 Schema = dict[str, Any]
 
@@ -237,6 +241,49 @@ def instructions() -> Schema:
     }
 
 
+def claims() -> Schema:
+    """The schema of a claim about a kernel: one table, with one for each array and one for what Triton compiles."""
+    number: Schema = {"type": "number"}
+    count: Schema = {"description": "a whole number, or an expression of the sizes", "type": ["integer", "string"]}
+    three = {"oneOf": [count, {"type": "array", "items": count, "minItems": 1, "maxItems": 3}]}
+    sizes: Schema = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
+    every: Schema = {"const": "all"}
+    words: Schema = {"type": "array", "items": WORD}
+    flag: Schema = {"type": "boolean"}
+    columns: Schema = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "minItems": 1}
+    array = {
+        "dims": {"oneOf": [WORD, {**words, "minItems": 1, "uniqueItems": True}]},
+        "type": {"enum": [one for one in SIZE if one]},
+        "strides": {"type": "array", "items": count, "minItems": 1},
+        "offset": count,
+        **dict.fromkeys(("out", "scratch", "zero"), flag),
+        "range": {"type": "array", "items": number, "minItems": 2, "maxItems": 2},
+        "sparse": {"oneOf": [flag, columns]},
+        "metadata": WORD,
+    }
+    packed = {"struct": WORD, "values": {"type": "array", "items": {"type": ["number", "string"]}}}
+    copied = {"map": WORD, "box": {"type": "array", "items": COUNT}, "swizzle": {"enum": [*BOXES]}}
+    valued = {"value": {"type": ["number", "string"]}, "type": WORD}
+    tables = [table(packed, packed), table(copied, ["map", "box"]), table(valued, ["value"])]
+    param: Schema = {"oneOf": [{"type": ["number", "string"]}, *tables, table({"unused": {"const": True}}, ["unused"])]}
+    python = {str: WORD, dict: {"type": "object"}, int: COUNT}
+    values = {
+        **{"kernel": WORD, "claim": WORD, "ptx": WORD, "accumulate": WORD},
+        **{"grid": three, "block": three, "smem": count, "smem_align": COUNT},
+        "sizes": {"oneOf": [sizes, every, {"type": "array", "items": {"oneOf": [sizes, every]}, "minItems": 1}]},
+        "tiles": {"type": "object", "additionalProperties": COUNT},
+        "stages": COUNT,
+        "scalars": {"type": "object", "additionalProperties": number},
+        "params": {"type": "array", "items": param},
+        **{"narrow": words, "given": words, "floor": number},
+        "arrays": {"type": "object", "additionalProperties": table(array, ("dims", "type")), "minProperties": 1},
+    }
+    assert values.keys() == {*claim.KEYS} and array.keys() == {*claim.ARRAY_KEYS}
+    assert {key for one in tables for key in one["properties"]} | {"unused"} == {*PARAM_KEYS}
+    values["triton"] = table({name: python[kind] for name, kind in compiled.KEYS.items()})
+    return table(values, ["arrays"])
+
+
 OF_THEIR_OWN = {  # kinds whose files have more to say than the fields of their specs, by name
     "atom": atoms,
     "tiling": tilings,
@@ -250,7 +297,7 @@ def schemas() -> dict[str, Callable[[], Schema]]:
     """The schema of a file of each kind, by the name of its file."""
     kept = [kind for kind in kinds.all() if kind.signs is not None]
     found = {kind.plural: OF_THEIR_OWN.get(kind.name, partial(of_specs, kind.specs())) for kind in kept}
-    return {**found, "instruction": instructions}
+    return {**found, "instruction": instructions, "claims": claims}
 
 
 def text(name: str) -> str:

@@ -19,6 +19,7 @@ FILES = {  # of every kind its example
     **{kind.plural: [ROOT / one for one in kind.example] for kind in kinds.all() if kind.signs},
     "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
+    "claims": [*ROOT.glob("examples/kernel/*.toml"), *ROOT.glob("tests/kernels/compiled/*.toml")],
 }
 
 
@@ -42,6 +43,7 @@ def test_every_file_of_ours_fits_its_schema(name: str) -> None:
         assert wrong == [], file
 
 
+CLAIM = {"claim": "C[i] = A[i]", "grid": 1, "block": 32, "arrays": {"A": {"dims": "i", "type": "f32"}}}
 ATOM = {"ptx": "mma.x", "A": "1:0", "B": "1:0", "C": "1:0"}
 WRONG = {
     "atoms": [
@@ -72,6 +74,19 @@ WRONG = {
         {"c": {"kind": "law", "rank": 2, "size": 4, "strides": [1]}},
         {"c": {"kind": "laws", "rank": 2, "size": 4, "strides": [-1]}},
         {"c": {"kind": "mutants", "rank": 2}},
+    ],
+    "claims": [
+        {key: value for key, value in CLAIM.items() if key != "arrays"},
+        CLAIM | {"sizez": {"M": 1}},
+        CLAIM | {"sizes": {"M": -1}},
+        CLAIM | {"sizes": []},
+        CLAIM | {"sizes": "every"},
+        CLAIM | {"grid": [1, 1, 1, 1]},
+        CLAIM | {"arrays": {"A": {"dims": "i", "type": "float32"}}},
+        CLAIM | {"arrays": {"A": {"dims": "i", "type": "f32", "stride": [1]}}},
+        CLAIM | {"params": [{"map": "A", "box": [8], "swizzle": "16B"}]},
+        CLAIM | {"params": [{"unused": False}]},
+        CLAIM | {"triton": {"warp": 4}},
     ],
     "instruction": [{"schema": 1}, {"schema": 1, "isa": "9.0", "section": "1", "lanes": 0}],
 }
