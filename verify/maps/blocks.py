@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeAlias
 
 from layouts.arrays import np
 from verify.core.verdict import Counterexample
-from verify.maps.map import Array, Axis, Map, Point
+from verify.maps.map import Array, Axis, Map, Point, contradict
 from verify.maps.strided import misread
 
 BLOCK = 1 << 18  # points
@@ -54,9 +54,15 @@ def read_block(m: Map, start: int, stop: int) -> Columns:
             point = m.point(start + place)
             (alone,), among = m.at(*point), image_at(columns, place)
             if alone != among:
-                raise EvaluationMismatch(misread(point, m.show(alone), m.show(among)))
+                raise EvaluationMismatch(_describe_misread(m, point, alone, among))
         compared.add((start, stop))
     return columns
+
+
+def _describe_misread(m: Map, point: Point, alone: Point, among: Point) -> Counterexample:
+    if len(point) == 2 and len(alone) == len(among):
+        return misread(point, m.show(alone), m.show(among))
+    return contradict(m, point, alone, among)
 
 
 def image_at(columns: Columns, place: int) -> Point:

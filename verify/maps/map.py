@@ -10,7 +10,7 @@ A point may have no image, one, or several. Every map has two evaluations that s
 finding. The proofs have a third reading, from shape and stride alone. Bugs planted in each of the three end in a
 contradiction (`tests/verify/maps/test_planted_maps.py`).
 
-`Map`       what they all have; `StridedMap`, `BasesMap`, `ExpressionMap`, `IsaFormula` and `FragmentMap`, a table
+`Map`       what they all have; `StridedMap`, `BasesMap`, `ExpressionMap`, `ArrayMap`, `IsaFormula`, `FragmentMap` (a table)
 `Axis`      a named coordinate with its extent: 0 <= coordinate < extent
 `Origin`    the text, file and line that a map comes from
 `MapError`  a map that cannot be made, or asked for an image that it has not

@@ -6,6 +6,7 @@ arrays, in bounded memory, and what is found there is asked again of `Map.at`; s
 with it too. Where the two differ there is an error of ours, which is never reproduced: a contradiction, and no finding.
 
 `find_size_fault`, `find_out_of_bounds`, `find_owner_fault`, `find_missing_owner`   None, or the smallest counterexample
+`locate_miscount`, `locate_collision`   an element with another number of owners, two inputs with one image
 `locate_difference`    the smallest input at which two maps differ
 `find_difference`      the same as a counterexample
 `list_differences`, `count_agreement`   of tables: every such input, and how many have the same images
@@ -205,6 +206,48 @@ def count_owners(m: Map, elements: int) -> Array:
             each, times = np.unique(found, return_counts=True)
             counts[each] += times.astype(np.int32)
     return counts[:-1] if m.repeats == 1 else counts[:-1] * m.repeats
+
+
+class Miscount(NamedTuple):
+    """The first element that has another number of owners than it should have."""
+
+    element: Point
+    has: int
+    wrong: int  # how many elements have another number
+    reproduced: bool  # whether plain integers count as many owners
+
+
+def locate_miscount(m: Map, copies: int) -> Miscount | None:
+    """Return the first element of the tile without just so many owners. Raises EvaluationMismatch."""
+    counts = count_owners(m, prod(axis.extent for axis in m.outputs))
+    bad = _by_coordinates(m, counts != copies)
+    if not bad.any():
+        return None
+    element = _first(bad)
+    has = int(counts[m.element(element)])
+    return Miscount(element, has, int(np.count_nonzero(bad)), m.count(element) == has)
+
+
+class Collision(NamedTuple):
+    """The smallest image that several inputs have."""
+
+    image: int
+    first: Point  # of its inputs
+    second: Point
+    extra: int  # how many inputs there are beyond one for each image
+    reproduced: bool  # whether plain integers give both of them this image
+
+
+def locate_collision(m: Map) -> Collision | None:
+    """Return two inputs with one image, of a map of one output. Raises EvaluationMismatch."""
+    found = np.concatenate([column for _, (column,) in walk_blocks(m, every=True)])
+    order = np.argsort(found, kind="stable")
+    twice = np.flatnonzero(np.diff(found[order]) == 0)
+    if not len(twice):
+        return None
+    image = int(found[order[twice[0]]])
+    first, second = (m.point(int(order[twice[0] + place])) for place in (0, 1))
+    return Collision(image, first, second, len(twice), m.at(*first) == m.at(*second) == ((image,),))
 
 
 def _first_crowded(m: Map, many: Array) -> tuple[Point, Point]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,15 @@ from verify.core.verdict import Check, Counterexample, Evidence, Proposal, State
 from verify.evidence.gpu_runs import runs
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
+from verify.maps import search
+from verify.maps.array_map import ArrayMap
+from verify.maps.blocks import EvaluationMismatch
+from verify.maps.map import Axis
 from verify.movement.register_operand import RegisterOperand, register_operand
 from verify.movement.smem_access import Table
 
 ONE = Layout(1)
+LARGEST = 1 << 62  # elements: a tile has any number of them here
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +143,12 @@ def claim(_: object, over: HandOver) -> Statement:
 def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
     """Evidence of both formulas at every lane and value, as arrays."""
     started = time.perf_counter()
-    bad, points = _differing(over), over.wanted.lanes * over.wanted.values
-    wrong = _counterexample(over, int(bad[0][0]), int(bad[0][1]), len(bad)) if len(bad) else None
+    points = over.wanted.lanes * over.wanted.values
+    try:
+        found = _locate_difference(over)
+        wrong = None if found is None else _counterexample(over, found)
+    except EvaluationMismatch as fault:
+        wrong = fault.counterexample
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy", seconds=time.perf_counter() - started)]
 
 
@@ -157,21 +167,31 @@ def arriving(over: HandOver) -> Table:
     return found
 
 
-def _differing(over: HandOver) -> Table:
-    """Every (lane, value) that gets another element than it wants."""
-    found, (lanes, values) = arriving(over), (over.wanted.lanes, over.wanted.values)
-    wanted = over.wanted.number(np.arange(lanes)[:, None], np.arange(values)[None, :])
-    return np.argwhere(found != np.broadcast_to(wanted, found.shape))
+def _place(over: HandOver, lane: int, value: int) -> int:
+    """The number of the element that a value of the given operand has, in plain integers, digit by digit."""
+    row, column = over.given.locate(lane, value)
+    return int(image(over.rows, int(row)) + image(over.columns, int(column)))
 
 
-def _counterexample(over: HandOver, lane: int, value: int, bad: int) -> Counterexample:
+def _locate_difference(over: HandOver) -> search.Disagreement | None:
+    """The first (lane, value) that gets another element than it wants. Raises EvaluationMismatch."""
+    wanted, found = over.wanted, arriving(over)
+    inputs, elements = (Axis("lane", wanted.lanes), Axis("value", wanted.values)), (Axis("element", LARGEST),)
+    numbers = wanted.number(np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :])
+    arrives = ArrayMap(
+        ("arrives", over), inputs, (found,), elements, lambda lane, v: (_place(over, lane, int(image(over.order, v))),)
+    )
+    wants = ArrayMap(
+        ("wants", over), inputs, (np.broadcast_to(numbers, found.shape),), elements,
+        lambda lane, value: (int(wanted.number(lane, value)),),
+    )  # fmt: skip
+    return search.locate_difference(arrives, wants)
+
+
+def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexample:
     """What a lane gets as a value, and which lane holds what it wants: in plain integers, digit by digit."""
-    given, wanted = over.given, over.wanted
-
-    def place(lane: int, value: int) -> int:
-        row, column = given.locate(lane, value)
-        return int(image(over.rows, int(row)) + image(over.columns, int(column)))
-
+    given, wanted, place = over.given, over.wanted, partial(_place, over)
+    (lane, value), bad = differs.point, differs.wrong
     chosen = image(over.order, value)
     row, column = given.locate(lane, chosen)
     gets, wants = place(lane, chosen), int(wanted.number(lane, value))
@@ -187,7 +207,7 @@ def _counterexample(over: HandOver, lane: int, value: int, bad: int) -> Countere
         extent="unique" if bad == 1 else "smallest",
         damage=(f"{bad} of {wanted.lanes * wanted.values} points disagree",),
         unique=bad == 1,
-        reproduced=gets != wants,
+        reproduced=differs.reproduced and gets != wants,
     )
 
 
@@ -263,7 +283,7 @@ def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
     found = found.tiled("row", given.lanes // found.lanes, warps=True)
     found = found.tiled("row", given.extent[0] // found.extent[0])
     turned = replace(over, given=found).placed(order=over.order)
-    if turned.miscount or turned.along != axis or len(_differing(turned)):
+    if turned.miscount or turned.along != axis or _locate_difference(turned) is not None:
         return ()
     change = f"{name.partition('.')[0]} {'without' if transposed else 'with'} .trans"
     key, rows = "to" if over.store else "from_", None if over.derived else turned.rows

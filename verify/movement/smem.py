@@ -19,6 +19,10 @@ from verify.core.digits import walks
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
+from verify.maps import search
+from verify.maps.array_map import ArrayMap
+from verify.maps.blocks import EvaluationMismatch
+from verify.maps.map import Axis
 from verify.movement import conflict_free
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Table
 
@@ -120,18 +124,23 @@ def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
 
 def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that no two elements that are written have one place."""
-    index, place = access.indices().ravel(), access.offsets().ravel()
-    order = np.lexsort((index, place))
-    twice = np.flatnonzero((np.diff(place[order]) == 0) & (np.diff(index[order]) != 0))
-    wrong = None
-    if len(twice):
-        one, other = (int(index[order[i]]) for i in (twice[0], twice[0] + 1))
-        where = int(place[order[twice[0]]])
+    index, first = np.unique(access.indices().ravel(), return_index=True)  # an element may be written twice
+    place = access.offsets().ravel()[first]
+    m = ArrayMap(
+        access, (Axis("index", len(index)),), (place,), (Axis("element", 1 + int(place.max())),),
+        lambda number: (int(access.place(int(index[number]))),),
+    )  # fmt: skip
+    try:
+        found, wrong = search.locate_collision(m), None
+    except EvaluationMismatch as fault:
+        found, wrong = None, fault.counterexample
+    if found is not None:
+        one, other = (int(index[point[0]]) for point in (found.first, found.second))
         written = {index for row in walks(access.threads) for index in row}
         wrong = Counterexample(
             {},
-            f"elements {one} and {other} of the tile are both written to element {where}",
-            reproduced={one, other} <= written and access.place(one) == access.place(other) == where,
+            f"elements {one} and {other} of the tile are both written to element {found.image}",
+            reproduced=found.reproduced and {one, other} <= written,
         )
     return [finding(Check.ISA, wrong, "exhaustive", size(access.threads), "numpy")]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library's TiledMMA at every point of a tiling, as arrays, compared with the definition.
 
-Arrays find the first point that is wrong. It is computed again before it is shown, in plain integers and for one
-thread: where that gives other values, an evaluation of ours is wrong, and the tiling is not refuted.
+Each is a map, which `verify.maps.search` searches: its block is of arrays, its `at` plain integers for one thread. If
+the two differ, an evaluation of ours is wrong, and the tiling is not refuted.
 
 `numbered`    whether the threads of all atoms are different, and numbered as defined
 `equals`      whether a (thread, value) layout is the atom's, tiled
@@ -11,8 +11,9 @@ thread: where that gives other values, an evaluation of ours is wrong, and the t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import TypeAlias
 
@@ -23,7 +24,10 @@ from layouts.tensor import Tensor
 from verify.core.digits import digits, image, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, finding
 from verify.core.wording import owners
-from verify.maps.map import Axis
+from verify.maps import search
+from verify.maps.array_map import ArrayMap
+from verify.maps.blocks import EvaluationMismatch
+from verify.maps.map import Axis, Map, Point
 from verify.maps.strided import StridedMap
 from verify.tiling import gemm, reference
 from verify.tiling.bind import TiledOperand, Tiling
@@ -35,41 +39,57 @@ Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 def numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that no two places of the atoms are one thread, and that threads are numbered as defined."""
     vmnk = tiling.mma.thr_layout_vmnk
-    numbers = batched.batch(vmnk).values()
-    order = np.argsort(numbers, kind="stable")
-    twice = np.flatnonzero(np.diff(numbers[order]) == 0)
-    wrong = None
-    if len(twice):
-        first, second = (int(order[twice[0] + i]) for i in (0, 1))
-        number = int(numbers[first])
-        wrong = Counterexample(
-            {"first": first, "second": second},
-            f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {number}",
-            damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are duplicates",),
-            reproduced=image(vmnk, first) == image(vmnk, second) == number,
-        )
-    return [finding(Check.ISA, wrong or _misnumbered(tiling, numbers), "enumeration", len(numbers), "numpy")]
+    m = _map_threads(tiling, batched.batch(vmnk).values(), lambda index: image(vmnk, index), "library")
+    try:
+        wrong = _find_shared_thread(vmnk, m) or _misnumbered(tiling, m)
+    except EvaluationMismatch as fault:
+        wrong = fault.counterexample
+    return [finding(Check.ISA, wrong, "enumeration", len(m), "numpy")]
 
 
-def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
+def _map_threads(tiling: Tiling, numbers: Table, number: Callable[[int], int], who: str) -> ArrayMap:
+    """Return the map of each place of the atoms to its thread."""
+    places, threads = (Axis("index", numbers.size), Axis("value", 1)), (Axis("thread", 1 + int(numbers.max())),)
+    return ArrayMap((who, tiling.cache_key()), places, (numbers,), threads, lambda index, _: (number(index),))
+
+
+def _find_shared_thread(vmnk: Layout, m: Map) -> Counterexample | None:
+    """The first thread that is at two places."""
+    found = search.locate_collision(m)
+    if found is None:
+        return None
+    first, second = found.first[0], found.second[0]
+    return Counterexample(
+        {"first": first, "second": second},
+        f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {found.image}",
+        damage=(f"{found.extra} of {len(m)} threads are duplicates",),
+        reproduced=found.reproduced,
+    )
+
+
+def _misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
     """The first thread whose number in the library differs from the definition."""
     vmnk = tiling.mma.thr_layout_vmnk
-    expected = reference.threads(tiling).ravel(order="F")
-    if len(expected) != len(numbers):
-        statement = f"{len(numbers)} threads are numbered, not {len(expected)}"
-        again = size(vmnk) == len(numbers) and tiling.threads == len(expected)
-        return Counterexample({"threads": len(numbers)}, statement, reproduced=again)
-    other = np.flatnonzero(expected != numbers)
-    if not len(other):
+    shape = (tiling.subject.threads, *tiling.atoms)
+    expected = _map_threads(
+        tiling,
+        reference.threads(tiling).ravel(order="F"),
+        lambda index: reference.thread(tiling, tuple(digits(shape, index))),
+        "definition",
+    )
+    if len(expected) != len(m):
+        statement = f"{len(m)} threads are numbered, not {len(expected)}"
+        again = size(vmnk) == len(m) and tiling.threads == len(expected)
+        return Counterexample({"threads": len(m)}, statement, reproduced=again)
+    found = search.locate_difference(m, expected)
+    if found is None:
         return None
-    first = int(other[0])
-    got, right = int(numbers[first]), int(expected[first])
-    place = tuple(digits((tiling.subject.threads, *tiling.atoms), first))
+    (first, _), ((got,), (right,)) = found.point, (one(*found.point) for one in (m, expected))
     return Counterexample(
         {"index": first},
         f"{place_in_words(vmnk, first)} is thread {got}, expected {right}",
-        damage=(f"{len(other)} of {len(expected)} threads differ",),
-        reproduced=image(vmnk, first) == got != right == reference.thread(tiling, place),
+        damage=(f"{found.wrong} of {len(expected)} threads differ",),
+        reproduced=found.reproduced,
     )
 
 
@@ -82,12 +102,14 @@ def place_in_words(vmnk: Layout, index: int) -> str:
 def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout is the atom's, tiled, at every thread and value."""
     m = StridedMap(tiled.layout, (Axis("element", prod(tiled.extent(tiling.covered))),))
-    table = m.block(0, len(m))[0].reshape(m.extents)
-    wrong = m.mismatch() or _unequal(tiling, tiled, table)
-    return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
+    try:
+        wrong = _unequal(tiling, tiled, m)
+    except EvaluationMismatch as fault:
+        wrong = fault.counterexample
+    return [finding(Check.ISA, wrong, "enumeration", len(m), "numpy")]
 
 
-def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
+def _unequal(tiling: Tiling, tiled: TiledOperand, m: StridedMap) -> Counterexample | None:
     """The first thread and value whose element differs from that of the atom, tiled."""
     layout, wanted = tiled.layout, reference.elements(tiling, tiled)
 
@@ -95,30 +117,42 @@ def _unequal(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexampl
         text, agreement = str(tiled.layout_tv), f"{wanted.size} of {wanted.size} agree (now {agree})"
         return (Proposal(f"the tiled MMA's own: {text}      {agreement}", partial(_claim_layout, tiled.name, text)),)
 
-    if table.shape != wanted.shape:
-        threads, values = table.shape
+    if m.extents != wanted.shape:
+        threads, values = m.extents
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
-        again = tuple(map(size, layout)) == table.shape
+        again = tuple(map(size, layout)) == m.extents
         return Counterexample({"threads": threads}, statement, proposals=own(0), reproduced=again)
-    bad = np.argwhere((table != wanted) & (wanted >= 0))
-    if not len(bad):
+    found = search.locate_difference(m, _map_tiled_atom(tiling, tiled, m, wanted))
+    if found is None:
         return None
-    thread, value = (int(c) for c in bad[0])
-    got, right = int(table[thread, value]), int(wanted[thread, value])
+    thread, value = found.point
+    got, right = walk(layout, thread, value), int(wanted[thread, value])
     part = tiled.part._replace(extent=tiled.extent(tiling.covered))
-    place = reference.place_of(tiling, thread)
-    within = digits((tiled.part.values, *tiled.repeats(tiling.covered)), value)
-    defined = place is not None and reference.element(tiling, tiled, tiling.covered, (*place, *within)) == right
     return Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
         f"{written_out(layout, thread, value)} = {got}, not {right}",
-        extent="unique" if len(bad) == 1 else "smallest",
-        damage=(f"{len(bad)} of {table.size} points disagree",),
-        proposals=own(table.size - len(bad)),
-        unique=len(bad) == 1,
-        reproduced=defined and walk(layout, thread, value) == got != right,
+        extent="unique" if found.wrong == 1 else "smallest",
+        damage=(f"{found.wrong} of {len(m)} points disagree",),
+        proposals=own(len(m) - found.wrong),
+        unique=found.wrong == 1,
+        reproduced=found.reproduced,
     )
+
+
+def _map_tiled_atom(tiling: Tiling, tiled: TiledOperand, m: StridedMap, wanted: Table) -> ArrayMap:
+    """Return the map of the definition; an idle thread, which has none, has what the layout gives it."""
+    (own,) = m.block(0, len(m))
+    repeats = (tiled.part.values, *tiled.repeats(tiling.covered))
+
+    def locate(thread: int, value: int) -> Point:
+        place = reference.place_of(tiling, thread)
+        if place is None:
+            return m(thread, value)
+        return (reference.element(tiling, tiled, tiling.covered, (*place, *digits(repeats, value))),)
+
+    table = np.where(wanted >= 0, wanted, own.reshape(wanted.shape))
+    return ArrayMap(("tiled atom", tiling.cache_key(tiled)), m.inputs, (table,), m.outputs, locate)
 
 
 def _claim_layout(operand: str, text: str, spec: TilingSpec) -> TilingSpec:
@@ -130,30 +164,43 @@ def partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence
     """Evidence that each element of the given tile has its number of owners in the threads' partitions."""
     x, y = tiled.extent(tiling.tile)
     table = gemm.partitions(tiling, tiled, Tensor(None, Layout((x, y))))
-    outside = np.argwhere((table < 0) | (table >= x * y))
-    counts = np.bincount(table[(table >= 0) & (table < x * y)], minlength=x * y)
-    bad = np.flatnonzero(counts != tiled.owners)
-    wrong = None
-    if len(outside):
-        row, value = (int(c) for c in outside[0])
-        thread, got, part = gemm.threads(tiling)[row], int(table[row, value]), tiled.part._replace(extent=(x, y))
-        wrong = Counterexample(
+    try:
+        wrong = _find_partition_fault(tiling, tiled, table)
+    except EvaluationMismatch as fault:
+        wrong = fault.counterexample
+    return [finding(Check.ISA, wrong or _elsewhere(tiling, tiled, table), "enumeration", table.size, "numpy")]
+
+
+def _find_partition_fault(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
+    """The first element outside the tile, or else the first with another number of owners."""
+    (x, y), threads = tiled.extent(tiling.tile), gemm.threads(tiling)
+    part, elements = tiled.part._replace(extent=(x, y)), cache(partial(gemm.elements_of, tiling, tiled))
+
+    def locate(row: int, value: int) -> Point:
+        alone = elements(threads[row])
+        return (alone[value] if value < len(alone) else -1,)
+
+    inputs = Axis("thread", table.shape[0]), Axis("value", table.shape[1])
+    m = ArrayMap(("partition", tiling.cache_key(tiled)), inputs, (table,), (Axis("element", x * y),), locate)
+    if stray := search.locate_stray(m):
+        row, value = stray.point
+        thread, got = threads[row], int(table[row, value])
+        return Counterexample(
             {"thread": thread, "value": value},
             f"T{thread} V{value} holds {part.show(got)}, outside {x}x{y}",
-            damage=(f"{len(outside)} of {table.size} points fall outside",),
-            reproduced=gemm.elements_of(tiling, tiled, thread)[value : value + 1] == [got],
+            damage=(f"{stray.wrong} of {table.size} points fall outside",),
+            reproduced=stray.reproduced,
         )
-    elif len(bad):
-        part, first = tiled.part._replace(extent=(x, y)), int(bad[0])
-        count = int(counts[first])
-        again = sum(gemm.elements_of(tiling, tiled, thread).count(first) for thread in gemm.threads(tiling))
-        wrong = Counterexample(
-            {"element": first},
-            f"{part.show(first)} has {owners(count)}, {tiled.owners} wanted",
-            damage=(f"{len(bad)} of {x * y} elements do not have {owners(tiled.owners)}",),
-            reproduced=again == count,
-        )
-    return [finding(Check.ISA, wrong or _elsewhere(tiling, tiled, table), "enumeration", table.size, "numpy")]
+    found = search.locate_miscount(m, tiled.owners)
+    if found is None:
+        return None
+    (first,) = found.element
+    return Counterexample(
+        {"element": first},
+        f"{part.show(first)} has {owners(found.has)}, {tiled.owners} wanted",
+        damage=(f"{found.wrong} of {x * y} elements do not have {owners(tiled.owners)}",),
+        reproduced=found.reproduced,
+    )
 
 
 def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:

@@ -48,8 +48,13 @@ def thread(tiling: Tiling, place: Place) -> int:
 
 def place_of(tiling: Tiling, number: int) -> tuple[int, ...] | None:
     """The place of a thread; None of an idle one."""
-    places = product(range(tiling.subject.threads), *map(range, tiling.atoms))
-    return next((place for place in places if thread(tiling, place) == number), None)
+    (thr, _), atoms, (m, n, k) = tiling.subject.numbering, tiling.spec.atoms_layout, tiling.atoms
+    lanes, numbers = (tuple(every(layout.shape, layout.stride)) for layout in (thr, atoms))
+    begins = _begins(tuple(sorted(lanes)), max(numbers) + 1)
+    for v, wm, wn, wk in product(range(tiling.subject.threads), range(m), range(n), range(k)):
+        if lanes[v] + begins[numbers[wm + m * (wn + n * wk)]] == number:
+            return v, wm, wn, wk
+    return None
 
 
 @lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug is in them

@@ -16,6 +16,10 @@ from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
+from verify.maps import search
+from verify.maps.array_map import ArrayMap
+from verify.maps.blocks import EvaluationMismatch
+from verify.maps.map import Axis
 from verify.tiling.bind import TiledOperand, Tiling
 from verify.tiling.spec import Smem, TilingSpec
 
@@ -191,16 +195,18 @@ def _collision(tiled: TiledOperand, layout: Smem, offsets: Offsets) -> Counterex
         at, got = divmod(low, rows)[::-1], int(flat[low])
         statement = f"({at[0]}, {at[1]}) is at offset {got}, below the first"
         return Counterexample(_at(tiled, at), statement, reproduced=layout(low) == got)
-    order = np.argsort(flat, kind="stable")
-    twice = np.flatnonzero(np.diff(flat[order]) == 0)
-    if not len(twice):
+    end = (Axis("offset", 1 + int(flat.max())),)
+    m = ArrayMap(str(layout), (Axis("index", flat.size),), (flat,), end, lambda index: (int(layout(index)),))
+    try:
+        found = search.locate_collision(m)
+    except EvaluationMismatch as fault:
+        return fault.counterexample
+    if found is None:
         return None
-    first, second = (int(order[twice[0] + i]) for i in (0, 1))
+    (first,), (second,) = found.first, found.second
     places = [f"({index % rows}, {index // rows})" for index in (first, second)]
-    got = int(flat[first])
-    statement = f"{places[0]} and {places[1]} are both at offset {got}"
-    again = layout(first) == layout(second) == got
-    return Counterexample({"first": first, "second": second}, statement, reproduced=again)
+    statement = f"{places[0]} and {places[1]} are both at offset {found.image}"
+    return Counterexample({"first": first, "second": second}, statement, reproduced=found.reproduced)
 
 
 def _at(tiled: TiledOperand, place: tuple[int, int]) -> dict[str, int]:

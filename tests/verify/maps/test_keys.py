@@ -7,11 +7,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from layouts import Layout
 from layouts.pasted import read_layout
 from verify.core.verdict import Counterexample
+from verify.maps.array_map import ArrayMap
 from verify.maps.expression import Coordinates, ExpressionMap, IndexFunction, Variable
 from verify.maps.fragment_map import FragmentMap, Packing
 from verify.maps.linear import BasesMap
@@ -39,6 +41,13 @@ def first(lane: int, value: int) -> int:
 
 def second(lane: int, value: int) -> int:
     return value
+
+
+COLUMNS = [np.array([[3], [1]]), np.array([[0], [0]])]
+
+
+def first_of_two(lane: int, value: int) -> tuple[int, int]:
+    return (3, 1)[lane], value
 
 
 def names(**others: Variable) -> Coordinates:
@@ -101,6 +110,16 @@ CLASSES: Mapping[Callable[..., Map], tuple[dict[str, Any], dict[str, list[Any]]]
             ],
             "language": ["python", ""],
             "type": ["unsigned", ""],
+        },
+    ),
+    ArrayMap: (
+        {"key": "f", "inputs": INPUTS, "columns": COLUMNS, "outputs": TILE, "locate": first_of_two},
+        {
+            "key": ["g"],
+            "inputs": [(Axis("thread", 2), Axis("value", 1))],
+            "columns": [[one.copy() for one in COLUMNS]],  # the key names the program that makes them
+            "outputs": [RENAMED, RESIZED],
+            "locate": [lambda lane, value: first_of_two(lane, value)[:2]],
         },
     ),
     FragmentMap: (
