@@ -8,9 +8,9 @@ A point may have no image, one, or several. Every map has two evaluations that s
 
 `verify.maps.search` finds a fault by blocks, and then asks `at`. Where the two differ, that is an error of ours and no
 finding. The proofs have a third reading, from shape and stride alone. Bugs planted in each of the three end in a
-contradiction (`tests/verify/maps/test_planted_maps.py`).
+contradiction and in exit 3 (`tests/verify/maps/test_planted_maps.py`, `test_planted_commands.py`).
 
-`Map`       what they all have; `StridedMap`, `BasesMap`, `ExpressionMap`, `ArrayMap`, `IsaFormula`, `FragmentMap` (a table)
+`Map`       what they all have: layouts (`StridedMap`), bases, expressions, arrays, formulas (`IsaFormula`), tables
 `Axis`      a named coordinate with its extent: 0 <= coordinate < extent
 `Origin`    the text, file and line that a map comes from
 `MapError`  a map that cannot be made, or asked for an image that it has not

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import proofs
 from layouts import Layout
+from tests.verify.movement.arguments import SW128, X4, access
 from verify.core.verdict import Check, Status
 from verify.index import command as index
 from verify.index.bind import bind
@@ -17,11 +19,14 @@ from verify.index.properties import case as case_of_index
 from verify.index.spec import IndexSpec, OperandSpec
 from verify.layout import command as layout
 from verify.layout.product import of_operand
+from verify.maps.array_map import ArrayMap
 from verify.maps.expression import ExpressionMap, IndexFunction
 from verify.maps.linear import BasesMap
 from verify.maps.map import IsaFormula
 from verify.maps.strided import StridedMap
+from verify.movement import command as movement
 from verify.report import Case
+from verify.tiling import command as tiling
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 RIGHT, PROFILE = "((4,8),(2,2)):((32,1),(16,8))", "((4,8),(2,2))"
@@ -171,3 +176,43 @@ def test_a_bug_in_an_evaluation_of_a_formula_ends_in_exit_3(
     (case,) = of_operand(LAYOUTS[kind], MMA, "C", None, {Check.ISA}).cases
     assert [one.claim.prop.key for one in case.verdicts if one.contradiction] == ["equals_isa"]
     assert layout.main([LAYOUTS[kind], "--ptx", MMA, "--operand", "C"]) == 3
+
+
+TILING = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--atoms-layout", "2,2,1", "--tile", "64,64,32", "--format", "json"]
+PROGRAMS: dict[str, tuple[Callable[[], int], set[str]]] = {  # maps that a program gives as arrays
+    "a tiling": (lambda: tiling.main(TILING), {"thread_numbers", "equals_tiled_atom", "partition"}),
+    "a hand-over": (
+        lambda: movement.main(["--from", X4, "--to", MMA, "--operand", "A", "--format", "json"]),
+        {"hand_over"},
+    ),
+    "a store": (
+        lambda: movement.main([*access(SW128, "--how", "store"), "--format", "json"]),
+        {"disjoint"},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", PROGRAMS)
+@pytest.mark.parametrize("name", ["block", "at"])
+def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
+    what: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, properties = PROGRAMS[what]
+    assert run() == 0
+    capsys.readouterr()
+    right = getattr(ArrayMap, name)
+
+    def wrong(self: ArrayMap, *given: int) -> Any:
+        found = right(self, *given)
+        return tuple((x ^ 1,) for (x,) in found) if name == "at" else exchanged(found)
+
+    monkeypatch.setattr(ArrayMap, name, wrong)
+    assert run() == 3
+    (subject,) = json.loads(capsys.readouterr().out)["subjects"]
+    contradicted = {
+        one["property"]
+        for one in subject["verdicts"]
+        for evidence in one["evidence"]
+        if evidence["counterexample"] and "an evaluation of ours is wrong" in evidence["counterexample"]["statement"]
+    }
+    assert contradicted == properties
