@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from benchmarks.kernels.edits import body
@@ -69,12 +69,13 @@ def find_operands(text: str, head: int, types: Mapping[str, str]) -> Iterator[Dr
             yield Drift(number, guard.start(1), guard[1], 0)
 
 
-def draw_drifts(text: str, kernel: str, head: int, count: int, seed: int) -> list[Drift]:
-    """Return operands with shifts, drawn by a seed; all of them where there are fewer."""
+def draw_drifts(text: str, kernel: str, head: int, lines: Collection[int], count: int, seed: int) -> list[Drift]:
+    """Return operands in some lines, with shifts, drawn by a seed; all of them where there are fewer."""
     found = read(text, kernel)
     types = dict(zip(found.names, found.registers, strict=True))
     draw = random.Random(seed)
-    every = [replace(one, shift=draw.choice(SHIFTS)) for one in find_operands(text, head, types)]
+    there = [one for one in find_operands(text, head, types) if one.line in lines]
+    every = [replace(one, shift=draw.choice(SHIFTS)) for one in there]
     return every if len(every) <= count else sorted(draw.sample(every, count), key=lambda one: (one.line, one.place))
 
 

@@ -26,7 +26,13 @@ from benchmarks.kernels.edits import drawn
 from benchmarks.kernels.sizes import COMPILED, claim_for_all
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.check import check
+from verify.kernel.data.values import Values
+from verify.kernel.instructions import handlers
+from verify.kernel.interpretation import Interpretation
+from verify.kernel.ptx.parse import read
+from verify.kernel.sizes.away import ragged
 from verify.kernel.sizes.forms import NotLifted
+from verify.kernel.sizes.runs import BUDGET
 from verify.kernel.sizes.statement import AllSizes
 from verify.kernel.sizes.theorem import Theorem, prove
 
@@ -98,14 +104,30 @@ class ProvedKernel:
         is another only in its first trips.
         """
         head = self.theorem.head
+        lines = self.executed_lines() if what == "drifts" else set()
         if what == "edits":
             for edit in drawn(self.ptx, count, self.seed):
                 yield str(edit), edit.on(self.ptx), [Trial(edit.on(self.ptx), 1)]
             return
-        for one in draw_drifts(self.ptx, self.name, head, count, self.seed):
+        for one in draw_drifts(self.ptx, self.name, head, lines, count, self.seed):
             late, *others = (apply_drift(self.ptx, self.name, head, replace(one, shift=shift))
                              for shift in (one.shift, 0, SHIFTS[0]))  # fmt: skip
             yield str(one), late, [Trial(others[0], 4), Trial(others[1], (1 << SHIFTS[0]) + 4)]
+
+    def executed_lines(self) -> set[int]:
+        """Return the lines that some CTA executes: what a drift does elsewhere nobody sees."""
+        found, kernel = set(), read(self.ptx, self.name)
+        for trips in range(1, self.theorem.alone + self.theorem.period + 1):
+            for numbers in (self.statement.numbers(trips), ragged(self.statement, trips, 0)):
+                run = Interpretation(kernel, self.statement.launch(numbers).launches[0], Values(self.seed), BUDGET, {})
+                x, y, z = run.launch.grid
+                for place, cta in ((0, (0, 0, 0)), (x * y * z - 1, (x - 1, y - 1, z - 1))):
+                    run.machine.start([cta], place)
+                    assert not handlers.bound(run.machine)
+                    run.machine.go()
+                    lines = zip(kernel.instructions, run.machine.ran, strict=True)
+                    found |= {one.line for one, executed in lines if executed}
+        return found
 
     def judge(self, what: str, text: str, trials: Sequence[Trial]) -> tuple[str, str]:
         """Return what becomes of a mutant, and why."""

@@ -25,7 +25,7 @@ def kernel() -> ProvedKernel:
 
 @pytest.mark.long
 def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
-    every = draw_drifts(small.PTX, "small", kernel.theorem.head, 1000, SEED)
+    every = draw_drifts(small.PTX, "small", kernel.theorem.head, kernel.executed_lines(), 1000, SEED)
     assert len(every) > 40 and {one.shift for one in every} == {4, 9}
     assert {"%p1", "%rd5", "%f2", "%r20", "2"} <= {one.operand for one in every}
     for one in every:
@@ -33,6 +33,13 @@ def test_every_operand_from_the_head_on_may_drift(kernel: ProvedKernel) -> None:
 
 
 @pytest.mark.long
+def test_no_operand_drifts_in_a_line_that_nobody_executes(kernel: ProvedKernel) -> None:
+    text = small.PTX.replace("	ret;", "	bra $end;\n	add.s32 %r50, %r51, 1;\n$end:\n	ret;")
+    dead = 1 + text[: text.index("add.s32 %r50")].count("\n")
+    lines = ProvedKernel(text, small.claim(), SEED).executed_lines()
+    assert dead not in lines and {dead - 1, kernel.theorem.head} <= lines
+
+
 def test_a_drift_is_seen_from_its_trip_on_and_not_before(kernel: ProvedKernel) -> None:
     line = next(number for number, one in enumerate(small.PTX.splitlines(), 1) if "add.s64 %rd5, %rd5, 8;" in one)
     place = small.PTX.splitlines()[line - 1].index("8;")

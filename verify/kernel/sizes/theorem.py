@@ -34,7 +34,7 @@ from verify.kernel.sizes.statement import CHOICES, INNER, AllSizes, state
 from verify.kernel.state.findings import WARNINGS, Unclear
 
 AHEAD = (3, 4, 6)  # trips that a kernel may be ahead of the loop's head with its copies, tried in turn
-PROBES = (128, 512, 2048)  # of the summed size, tried in turn to find the loop that it decides
+PROBES = (32, 128, 512, 2048)  # of the summed size, tried in turn to find the loop that it decides
 
 
 @dataclass(frozen=True)
