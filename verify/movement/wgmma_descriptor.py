@@ -26,6 +26,10 @@ from verify.core.digits import image, walk
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
+from verify.maps import search
+from verify.maps.array_map import ArrayMap
+from verify.maps.blocks import EvaluationMismatch
+from verify.maps.map import Axis
 from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
@@ -161,9 +165,27 @@ def _fitted(bare: Descriptor) -> Descriptor:
         word = bare.table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=bare.swizzle)
     except isa_tables.IsaError as error:
         fault, again = str(error), True
-    bad = np.argwhere(unswizzled(lbo, sbo) != wanted)
-    first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
-    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault, fault_again=again)
+    fitted = replace(bare, lbo=lbo, sbo=sbo, word=word, fault=fault, fault_again=again)
+    try:
+        found = _locate_difference(fitted, wanted, unswizzled(lbo, sbo))
+    except EvaluationMismatch as mismatch:
+        return replace(fitted, fault=mismatch.counterexample.statement, fault_again=False)
+    if found is None:
+        return fitted
+    return replace(fitted, bad=found.wrong, first=(found.point[0], found.point[1]))
+
+
+def _locate_difference(fitted: Descriptor, bytes_: Table, described: Table) -> search.Disagreement | None:
+    """The first element that lies elsewhere than a descriptor has it, before the swizzle. Raises EvaluationMismatch."""
+    operand, (mn, k) = fitted.operand, bytes_.shape
+    inputs, memory = (Axis("mn", mn), Axis("k", k)), (Axis("byte", 1 + int(max(bytes_.max(), described.max()))),)
+
+    def describe(*at: int) -> tuple[int]:
+        return (int(operand.access.bytes(int(fitted.address(*at)))),)
+
+    lies = ArrayMap(("lies", operand), inputs, (bytes_,), memory, lambda *at: (operand.byte(*at),))
+    has = (operand, fitted.swizzle, fitted.major, fitted.width, fitted.starts, fitted.lbo, fitted.sbo)
+    return search.locate_difference(lies, ArrayMap(has, inputs, (described,), memory, describe))
 
 
 def _shared(operand: Operand) -> tuple[str, bool]:

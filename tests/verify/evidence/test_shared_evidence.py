@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from layouts import parse_layout
 from layouts.atoms.reading import ReadAtom
+from tests.verify.tiling.tilings import F16, TWO_BY_TWO, verified
 from verify.atom.checker import AtomChecker
 from verify.binding.completion import atoms
 from verify.core.verdict import Verdict
+from verify.movement.bind import bind
+from verify.movement.properties import MovementChecker
+from verify.movement.spec import AccessSpec, swizzled
+from verify.tiling.proof import Prover
+from verify.tiling.spec import TilingSpec, swizzle_atom
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 RIGHT = {
@@ -35,7 +44,7 @@ def written(folder: Path, name: str, operands: dict[str, str]) -> ReadAtom:
     return atom
 
 
-def found(verdicts: list[Verdict]) -> list[object]:
+def found(verdicts: Sequence[Verdict]) -> list[object]:
     """What the verdicts say, but for the time that it took and the subject that evidence is shared with."""
     return [
         (one.claim[1:], one.status, [e._replace(shared="", seconds=0.0, artifact="") for e in one.evidence], one.cause)
@@ -52,7 +61,41 @@ def test_evidence_of_another_atom_is_what_a_fresh_run_finds(what: str, tmp_path:
     before, shared, fresh = run.verify(first), run.verify(second), AtomChecker().verify(second)
     assert any(e.shared for one in shared for e in one.evidence), "nothing was shared"
     assert found(shared) == found(fresh)
-    without = [e._replace(shared="") for one in shared for e in one.evidence]
     for trace in ("early_bird", str(tmp_path)):
-        assert not any(trace in repr(e) for e in without)
-        assert not any(trace in repr(e._replace(shared="")) for one in before for e in one.evidence)
+        assert not traces(before, trace) and not traces(shared, trace)
+
+
+def traces(verdicts: Sequence[Verdict], trace: str) -> list[str]:
+    """The evidence, of whatever subject, in which a name or a file stands."""
+    each = (repr(e._replace(shared="")) for one in verdicts for e in one.evidence)
+    return [text for text in each if trace in text]
+
+
+TILINGS: dict[str, dict[str, Any]] = {
+    "right": {},
+    "a claimed layout": {"claimed": {"C": "((4,8,2,2),(2,2)):((64,1,16,256),(32,8))"}},
+    "a swizzle atom": {"smem": {"A": swizzle_atom("Sw<1,0,1> o (2,2):(1,5)")}},
+}
+
+
+@pytest.mark.parametrize("what", TILINGS)
+def test_evidence_of_another_tiling_is_what_a_fresh_run_finds(what: str) -> None:
+    specs = [
+        TilingSpec(name, F16, TWO_BY_TWO, file=f"{name}.toml", **TILINGS[what]) for name in ("early_bird", "the_second")
+    ]
+    prover = Prover()
+    before, shared = (verified(spec, prover).verdicts for spec in specs)
+    assert found(shared) == found(verified(specs[1]).verdicts)
+    assert not traces(before, "early_bird") and not traces(shared, "early_bird")
+
+
+@pytest.mark.parametrize("tile", ["(64,64):(64,1)", "Sw<3,3,3> o (64,64):(64,1)"])
+def test_evidence_of_another_movement_is_what_a_fresh_run_finds(tile: str) -> None:
+    """One has bank conflicts."""
+    keys = {"shared": swizzled(tile), "access": parse_layout("(32,8):(1,64)"), "element": 16, "width": 128}
+    specs = [AccessSpec(name=name, replay=f"{name}.toml", **keys) for name in ("early_bird", "the_second")]
+    run = MovementChecker()
+    before, shared = (run.case(bind(spec)).verdicts for spec in specs)
+    fresh = MovementChecker().case(bind(specs[1])).verdicts
+    assert found(shared) == found(fresh) and any(e.shared for one in shared for e in one.evidence)
+    assert not traces(before, "early_bird") and not traces(shared, "early_bird")

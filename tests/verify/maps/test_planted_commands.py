@@ -185,6 +185,10 @@ PROGRAMS: dict[str, tuple[Callable[[], int], set[str]]] = {  # maps that a progr
         lambda: movement.main(["--from", X4, "--to", MMA, "--operand", "A", "--format", "json"]),
         {"hand_over"},
     ),
+    "a descriptor": (
+        lambda: movement.main(["--descriptor", SW128, "--element", "16", "--format", "json"]),
+        {"descriptor"},
+    ),
     "a store": (
         lambda: movement.main([*access(SW128, "--how", "store"), "--format", "json"]),
         {"disjoint"},
