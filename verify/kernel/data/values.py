@@ -78,7 +78,7 @@ class Values:
     opaque = False  # whether nothing but bounds is known of data: `data.opaque`
 
     def __init__(  # few at first: numpy has arrays of 4 MiB and more in pages of 2 MiB, each of which counts as used
-        self, seed: int, primes: int = 3, capacity: int = 1 << 18, exponents: bool = False
+        self, seed: int, primes: int = 3, capacity: int = (1 << 20) // 3, exponents: bool = False
     ) -> None:
         source = random.Random(seed)
         self.pairs = [random_pair(source) for _ in range(primes)] if exponents else []

@@ -50,20 +50,22 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, kind_of: int) -> None:
     """Add values to elements of output arrays, those of one instruction one after the other where they meet."""
-    values, memory = machine.values, machine.memory
+    values, memory, size = machine.values, machine.memory, SIZE[kind]
     for region, stored, chosen, offset in memory.cells(addresses, threads):
-        if region.array.kind != kind or (offset % SIZE[kind]).any():
+        if region.array.kind != kind or (offset % size).any():
             raise Unclear(machine.findings.line, f"an atomic {kind} on {region.array.name} of type {region.array.kind}")
         who, new = threads[chosen] + memory.base, ids[chosen]
         rest = np.arange(len(offset))
         while len(rest):
             _, first = np.unique(offset[rest], return_index=True)
             now, rest = rest[first], np.delete(rest, first)
-            place = offset[now][:, None] + np.arange(SIZE[kind])
-            writer = stored.writer[place]
-            mine, before = who[now][:, None], stored.atomic[place]
+            element, place = offset[now] // size, offset[now][:, None] + np.arange(size)
+            labels = stored.labels.reshape(-1, size).take(element, 0)  # rows are copied faster than their bytes
+            octets, before = (each.reshape(-1, size).take(element, 0) for each in (stored.plain, stored.atomic))
+            writer, written = (each.reshape(-1, size).take(element, 0) for each in (stored.writer, stored.written))
+            mine = who[now][:, None]
             same = writer // memory.threads == mine // memory.threads
-            single = np.isin(before, (PLAIN, ENGINE))
+            single = (before == PLAIN) | (before == ENGINE)
             plain = (writer >= 0) & single & (writer != mine)
             near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
             for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
@@ -73,17 +75,16 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
                     kind_ = "race: atomic and plain write" if which == "writes plainly" else "race: atomics of a CTA"
                     machine.findings.add(kind_, Severity.RACE, text)
             memory.check_overwritten(region, stored, place, who[now] - memory.base)
-            old = word(joined(stored.plain[place].astype(np.uint64)), stored.labels[place])
-            sums = old.elements(values, kind, SIZE[kind])[:, 0]
+            sums = word(joined(octets.astype(np.uint64)), labels).elements(values, kind, size)[:, 0]
             total = values.field(_SUM, ("a", "b"), [np.broadcast_to(sums, len(now)), new[now]], kind)
-            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(SIZE[kind], dtype=np.uint32)
+            stored.labels[place] = (total << np.uint32(3))[:, None] + np.arange(size, dtype=np.uint32)
             stored.plain[place] = 0
             alone = (writer < 0) | single | same
-            alone &= single | (stored.written[place] < ALWAYS)
+            alone &= single | (written < ALWAYS)
             stored.written[place] = np.where(alone, machine.shared.order.now, ALWAYS)  # several CTAs: never ordered
             stored.writer[place], stored.atomic[place] = mine, kind_of
             if stored.adders is None:
-                stored.adders = Adders(len(stored.labels))
+                stored.adders = Adders(len(stored.labels), size)
             floor = machine.shared.order.floor[who[now] - memory.base][:, None]
             stored.adders.add(place, mine, mine // memory.threads, floor, machine.shared.order.now, narrow=False)
 

@@ -176,9 +176,12 @@ def _account(machine: Machine, one: Instruction, found: Meaning, accounted: set[
     A handler asks for all that it needs before it returns: what it has not asked for then cannot change what it does.
     That is looked at once for an opcode with operands of these sorts: most instructions of a kernel are alike.
     """
-    roles, opcode = _roles(found.row), one.words
-    operands = tuple(map(partial(_with_type, one), one.operands, (found.types.get(role, "") for role in roles)))
-    sort = one.opcode, *map(_sort, operands)
+    roles, opcode, operands = _roles(found.row), one.words, one.operands
+    if not all(isinstance(each, Register) for each in operands):
+        operands = tuple(
+            _with_type(one, each, found.types.get(role, "")) for each, role in zip(operands, roles, strict=False)
+        )
+    sort = opcode, *map(_sort, operands)
     if sort in accounted:
         return _bind(machine, one, found, operands)
     words, types = NotedWords(found.words), NotedWords(found.types)

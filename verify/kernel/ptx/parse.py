@@ -59,6 +59,7 @@ _ALIGN = re.compile(r"\.align\s+(\d+)")
 _REG = re.compile(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", re.S)
 _GUARD = re.compile(r"@\s*(!?)\s*([%\w$]+)\s+")
 _OPCODE = re.compile(r"[a-z][\w.:]*")
+_SEPARATOR = re.compile(r"[][{}(),]")
 _ADDRESS = re.compile(r"\[\s*([%\w$.]+)\s*(?:([+-])\s*(-?\w+)\s*)?(?:,\s*(\{.*\})\s*)?\]", re.S)
 _BITS = re.compile(r"0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
 _DECIMAL = re.compile(r"[+-]? ?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
@@ -104,14 +105,15 @@ def split(text: str) -> list[str]:
     ['{%f1, %f2}', '[%rd1+4]', '%p']
     """
     parts, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
+    for found in _SEPARATOR.finditer(text):
+        letter = found[0]
         if letter in "{[(":
             depth += 1
         elif letter in "}])":
             depth -= 1
-        elif letter == "," and not depth:
-            parts.append(text[start:place].strip())
-            start = place + 1
+        elif not depth:
+            parts.append(text[start : found.start()].strip())
+            start = found.end()
     last = text[start:].strip()
     return [*parts, last] if last else parts
 
@@ -143,7 +145,7 @@ class _Reader:
     def __init__(self, text: str, plain: str, entry: re.Match[str]) -> None:
         self.plain = plain
         self.newlines = [found.start() for found in re.finditer("\n", plain)]
-        self.scopes: list[dict[str, int]] = [{}]  # register -> its number
+        self.scopes: list[dict[str, Register]] = [{}]  # by name
         self.families: list[list[tuple[str, int, int]]] = [[]]  # (prefix, count, first number)
         self.marks: list[dict[str, int]] = [{}]  # label -> number of an instruction
         self.branches: list[tuple[Instruction, list[dict[str, int]]]] = []
@@ -323,19 +325,19 @@ class _Reader:
                 self.families[-1].append((many[1], count, first))
                 self.kernel.names += [f"{many[1]}{number}" for number in range(count)]
             else:
-                self.scopes[-1][name.strip()] = first
+                self.scopes[-1][name.strip()] = Register(name.strip(), first)
                 self.kernel.names.append(name.strip())
 
-    def _register(self, name: str) -> int | None:
-        """The number of a register, innermost scope first; None where no scope declares it."""
+    def _register(self, name: str) -> Register | None:
+        """Return the register of a name, innermost scope first; None if no scope declares it."""
         for scope, families in zip(reversed(self.scopes), reversed(self.families), strict=True):
             if name in scope:
                 return scope[name]
             for prefix, count, first in families:
                 digits = name[len(prefix) :]
                 if name.startswith(prefix) and digits.isdigit() and digits.isascii() and int(digits) < count:
-                    scope[name] = first + int(digits)
-                    return first + int(digits)
+                    scope[name] = Register(name, first + int(digits))
+                    return scope[name]
         return None
 
     def _instruction(self, text: str) -> Instruction:
@@ -383,9 +385,9 @@ class _Reader:
                 return Register(register.name, register.index, True)
         if "|" in text:
             return Vector(tuple(self._operand(part.strip()) for part in text.split("|")), pair=True)
-        index = self._register(text)
-        if index is not None:
-            return Register(text, index)
+        known = self._register(text)
+        if known is not None:
+            return known
         found_number = literal(text)
         if found_number is not None:
             return found_number

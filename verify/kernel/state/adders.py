@@ -19,9 +19,13 @@ DECIDED = "race: a write where data decide"
 
 
 class Adders:
-    """Who changed each byte of an array by an atomic operation, and when; nothing orders those of several CTAs."""
+    """Who changed each element of an array by an atomic operation, and when; nothing orders those of several CTAs.
 
-    def __init__(self, count: int) -> None:
+    An element has `size` bytes: 1 if accesses may have a part of one.
+    """
+
+    def __init__(self, octets: int, size: int = 1) -> None:
+        self.size, count = size, octets // size
         self.who: NDArray[np.int32] = np.full(count, NOBODY, np.int32)  # a thread of the grid, or SEVERAL
         self.cta: NDArray[np.int32] = np.full(count, NOBODY, np.int32)  # its CTA, or SEVERAL
         self.when: NDArray[np.int32] = np.zeros(count, np.int32)
@@ -29,21 +33,29 @@ class Adders:
 
     def late(self, place: Ints, mine: Ints, cta: Ints, floor: NDArray[np.int32]) -> Mask:
         """Find accesses by threads of the grid that nothing orders after the atomic operations of others."""
+        place = place // self.size
         who = self.who[place]
         ordered = (self.cta[place] == cta) & (self.when[place] <= floor)
         return np.asarray((who != NOBODY) & (who != mine) & ~ordered)
 
+    def are_several(self, place: Ints) -> Mask:
+        """Find bytes of elements that several threads changed, with nothing to order them."""
+        return np.asarray(self.who[place // self.size] == SEVERAL)
+
     def add(self, place: Ints, mine: Ints, cta: Ints, floor: NDArray[np.int32], now: int, narrow: bool) -> Mask:
-        """Note atomic operations; find those whose scope is too narrow for the CTAs that meet."""
-        place, mine, cta, floor = (each.ravel() for each in np.broadcast_arrays(place, mine, cta, floor))
+        """Note atomic operations on bytes (threads, count); find those whose scope is too narrow for CTAs that meet."""
+        place = place[:, :: self.size] // self.size
         before, home = self.who[place], self.cta[place]
-        first = (before == NOBODY) | (before == mine) | ((home == cta) & (self.when[place] <= floor))
-        self.who[place] = np.where(first, mine, SEVERAL)
-        self.who[place[(self.who[place] != mine)]] = SEVERAL
-        self.cta[place] = np.where((home == NOBODY) | (home == cta), cta, SEVERAL)
-        self.cta[place[(self.cta[place] != cta)]] = SEVERAL
+        near = home == cta
+        first = (before == NOBODY) | (before == mine) | (near & (self.when[place] <= floor))
+        for table, kept, known in ((self.who, first, mine), (self.cta, near | (home == NOBODY), cta)):
+            table[place] = np.where(kept, known, SEVERAL)
+            double = table[place] != known  # of two in one instruction the table has one
+            if double.any():
+                table[place[double]] = SEVERAL
         self.when[place] = now
-        self.narrow[place] |= narrow
+        if narrow:
+            self.narrow[place] = True
         return np.asarray((self.cta[place] == SEVERAL) & self.narrow[place])
 
 

@@ -17,7 +17,7 @@ from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
-from verify.kernel.state.order import SEVERAL, Ints, Order, name_cta
+from verify.kernel.state.order import Ints, Order, name_cta
 from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, WITHIN, Region, Stored
 
 Ended = Callable[[Mask], None]  # tells, by thread, that copies have ended
@@ -146,7 +146,7 @@ class Global:
         other: Mask = (writer >= 0) & (writer != mine)
         if stored.adders is not None and not self.values.opaque:  # the last of several that add knows no other's sum
             added = np.isin(stored.atomic[place], (ATOMIC, WITHIN))
-            other |= (writer >= 0) & added & (stored.adders.who[place] == SEVERAL)
+            other |= (writer >= 0) & added & stored.adders.are_several(place)
         if other.any() and self.order is not None:
             same = other & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
@@ -210,7 +210,7 @@ class Global:
 
     def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
         """Remember reads of an array that is written too."""
-        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        mine = (threads + self.base)[:, None]
         cta, before, old = mine // self.threads, stored.reader_cta[place], stored.reader[place]
         stored.reader[place] = np.where(
             (before >= 0) & (before != cta), -3, np.where((old == -1) | (old == mine), mine, np.minimum(old, -2))
@@ -233,8 +233,7 @@ class Global:
         if stored.fetches is not None and self.order is not None and place.size:
             where = f"{self.who(int(threads[0]))} writes {region.where(int(place[0, 0]))} and others"
             stored.fetches.check(place, threads, self.order, self.findings, where)
-        reader = stored.reader[place]
-        mine = np.broadcast_to((threads + self.base)[:, None], place.shape)
+        reader, mine = stored.reader[place], (threads + self.base)[:, None]
         other = (reader != -1) & (reader != mine)
         if not other.any() or self.order is None:
             return
@@ -265,7 +264,7 @@ class Global:
                 self.findings.add("write to an input", Severity.MEMORY, text)
                 continue
             stored, who, place = region.stored, who[inside], place[inside]
-            mine = np.broadcast_to((who + self.base)[:, None], place.shape)
+            mine = (who + self.base)[:, None]
             label, octet = labels[here][inside], plain[here][inside]
             if self.values.opaque:
                 self.check_known(region, place, who, label)
