@@ -8,17 +8,13 @@ unchanged: what counts as proved is decided by the caller.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
+from lanecheck.console.processes import ignore_interruption, processes
 from proofs.laws import solve
 from proofs.laws.law import Law, catalogue
 from proofs.laws.problem import nonvacuity, obligations
@@ -90,54 +86,10 @@ def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: 
         yield from map(one, names)
         return
     with processes(jobs) as pool:
-        with _interruption_ignored():
+        with ignore_interruption():
             waiting = [pool.submit(one, name) for name in names]
         for future in waiting:  # not by `map`: it cancels the waiting futures, and a pool that is closed then fails
             yield future.result()
-
-
-@contextmanager
-def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """A pool of new processes, which are ended at once when an exception or an interruption leaves the block."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of each process: threads of its own would wait for the others
-    with ProcessPoolExecutor(
-        jobs,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-        max_tasks_per_child=max_tasks_per_child,
-    ) as pool:
-        try:
-            yield pool
-        except BaseException:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
-
-
-def _begin() -> None:
-    """Ignore Ctrl-C, which arrives at the children too and which the parent handles; end when the parent has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()  # a parent that is killed leaves its children waiting for work for ever
-        os._exit(1)
-
-
-@contextmanager
-def _interruption_ignored() -> Iterator[None]:
-    """A block in which Ctrl-C is ignored, also by the processes that it starts, from their first line on."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set a signal handler
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:

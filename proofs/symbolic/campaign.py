@@ -28,10 +28,10 @@ from lanecheck.console import command
 from lanecheck.console.exits import Exit
 from lanecheck.console.frame import guarded_printing
 from lanecheck.console.outputs import write_file
+from lanecheck.console.processes import processes
 from lanecheck.console.progress import Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
-from proofs.laws.decide import processes
 from proofs.symbolic.execution import Examined, Operation, Violation, examine, ours
 from proofs.symbolic.normal_form import normal_form
 from proofs.symbolic.searched import SEARCHING

@@ -194,7 +194,7 @@ def test_a_run_alone_joins_evidence_and_makes_verdicts() -> None:
                 calls[node.func.id].add(path.relative_to(home).as_posix())
     assert calls["join"] == {"evidence/run.py"}
     # A key that an entry leaves to its instruction, which nothing checks; and verdicts that were made before.
-    read_again = {"atom/parcel.py", "show/reports.py"}
+    read_again = {"show/reports.py"}
     assert calls["Verdict"] - {"core/verdict.py", "evidence/run.py"} == {"atom/checker.py"} | read_again
 
 

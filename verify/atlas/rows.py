@@ -21,8 +21,8 @@ from isa_tables.signature import find
 from lanecheck.console.progress import Progress, each
 from layouts.atoms import AnyAtom
 from verify.atlas.without_atom import NoAtom, as_atom
-from verify.atom.ahead import ahead
 from verify.atom.checker import AtomChecker
+from verify.atom.pool import pooled
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
@@ -305,7 +305,7 @@ def tabulate(
     counted = Counted()
     # those without an atom first: the processes that begin at the end have recordings of their own
     everything: list[AnyAtom | str] = [*without_atom, *atoms]
-    with ahead(checker, everything, _entry, jobs) as verify:
+    with pooled(checker, everything, _entry, jobs) as verify:
 
         def count(one: AnyAtom | str, shown: Progress) -> None:
             if failed := counted.count(one, verify, checker, allow_unchecked):

@@ -63,9 +63,9 @@ def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
         checker, require = _checker(options, clean_up), options.require
         verify: Callable[[AnyAtom], Case] = checker.case
         if len(atoms) >= selection.MANY:
-            from verify.atom.ahead import ahead
+            from verify.atom.pool import pooled
 
-            verify = clean_up.enter_context(ahead(checker, atoms, lambda atom: atom))
+            verify = clean_up.enter_context(pooled(checker, atoms, lambda atom: atom))
         report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)

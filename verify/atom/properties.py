@@ -32,7 +32,7 @@ from verify.core.verdict import (
 from verify.core.wording import owners, times
 from verify.evidence import isa, proof
 from verify.evidence.product import product
-from verify.evidence.run import Run, first, shared_name, verified
+from verify.evidence.run import Run, first, verified
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
 NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
@@ -207,9 +207,8 @@ def _for_family(which: str) -> CheckFunction:
         scope, prove = proof_family.scope(atom, operand), proof_family.PROVE[which]
         if scope is None:
             return []
-        name = shared_name(atom.name, operand.name, Scope.OPERAND)
-        key = (Check.PROOF, prove, scope)
-        return run.cache.once(key, name, lambda: filter(None, [prove(atom, operand, run.budget, run.solver)]))
+        found = run.memo.get((Check.PROOF, prove, scope), lambda: prove(atom, operand, run.budget, run.solver))
+        return [found] if found else []
 
     return check
 
@@ -253,7 +252,7 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
         return moved(atom, atom.atom, run.recordings)
     from verify.evidence import gpu
 
-    return gpu.relation(atom, run.recordings, run.cache)
+    return gpu.relation(atom, run.recordings, run.memo)
 
 
 # The table

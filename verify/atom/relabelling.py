@@ -56,7 +56,7 @@ def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
     from verify.evidence import gpu
 
     plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
-    return gpu.absolute(plain, run.recordings, run.cache)
+    return gpu.absolute(plain, run.recordings, run.memo)
 
 
 def declared(subject: BoundAtom) -> Numbers:

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from proofs.laws.decide import processes
+from lanecheck.console.processes import processes
 from verify.core.errors import UsageError
 
 Workers: TypeAlias = Callable[[], int]  # how many there are now

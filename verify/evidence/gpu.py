@@ -30,7 +30,7 @@ from verify.binding.axes import AXES
 from verify.binding.coordinates import codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of, walks
-from verify.core.evidence_cache import EvidenceCache
+from verify.core.memo import OF_RECORDINGS, Memo
 from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import ONCE, comparable
@@ -46,7 +46,7 @@ Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distributes none
 Answer = tuple[Status, str, int, Counterexample | None]
-Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
+Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording, Memo], Answer]
 
 
 def labels(subject: BoundAtom) -> Labels | str:
@@ -276,22 +276,22 @@ class Recorded:
         return self.stale[key]
 
 
-def relation(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
+def relation(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
-    return _each(subject, lookup, _related, known)
+    return _each(subject, lookup, _related, memo)
 
 
-def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
+def absolute(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
     """The atom's labels compared with absolute coordinates, one piece of evidence for each recording."""
-    return _each(subject, lookup, _absolute, known)
+    return _each(subject, lookup, _absolute, memo)
 
 
-def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
+def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> list[Evidence]:
     def of_subject(find: Callable[[BoundAtom], T]) -> T:
         """What is found of the atom, which its next recording and its next property need too."""
-        last = known.found.get(find)
+        last = memo.values.get(find)
         if not (isinstance(last, tuple) and last[0] is subject):
-            last = known.found[find] = subject, find(subject)
+            last = memo.values[find] = subject, find(subject)
         found: T = last[1]
         return found
 
@@ -303,12 +303,12 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
 
         def answer() -> Answer | str:
             claimed = of_subject(labels)
-            return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
+            return claimed if isinstance(claimed, str) else compare(subject, claimed, recording, memo)
 
-        observed, _ = known.kept(  # the recording is kept with its key: no other gets its id
-            (Check.GPU, recording_key, id(recording)), lambda: (recording_key(recording), recording)
+        observed, _ = memo.get(  # the recording is kept with its key: no other gets its id
+            (OF_RECORDINGS, recording_key, id(recording)), lambda: (recording_key(recording), recording)
         )
-        found = known.kept((Check.GPU, compare, of_subject(atom_key), observed), answer)
+        found = memo.get((OF_RECORDINGS, compare, of_subject(atom_key), observed), answer)
         if isinstance(found, str):
             return unchecked(Check.GPU, found)
         status, words, points, wrong = found
@@ -324,8 +324,8 @@ def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceC
     return [evidence(recording) for recording in recordings]
 
 
-def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
-    view = comparable(subject, claimed, recording)
+def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
+    view = comparable(subject, claimed, recording, memo)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
     checks: tuple[Callable[[], int | Conflict], ...] = (
@@ -359,11 +359,11 @@ def _passed(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
-def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, memo: Memo) -> Answer:
     """Whether every absolute coordinate is the atom's label; replicas share the labels of the atom."""
     if not recording.coordinates:
         return Status.UNCHECKED, "no absolute coordinates are known for the registers of this instruction", 0, None
-    view = comparable(subject, claimed, recording, memory=False)
+    view = comparable(subject, claimed, recording, memo, memory=False)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
     misfit = _misfit(view.tied, view.claimed, view.recording)

@@ -10,9 +10,9 @@ matrix in memory: no hardware depends on it. k of a sparse instruction and its m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -27,6 +27,7 @@ from verify.binding.atom import BoundAtom
 from verify.binding.coordinates import Registers, codomain
 from verify.binding.operand import BoundOperand
 from verify.core.digits import every, halves, modes
+from verify.core.memo import Memo
 from verify.evidence.gpu_sparse import Stored, by_class, coarseness
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -34,8 +35,6 @@ PLAINEST = ("none", "K")
 ROWS = 8  # of a core matrix
 CHUNK = 16  # bytes of one of its rows
 ONCE: Mapping[str, int] = MappingProxyType({})
-KEPT = 1024  # images whose slots are kept: the atlas has 960, in 6 MiB
-_SLOTS: dict[object, Table] = {}  # by all that an address depends on in the ISA tables and a descriptor
 
 
 class Comparable(NamedTuple):
@@ -52,7 +51,11 @@ class Comparable(NamedTuple):
 
 
 def comparable(
-    subject: BoundAtom, claimed: Mapping[str, Table], recording: gpu_checks.Recording, memory: bool = True
+    subject: BoundAtom,
+    claimed: Mapping[str, Table],
+    recording: gpu_checks.Recording,
+    memo: Memo,
+    memory: bool = True,
 ) -> Comparable | str:
     """Labels and recording over the same slots, or why that is impossible; without `memory`, only of registers."""
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
@@ -70,7 +73,7 @@ def comparable(
         tables[part.name] = tables[part.name][:, :: formula.coarse if isinstance(formula, Registers) else 1]
     others = tuple(part for part in parts if memory and part not in registers)
     for part in others:
-        found = _by_address(subject, part, recording)
+        found = _by_address(subject, part, recording, memo)
         if isinstance(found, str):
             return found
         tables[part.name], cells[part.name], times[part.name] = found
@@ -136,7 +139,7 @@ def _whole(shape: object, stride: object, elements: int) -> bool:
 
 
 def _by_address(
-    subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Recording
+    subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Recording, memo: Memo
 ) -> tuple[Table, Table, int] | str:
     """Labels and recorded classes of every slot of every recorded image that has an element by the ISA tables.
 
@@ -150,7 +153,7 @@ def _by_address(
     found = []
     for image in _images(operand, name, recording):
         try:
-            slots = _slots(operand, image)
+            slots = memo.get(_image_key(operand, image), partial(_slots, operand, image))
         except isa_tables.IsaError as error:
             return str(error)
         if not len(slots) or slots.max() >= image.labels.shape[1]:
@@ -164,26 +167,26 @@ def _by_address(
     return _elements(name, operand.extent, len(found)), np.concatenate(found)[None], times // len(found)
 
 
+def _image_key(operand: isa_tables.Operand, image: Image) -> Hashable:
+    """Return all that an address depends on: in the ISA tables, and in a descriptor."""
+    of = operand.name, operand.axes, operand.extent, operand.bits, operand.layouts, operand.majors
+    at = image.swizzle, image.major, image.lbo, image.sbo
+    return type(operand).address, of, at  # the function too, so that an error planted in it is seen
+
+
 def _slots(operand: isa_tables.Operand, image: Image) -> Table:
-    """The slot of each element of an operand in one image, by the ISA's address of it; empty where two share one.
+    """Return the slot of each element of an operand in one image, by the ISA's address; empty where two share one.
 
     Raises IsaError where the ISA has no such image.
     """
-    at = image.swizzle, image.major, image.lbo, image.sbo
-    # The function is in the key, so that an error planted in it is seen.
-    of = operand.name, operand.axes, operand.extent, operand.bits, operand.layouts, operand.majors
-    key = type(operand).address, of, at
-    if key not in _SLOTS:
-        rows, columns = operand.extent
-        row, col = np.arange(rows)[:, None], np.arange(columns)  # what depends on one of them is computed once for it
-        inner = codomain(operand.name, row, col)[1] * operand.bits % 8  # elements of a byte follow one another along k
-        address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
-        slots = ((address * 8 + inner) // operand.bits).ravel()
-        if len(_SLOTS) == KEPT:
-            _SLOTS.clear()
-        shared = np.bincount(slots).max() > 1
-        _SLOTS[key] = slots[: 0 if shared else None].astype(np.min_scalar_type(int(slots.max())))
-    return _SLOTS[key]
+    rows, columns = operand.extent
+    row, col = np.arange(rows)[:, None], np.arange(columns)  # what depends on one of them is computed once for it
+    inner = codomain(operand.name, row, col)[1] * operand.bits % 8  # elements of a byte follow one another along k
+    address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
+    slots = ((address * 8 + inner) // operand.bits).ravel()
+    shared = np.bincount(slots).max() > 1
+    found: Table = slots[: 0 if shared else None].astype(np.min_scalar_type(int(slots.max())))
+    return found
 
 
 @lru_cache(maxsize=2)  # A and B of one shape

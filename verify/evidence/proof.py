@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
 Prove: TypeAlias = "Callable[[Map, int, proofs.Solver], Evidence]"
-_TILING: dict[int, Evidence] = {}  # the law of tilings, by budget
 
 
 def in_bounds(m: Map, budget: int, solver: proofs.Solver) -> Evidence:
@@ -76,10 +75,8 @@ def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[
 
 
 def tiling(budget: int, solver: proofs.Solver) -> Evidence:
-    """The proof of the tiling law: any number of atoms and tiles, any bijective atom; made once in a process."""
-    if budget not in _TILING:  # it is about no particular layout, so a bug planted in Layout changes nothing
-        _TILING[budget] = solved(proofs.prove_tiling(budget, solver))
-    return _TILING[budget]
+    """Return the proof of the tiling law: any number of atoms and tiles, any bijective atom."""
+    return solved(proofs.prove_tiling(budget, solver))
 
 
 def plain(m: Map) -> StridedMap:

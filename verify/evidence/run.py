@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import proofs
-from verify.core.evidence_cache import EvidenceCache
+from verify.core.memo import Memo
 from verify.core.verdict import Check, CheckFunction, Claim, Evidence, Need, Property, Scope, Verdict, join, unchecked
 
 if TYPE_CHECKING:
@@ -74,12 +74,9 @@ class Run:
     lookup: Lookup | None = None  # recordings of instructions, or a GPU; None for the shipped recordings
     multiply: Callable[[Any], list[Evidence]] | None = None  # products on this machine's GPU
     loaded: proofs.Solver | None = None  # else made with the first proof
-    # evidence found so far, by what it depends on
-    cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
+    memo: Memo = field(default_factory=Memo, init=False)  # what it has computed
     _source: str = field(default="", init=False)  # of the subjects for which recordings are read
     _made: dict[str, list[Check]] = field(default_factory=dict, init=False)  # the checks of each property
-    # by rows and key, the name of the first subject, and the verdicts on the second
-    _alike: dict[Hashable, tuple[str, tuple[Verdict, ...]]] = field(default_factory=dict, init=False)
 
     @cached_property
     def solver(self) -> proofs.Solver:
@@ -99,7 +96,7 @@ class Run:
         if self.lookup is None and source != self._source:
             from gpu_checks.recordings_io.reader import forget_tables
 
-            self.cache.forget(Check.GPU)
+            self.memo.forget_recordings()
             vars(self).pop("recordings", None)
             forget_tables()
         self._source = source
@@ -144,13 +141,13 @@ class Run:
         The verdicts on the second subject are kept: their evidence names the first one, as that on all later.
         """
         name: str = subject.name
-        first, kept = self._alike.get(key, (name, ()))
+        first, kept = self.memo.given.get(key, (name, ()))
         if kept and name != first:
             verdicts += [Verdict(Claim(name, *verdict.claim[1:]), *verdict[1:]) for verdict in kept]
             return
         start = len(verdicts)
         self._add(key[0], subject, operand, everything, verdicts)
-        self._alike[key] = first, tuple(verdicts[start:]) if name != first else kept
+        self.memo.given[key] = first, tuple(verdicts[start:]) if name != first else kept
 
     def evidence(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
         """Return the evidence of every requested check, and why some of what the claim is about was not compared."""
@@ -165,7 +162,7 @@ class Run:
         return [e for check in self.made(row) for e in self.check(check, row, subject, operand)]
 
     def check(self, check: Check, row: Property, subject: Any, operand: Any) -> list[Evidence]:
-        """The evidence of one check; computed once for all subjects with the same cache key."""
+        """Return the evidence of one check, computed once for all subjects with the same key."""
         function, key = row.by(check), row.reads(check, subject, operand)
         if function is None:
             return []
@@ -173,7 +170,8 @@ class Run:
             return function(self, subject, operand)
         part = operand.name if row.scope == Scope.OPERAND else ""
         name = shared_name(subject.name, part, row.scope)
-        return self.cache.once((check, row.key, key), name, lambda: function(self, subject, operand))
+        found = self.memo.get((check, row.key, key), lambda: tuple(function(self, subject, operand)))
+        return self.memo.share(found, name)
 
     def made(self, row: Property) -> list[Check]:
         """The checks of a property that this run makes."""

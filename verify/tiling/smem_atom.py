@@ -63,7 +63,7 @@ def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | No
             fault = fault or _period(tiled.name, atom)
         return fault or _misplaced(tiled, atom, extent)
 
-    return run.cache.kept((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
+    return run.memo.get((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
 
 
 def copies_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:

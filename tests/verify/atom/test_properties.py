@@ -6,7 +6,7 @@ from __future__ import annotations
 from layouts.atoms import registry
 from verify.atom.checker import AtomChecker, prepared
 from verify.atom.properties import EQUALS, MMA, OWNERSHIP, PROPERTIES, SIZE, of_operand
-from verify.core.evidence_cache import EvidenceCache
+from verify.core.memo import Memo
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Status
 from verify.report import Report, as_html, as_json, as_junit, as_text
 
@@ -65,7 +65,7 @@ def test_two_atoms_with_one_cache_key_share_their_evidence() -> None:
 
 def test_properties_do_not_share_what_was_found() -> None:
     """Two properties whose functions read the same have evidence of their own."""
-    cache = EvidenceCache()
+    memo = Memo()
     proved, refuted = (Evidence(Check.ISA, status, "counted") for status in (Status.PROVED, Status.REFUTED))
-    assert cache.once((Check.ISA, EVEN, "4:1"), "one", lambda: [proved])[0].status is Status.PROVED
-    assert cache.once((Check.ISA, EQUALS, "4:1"), "one", lambda: [refuted])[0].status is Status.REFUTED
+    assert memo.get((Check.ISA, EVEN, "4:1"), lambda: proved).status is Status.PROVED
+    assert memo.get((Check.ISA, EQUALS, "4:1"), lambda: refuted).status is Status.REFUTED

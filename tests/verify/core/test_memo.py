@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One memo: what differs in anything that a function reads is computed anew, and memoized evidence holds no names."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.verify.test_soundness import atom
+from verify.atom.checker import AtomChecker
+from verify.atom.properties import EQUALS, SIZE
+from verify.core.memo import OF_RECORDINGS, Memo
+from verify.core.verdict import Check, Evidence, Status
+from verify.report import Case
+
+SEEN = Evidence(Check.GPU, Status.AGREES, "observed")
+
+
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> None:
+    """D of wgmma has one formula for every N: evidence for N = 48 is none for N = 8."""
+    good = atom("SM90_64x8x32_S32S8S8_SS_TN")
+    other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
+    bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
+    checker = AtomChecker()
+    found = {one.name: checker.verify(one) for one in ([bad, good] if bad_first else [good, bad])}
+    assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
+    refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
+    assert refuted == {SIZE, EQUALS}
+    assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
+
+
+def test_what_was_read_of_recordings_is_forgotten_and_the_evidence_by_them_is_not() -> None:
+    memo = Memo()
+    for key in ((OF_RECORDINGS, "labels"), (Check.GPU, "relation"), "another"):
+        memo.get(key, lambda: 1)
+    memo.forget_recordings()
+    assert set(memo.values) == {(Check.GPU, "relation"), "another"}
+
+
+def test_evidence_names_the_first_subject_of_its_group() -> None:
+    memo = Memo()
+
+    def given(*subjects: str) -> list[str]:
+        return [memo.share(memo.get("key", lambda: [SEEN]), one)[0].shared for one in subjects]
+
+    assert given("one", "two", "one", "three") == ["", "one", "", "one"]
+    memo.begin_group()
+    assert given("three", "one") == ["", "three"]
+    assert memo.values == {"key": [SEEN]}  # no name is in it
+
+
+def test_equal_evidence_that_was_computed_twice_is_not_shared() -> None:
+    memo = Memo()
+    for key in ("one", "two"):
+        assert memo.share(memo.get(key, lambda: [SEEN._replace()]), key)[0].shared == ""
+
+
+def test_no_memoized_evidence_of_a_run_has_a_name() -> None:
+    checker = AtomChecker()
+    shared = 0
+    for name in ("SM90_64x8x16_F32F16F16_SS", "SM90_64x16x16_F32F16F16_SS", "SM90_64x24x16_F32F16F16_SS"):
+        shared += sum(bool(e.shared) for v in checker.verify(atom(name)) for e in v.evidence)
+    kept = [e for value in checker.memo.values.values() if isinstance(value, tuple) for e in value]
+    evidence = [e for e in kept if isinstance(e, Evidence)]
+    assert shared and evidence and not any(e.shared for e in evidence)
