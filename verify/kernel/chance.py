@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, depends, functions
@@ -31,6 +32,7 @@ from verify.kernel.data.residues import LEAST, PRIMES_THERE
 from verify.kernel.data.values import Ids, Values
 
 ASSUMED = 1e-12  # a verdict on exponentials takes another pair of primes while its chance is above
+MOST_PAIRS = 6
 INDEPENDENT = "the exponents of a sum are independent, as scores are that are linear in different rows of K"
 
 
@@ -121,6 +123,29 @@ def bound_chance(values: Values, ids: Ids, claim: Node, growth: ClaimGrowth) -> 
     agree = 2 * ids.size * row ** len(values.pairs)  # all p or all q
     alike = len(units) <= 1 and MIXED not in units and "lg2" not in functions(claim)
     return Chance(float(min(agree + confused, 1.0)), alike)
+
+
+def estimate_pairs(claim: Node, growth: ClaimGrowth, elements: int) -> int:
+    """Return how many pairs of primes a verdict will need, if the kernel's values are like the claim's; 3 at least.
+
+    A kernel takes about two maxima for each exponent of the claim. A wrong estimate costs time alone.
+    """
+    other, count = growth(claim), 2 * _count_powers(claim, growth.extents)
+    row = 4 * (2 * other.degree + 3) / LEAST_ORDER + 2 * (other.norm + other.denominator + 1) // 29 / PAIRS_THERE
+    pairs = 3
+    while 2 * elements * row**pairs + count**2 / 2 / PAIRS_THERE**pairs > ASSUMED and pairs < MOST_PAIRS:
+        pairs += 1
+    return pairs
+
+
+def _count_powers(node: Node, extents: Mapping[str, int]) -> int:
+    """Return how many elements the largest power of 2 in a tree has."""
+    if isinstance(node, Sum):
+        return _count_powers(node.body, extents)
+    if not isinstance(node, Apply):
+        return 0
+    mine = prod(size for index, size in extents.items() if depends(node, index)) if node.name == "ex2" else 0
+    return max(mine, *(_count_powers(part, extents) for part in node.parts))
 
 
 def _bound_confusion(values: Values, growth: ClaimGrowth) -> float:

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from verify.core.verdict import WrongProduct
-from verify.kernel.chance import ASSUMED, INDEPENDENT
+from verify.kernel.chance import ASSUMED, INDEPENDENT, MOST_PAIRS, ClaimGrowth, estimate_pairs
 from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.defaults import SQUARE, hidden, list_unreached
 from verify.kernel.claims.expression import functions
 from verify.kernel.claims.launch import Launch
-from verify.kernel.comparison import Comparison
+from verify.kernel.comparison import Comparison, numbers_of
 from verify.kernel.data.values import Values
 from verify.kernel.interpretation import Interpretation, Missing, Samples
 from verify.kernel.ptx.guards import constant_guards
@@ -33,7 +33,6 @@ from verify.kernel.unwritten import WAYS, blame_contents, fill_registers
 _ONCE = "the kernel differs from the claim on one sample and not on another: doubles are rounded, or the case is rare"
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
-MANY, MOST_PAIRS = 1 << 10, 6  # elements that take a fourth pair of primes; the most pairs
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
 _NO_MEANING = "no meaning"  # a kind of findings
 _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besides what the first run suggests
@@ -90,7 +89,7 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     found, guards = [], dict[int, int]()  # instruction with a guard -> the values that it had in all launches
     for launch in claim.launches:
         exponents = needs_exponents(kernel, launch)
-        primes = 4 if exponents and np.prod(launch.array(launch.target.name).shape) > MANY else 3
+        primes = _estimate_pairs(launch) if exponents else 3
         while True:
             values = Values(seed, primes, exponents=exponents)
             run = Interpretation(kernel, launch, values, budget, samples or {})
@@ -112,6 +111,11 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
     square = all(one.grid[0] == one.grid[1] > 1 for one in claim.launches)
     more = (*((SQUARE,) if square else ()), *list_unreached(claim.launches), *constant)
     return [one._replace(hidden=(*one.hidden, *more)) if one.ended else one for one in found]
+
+
+def _estimate_pairs(launch: Launch) -> int:
+    growth = ClaimGrowth(launch.extents, numbers_of(launch))
+    return estimate_pairs(launch.value, growth, int(np.prod(launch.array(launch.target.name).shape)))
 
 
 def _name_functions(kernel: Kernel, known: list[tuple[int, str]]) -> list[Finding]:

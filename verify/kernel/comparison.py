@@ -42,8 +42,8 @@ class Comparison:
         self.residues, self.wanted = wanted.residues, wanted.sample.reshape(self.array.shape)
         self.below = np.zeros(1, bool) if wanted.below is None else wanted.below.ravel()  # where the claim is -inf
         self.sample = self.values.sample[self.ids].reshape(self.array.shape)
-        numbers = {**{name: Fraction(size) for name, size in of.launch.sizes.items()}, **of.launch.scalars}
-        chance = bound_chance(self.values, self.ids, of.launch.value, ClaimGrowth(of.launch.extents, numbers))
+        growth = ClaimGrowth(of.launch.extents, numbers_of(of.launch))
+        chance = bound_chance(self.values, self.ids, of.launch.value, growth)
         self.bound, self.alike = chance.bound, chance.alike
         stored = region.stored
         assert stored is not None
@@ -212,6 +212,11 @@ class Comparison:
                 text = f"the result goes through {name}, and the output is {kind}; if that is meant, the claim "
                 text += f"says {_remedy(name, self.launch)}"
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+
+
+def numbers_of(launch: Launch) -> dict[str, Fraction]:
+    """Return the numbers that names of a claim stand for: sizes and scalars."""
+    return {**{name: Fraction(size) for name, size in launch.sizes.items()}, **launch.scalars}
 
 
 def _remedy(name: str, launch: Launch) -> str:

@@ -13,6 +13,7 @@ import pytest
 from tests.verify.kernel.test_signs_and_clamps import TEXT
 from verify.kernel import chance
 from verify.kernel.check import check
+from verify.kernel.claims import expression
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import values
@@ -208,6 +209,15 @@ def test_a_wrong_kernel_is_missed_no_more_often_than_the_bound_says(
         bound = chance.bound_chance(run.values, found.ids[:1], launch.value, growth).bound
     rate, order = missed / (count * found.ids.size), orders / count
     assert 0.1 / order < rate < 8 / order < bound < 1
+
+
+@pytest.mark.parametrize(("claim", "count", "pairs"), [("exp(X[m,n])", 8, 3), ("softmax_n(X[m,n])", 100, 4),
+                                                       ("softmax_n(X[m,n])", 2048, 5)])  # fmt: skip
+def test_a_long_run_takes_enough_pairs_at_once(claim: str, count: int, pairs: int) -> None:
+    """A verdict with too few is made again with one more, which takes as long."""
+    _, value = expression.read(f"Y[m,n] = {claim}")
+    growth = chance.ClaimGrowth({"m": count, "n": count}, {})
+    assert chance.estimate_pairs(value, growth, count * count) == pairs
 
 
 MASK, SUM = "mov.b32 y,0xC9742400;", "add.f32 v,x,y;"  # -1e6
