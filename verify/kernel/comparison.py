@@ -68,13 +68,7 @@ class Comparison:
     def claimed(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> Tensor:
         """The value of a tree for each element of the array, over the target's indices."""
         values, launch = self.values, self.launch
-        arrays = {}
-        for element in elements(value):
-            region = next(one for one in of.regions if one.array.name == element.name)
-            span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
-            sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
-            residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
-            arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
+        arrays = read_tensors(of, value)
         target, shape = launch.target.indices, self.array.shape
         made, number = np.empty((len(values.primes), *shape), np.uint64), np.empty(shape)
         infinite, axis = np.zeros(shape, bool), int(np.argmax(shape))
@@ -212,6 +206,18 @@ class Comparison:
                 text = f"the result goes through {name}, and the output is {kind}; if that is meant, the claim "
                 text += f"says {_remedy(name, self.launch)}"
                 self.findings.append(Finding("narrowing", Severity.PRECISION, line, text))
+
+
+def read_tensors(of: Interpretation, value: Node) -> dict[str, Tensor]:
+    """Return the arrays of a claim's tree at the points of a run."""
+    arrays, values = {}, of.values
+    for element in elements(value):
+        region = next(one for one in of.regions if one.array.name == element.name)
+        span, shape = slice(region.first, region.first + len(region.places)), region.array.shape
+        sample = values.sample[span] if not region.array.zero else np.zeros(len(region.places))
+        residues = values.residues[:, span].astype(np.uint64).reshape(-1, *shape)
+        arrays[element.name] = Tensor(element.indices, residues, sample.reshape(shape))
+    return arrays
 
 
 def numbers_of(launch: Launch) -> dict[str, Fraction]:

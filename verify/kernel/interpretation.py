@@ -15,7 +15,7 @@ from verify.kernel.claims.launch import MAX_PLACES, Array, Launch
 from verify.kernel.data.values import LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
-from verify.kernel.state.findings import Finding, Findings
+from verify.kernel.state.findings import Finding, Findings, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import WINDOW
@@ -127,6 +127,14 @@ class Interpretation:
         return np.where(points.draw(2, array.shape) == 0, drawn[0], drawn[1]) if len(drawn) > 1 else drawn[0]
 
     # ---- the run
+
+    def finish(self, only: int) -> bool:
+        """Run one CTA alone; returns whether it came to its end."""
+        try:
+            self.run(only)
+        except (Unclear, Missing):
+            return False
+        return True
 
     def run(self, only: int | None = None) -> None:
         """Interpret all CTAs, a batch at a time, or one of them, or a part; Unclear where the run cannot go on."""

@@ -28,7 +28,7 @@ _RESCALED = (
 _ZERO = Number(Fraction(0))
 
 
-class _FixedMaximum(Values):
+class FixedMaximum(Values):
     """Values of which the larger one is always 0."""
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
@@ -42,7 +42,7 @@ class _FixedMaximum(Values):
 
 def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Finding]:
     """Return a finding if the kernel is right as long as the maximum does not change."""
-    values = _FixedMaximum(seed, exponents=True)
+    values = FixedMaximum(seed, exponents=True)
     again = Interpretation(run.kernel, run.launch, values, budget, {})
     try:
         again.run()
