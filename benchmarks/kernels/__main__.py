@@ -162,8 +162,9 @@ def _score(chosen: Sequence[Path], options: argparse.Namespace) -> int:
     if options.page is None:
         print("\n".join(score.page(found)))
         return 0
-    score.write_page(options.page, score.page(found))
-    score.write_score(found)
+    attention = options.page.stem == "attention"
+    score.write_page(options.page, score.page(found), score.EDITS if attention else score.MARKS)
+    score.write_score(found, score.ATTENTION if attention else score.RECORD)
     return 0
 
 

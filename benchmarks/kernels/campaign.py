@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import time
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import inf
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,10 +23,13 @@ from benchmarks.kernels.fates import Fate, Key, digest
 from benchmarks.kernels.meanings import draw_meanings
 from benchmarks.kernels.reasons import ACCEPTED, Refuted, assembled, checked, reason_of, right
 from verify.core.errors import SpecError, UsageError
-from verify.kernel.check import Outcome
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.state.findings import WARNINGS
 
 X = TypeVar("X")
 CORPUS = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
+OUTPUTS = Path(__file__).with_name("outputs.toml")  # claims about other outputs than that of the kept claim
 MOST = 12  # planted edits of each class that a kernel gets
 
 
@@ -69,12 +73,34 @@ def fate(path: Path, edit: Edit) -> Fate:
     except Exception as error:
         return replace(made, status="crashed", finding=f"{type(error).__name__}: {error}")
     worst = next((one for one in outcomes if one.status != ACCEPTED), outcomes[0])
-    finding = f"line {worst.findings[0].line}: {worst.findings[0].text}" if worst.findings else ""
-    made = replace(made, status=worst.status, finding=finding)
+    made = replace(made, status=worst.status, finding=_first_finding(worst))
     if not made.accepted:
         return made
+    if (other := check_others(path.stem, edit, text, claim)) is not None:
+        return replace(made, status=other.status, finding=_first_finding(other))
     warned = _kinds(outcomes) - _kinds(right(text, claim))
     return replace(made, reason=reason_of(text, claim, edit) or ("a warning" if warned else ""))
+
+
+def check_others(name: str, edit: Edit, text: str, claim: str) -> Outcome | None:
+    """Return the outcome of a claim about another of an edited kernel's outputs that isn't accepted, if one isn't."""
+    for other in _outputs().get(name, ()):
+        found = check(edit.on(text), claim_of({**tomllib.loads(claim), "claim": other}))
+        if any(one.status != ACCEPTED for one in found):
+            return next(one for one in found if one.status != ACCEPTED)
+    return None
+
+
+def _first_finding(outcome: Outcome) -> str:
+    """Return the first finding that decides, in words."""
+    there = [one for one in outcome.findings if one.severity not in WARNINGS] or [*outcome.findings]
+    return f"line {there[0].line}: {there[0].text}" if there else ""
+
+
+@cache
+def _outputs() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = tomllib.loads(OUTPUTS.read_text(encoding="utf-8"))
+    return found
 
 
 def _kinds(outcomes: Sequence[Outcome]) -> set[str]:

@@ -16,7 +16,15 @@ from typing import TypeAlias
 
 from benchmarks.kernels.edits import Edit
 from benchmarks.kernels.readings import find_reading
-from benchmarks.kernels.reasons import ACCEPTED, NO_EFFECT, NOT_ASSEMBLED, SAME_CODE, SAME_PLACE
+from benchmarks.kernels.reasons import (
+    ACCEPTED,
+    NO_EFFECT,
+    NOT_ASSEMBLED,
+    OTHER_BARRIER,
+    SAME_CODE,
+    SAME_PLACE,
+    SAME_READ,
+)
 
 Key: TypeAlias = tuple[str, str, Edit]
 SAME_OUTPUT = "same output"
@@ -82,6 +90,8 @@ COLUMNS: Mapping[str, str] = {
     "never read": "never read",
     NO_EFFECT: "no effect",
     "same numbers": "same numbers",
+    SAME_READ: "same where read",
+    OTHER_BARRIER: "another barrier",
     "result without effect": "any result",
     SAME_PLACE: "same place",
     "a warning": "warning only",

@@ -3,7 +3,8 @@
 
 No thread executes the edited line at these sizes, nothing reads its result, ptxas makes the same machine code of both
 texts or rejects the edited one, the row of its opcode says that the change has no effect, it writes the same numbers,
-any other result of the line is accepted too, or a variable lies where it lay.
+or all that read its result do, any other result of the line is accepted too, a variable lies where it lay, or a barrier
+of all threads has another number.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ SAME_CODE = "same machine code"
 NOT_ASSEMBLED = "not assembled"
 NO_EFFECT = "no effect"
 SAME_PLACE = "same place"
+SAME_READ = "same numbers where it is read"
+OTHER_BARRIER = "another free barrier"
+_READERS = 4  # lines at most that read a result
 
 
 def reason_of(text: str, claim: str, edit: Edit) -> str:
@@ -51,6 +55,10 @@ def reason_of(text: str, claim: str, edit: Edit) -> str:
     numbers = written(text, claim, edit.line) if edit.new else ""
     if numbers and numbers == written(edit.on(text), claim, edit.line):
         return "same numbers"
+    if _same_for_readers(text, claim, edit):
+        return SAME_READ
+    if renames_barrier(text, edit):
+        return OTHER_BARRIER
     if edit.sort == "alignments":
         return SAME_PLACE if _places(text, claim) == _places(edit.on(text), claim) else ""
     return "result without effect" if _any_result(text, claim, edit) else ""
@@ -115,6 +123,46 @@ def written(text: str, claim: str, line: int) -> str:
     if held is not None:
         found.update(b"".join(held[2]))
     return found.hexdigest() if wrote or held is not None else ""
+
+
+def _same_for_readers(text: str, claim: str, edit: Edit) -> bool:
+    """Whether every line that reads the edited line's result writes the same numbers."""
+    registers = destinations(edit.old)
+    if len(registers) != 1 or destinations(edit.new) != registers:
+        return False
+    (register,) = registers
+    named = re.compile(rf"{re.escape(register)}\b")
+    readers = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if number != edit.line and named.search(line) and not line.lstrip().startswith(("//", "."))
+    ]
+    single = {number for number, _ in body(text)}
+    if not readers or len(readers) > _READERS or not single.issuperset(readers):
+        return False
+    before, after = ([written(one, claim, number) for number in readers] for one in (text, edit.on(text)))
+    return all(before) and before == after
+
+
+_BARRIER = re.compile(r"^\s*(bar(?:rier)?\.(?:cta\.)?sync(?:\.aligned)?)\s+(\d+);")
+
+
+def renames_barrier(text: str, edit: Edit) -> bool:
+    """Whether an edit gives a barrier of all threads a number that no other line has.
+
+    A kernel that is accepted has no thread that waits for ever, so all of them come there.
+
+    >>> renames_barrier("bar.sync 0;\\nbar.sync 0;", Edit(1, "random", "bar.sync 0;", "bar.sync 4;"))
+    True
+    """
+    old, new = (_BARRIER.match(one) for one in (edit.old, edit.new))
+    if old is None or new is None or old[1] != new[1]:
+        return False
+    others = [line for number, line in enumerate(text.splitlines(), 1) if number != edit.line]
+    barriers = [
+        found for line in others if re.match(r"\s*(@!?%\w+\s+)?bar(rier)?\.", line) for found in [_BARRIER.match(line)]
+    ]
+    return all(found is not None and found[2] != new[2] for found in barriers)
 
 
 _NEGATIVE_ZEROS = {"f32": np.uint64(1 << 31), "f64": np.uint64(1 << 63)}

@@ -18,7 +18,9 @@ from benchmarks.kernels.fates import COLUMNS, READ, Fate
 from benchmarks.kernels.readings import find_reading
 
 RECORD = Path(__file__).with_suffix(".json")
+ATTENTION = Path(__file__).with_name("attention.json")  # the record of the edits of docs/attention.md
 MARKS = "<!-- score -->", "<!-- /score -->"  # of the page: what lies between is made of the record
+EDITS = "<!-- edits -->", "<!-- /edits -->"  # the same of docs/attention.md
 Cell: TypeAlias = tuple[str, str, str]  # kernel, class, column
 # of a finding: numbers, registers, elements
 _PLACE = re.compile(
@@ -118,11 +120,11 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / max(whole, 1):.1f} %"
 
 
-def write_page(path: Path, lines: Iterable[str]) -> None:
+def write_page(path: Path, lines: Iterable[str], marks: tuple[str, str] = MARKS) -> None:
     """Put lines between the marks of a page; raise ValueError if it has none."""
     text = path.read_text(encoding="utf-8")
-    if not all(mark in text for mark in MARKS):
-        raise ValueError(f"{path} has no lines {MARKS[0]} and {MARKS[1]}")
-    before, _, rest = text.partition(MARKS[0])
-    made = f"{before}{MARKS[0]}\n\n" + "\n".join(lines).rstrip() + f"\n\n{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+    if not all(mark in text for mark in marks):
+        raise ValueError(f"{path} has no lines {marks[0]} and {marks[1]}")
+    before, _, rest = text.partition(marks[0])
+    made = f"{before}{marks[0]}\n\n" + "\n".join(lines).rstrip() + f"\n\n{marks[1]}{rest.partition(marks[1])[2]}"
     path.write_text(made, encoding="utf-8")

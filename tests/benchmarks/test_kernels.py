@@ -328,6 +328,19 @@ def test_the_page_says_what_the_record_says_and_one_edit_in_a_hundred_is_left_at
     assert set(found.names(0)) <= known
 
 
+def test_an_edit_that_spoils_another_output_is_not_accepted() -> None:
+    """The claim of the backward pass is about the gradient by V; this store is one of that by K."""
+    path = CORPUS / "attention_backward.ptx"
+    text, claim = campaign.texts(path)
+    line = next(number for number, one in enumerate(text.splitlines(), 1) if "st.global" in one and "%rd35" in one)
+    edit = Edit(line, "random", text.splitlines()[line - 1], "")
+    assert {one.status for one in reasons.checked(edit, text, claim)} == {"VERIFIED"}
+    found = campaign.check_others("attention_backward", edit, text, claim)
+    assert found is not None and found.status == "REFUTED"
+    nothing = Edit(line, "random", edit.old, edit.old)
+    assert campaign.check_others("attention_backward", nothing, text, claim) is None
+
+
 @pytest.mark.parametrize(
     ("part", "sorts", "kernels", "edits"),
     [("structure", {"random", *SORTS}, 60, 30), ("meanings", {*meanings.SORTS}, 15, 8)],

@@ -68,10 +68,16 @@ def find_power_term(node: Node) -> tuple[str, Apply, Element] | None:
                 factors.append(part)
         powers = [one for one in factors if isinstance(one, Apply) and one.name == "ex2"]
         arrays = [one for one in factors if isinstance(one, Element) and node.index in one.indices]
-        return (node.index, powers[0], arrays[0]) if len(powers) == len(arrays) == 1 else None
+        if len(powers) != 1 or len(arrays) != 1 or len(factors) > 2 or arrays[0].name in _names(powers[0]):
+            return None  # what is in both products belongs to neither alone
+        return node.index, powers[0], arrays[0]
     if isinstance(node, Apply):
         return next((found for part in node.parts if (found := find_power_term(part))), None)
     return None
+
+
+def _names(node: Node) -> set[str]:
+    return {one.name for one in elements(node)}
 
 
 def _list_powers(values: Values, powers: Tensor, axes: tuple[str, ...]) -> Source:
