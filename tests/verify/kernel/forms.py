@@ -21,6 +21,9 @@ OPERANDS: Mapping[str, Mapping[str, str]] = {
     "copy": {"d": SHARED, "a": GLOBAL, "size": "16", "valid": "%r8"},
     "copy_group": {"n": "0"},
     "atomic": {"a": GLOBAL},
+    "atomic_any": {"a": GLOBAL},
+    "discard": {"a": UNIFORM, "size": "128"},
+    "own_address": {"rank": "0"},
     "shuffle": {"b": "1", "c": "31"},
     "branch": {"target": "END", "a": "%r9", "targets": "LIST"},
     "barrier": {"a": "1", "b": "64"},
@@ -44,13 +47,13 @@ OPERANDS: Mapping[str, Mapping[str, str]] = {
     "fragment_store": {"a": UNIFORM, "stride": "64"},
     "wgmma_order": {"n": "0"},
     "wgmma": {"A": "%d8", "B": "%d8", "scale_d": "1", "scale_a": "1", "scale_b": "1", "major_a": "0", "major_b": "0"},
-    "sparse_product": {"E": "%r9", "F": "0"},
-    "tensor_allocate": {"a": SHARED, "columns": "32"},
+    "sparse_product": {"E": "%r7", "F": "0"},
+    "tensor_allocate": {"a": BARRIER, "columns": "32"},
     "tensor_deallocate": {"a": "%r8", "columns": "32"},
     "tensor_from": {"a": "[%r8]", "half": "8"},
     "tensor_to": {"a": "[%r8]"},
     "tensor_commit": {"a": BARRIER},
-    "tensor_product": {"D": "[%r8]", "A": "%d8", "B": "%d8", "descriptor": "%r9", "adds": "%p4"},
+    "tensor_product": {"D": "[%r8]", "A": "%d4", "B": "%d4", "descriptor": "%r4", "adds": "%p8"},
 }
 MASK = "0xffffffff"
 # Roles that are registers in braces: (row's class, opcode) -> how many of each role.
@@ -93,7 +96,21 @@ class Form:
     @property
     def text(self) -> str:
         opcode = self.opcode.replace("call.", "call ")  # the function is an operand in the text
-        return f"{opcode} {', '.join(self.operands)};"
+        text = f"{opcode} {', '.join(self.operands)};"
+        return f"AGAIN: {text} @!%p7 bra AGAIN;" if self.row.meaning == "wait" else text
+
+    @property
+    def before(self) -> str:
+        """The instructions without which it has no meaning: those that load the fragments of a wmma."""
+        if self.row.meaning == "fragment_store":
+            address, registers, *stride = self.operands
+            load = self.opcode.replace("store.d", "load.c")  # from elsewhere than it is stored
+            return f"{load} {', '.join((registers, address, *(stride or ('32',))))};"
+        if self.row.meaning != "fragment_product":
+            return ""
+        loads = "a.{}.row.m16n16k16.f16", "b.{}.col.m16n16k16.f16", "c.{}.row.m16n16k16.f32"
+        pairs = zip(loads, self.operands[1:4], strict=True)
+        return " ".join(f"wmma.load.{what.format('sync.aligned')} {to}, {UNIFORM};" for what, to in pairs)
 
 
 PART = re.compile(r"(\{(\w+)\}|[\w:]+|\*)(\??)")
@@ -169,6 +186,8 @@ def _operands(row: Row, words: tuple[str, ...], present: frozenset[str]) -> tupl
 
 def _operand(row: Row, role: str, kind: str, number: int, vector: int, words: Mapping[str, str]) -> str:
     special = OPERANDS.get(row.meaning, {}).get(role)
+    if row.meaning == "bulk_copy" and words["to"] == "global" and role in "da":
+        special = GLOBAL if role == "d" else SHARED
     if special is not None:
         rank = int(words.get("rank", "1d")[0])
         return special.replace("COORDINATES", f"{{{', '.join(['%r9'] * rank)}}}")

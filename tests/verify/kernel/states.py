@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from functools import cache
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 from tests.verify.kernel.forms import Form
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.launch import Launch
+from verify.kernel.data.opaque import OpaqueValues
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import CODE, FIRST, SIZE, Values
-from verify.kernel.instructions import asynchronous, handlers
+from verify.kernel.instructions import asynchronous, handlers, tcgen05
 from verify.kernel.instructions.fields import PACKED
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import read
@@ -25,6 +27,10 @@ from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
 
 LANES = 128
+MATRICES = frozenset(
+    "product sparse_product load_matrix store_matrix fragment_load fragment_store fragment_product tensor_product "
+    "tensor_store bulk_copy".split()
+)
 TEXT = """.version 9.0
 .target sm_100a
 .address_size 64
@@ -38,7 +44,7 @@ INSTRUCTION
 END: ret;
 }
 """
-ROOM = 1 << 13
+ROOM = 1 << 14
 ARRAYS = {name: {"dims": "x", "type": "f32", "offset": 0, "out": name == "C"} for name in "AC"}
 CLAIM = {
     "grid": 1, "block": LANES, "smem": ROOM, "sizes": {"X": ROOM}, "claim": "C[x] = C[x]", "arrays": ARRAYS,
@@ -61,10 +67,11 @@ def launch() -> Launch:
     return claim_of(CLAIM).launches[0]
 
 
-def bound(text: str) -> tuple[Machine, Interpretation]:
+def bound(text: str, opaque: bool = False) -> tuple[Machine, Interpretation]:
     """Return a machine with an instruction as its first; Refused if it has no meaning."""
     kernel = read(TEXT.replace("INSTRUCTION", text))
-    run = Interpretation(kernel, launch(), Values(1, capacity=1 << 15), 1000, {})
+    values = OpaqueValues(1) if opaque else Values(1, capacity=1 << 16)
+    run = Interpretation(kernel, launch(), values, 1000, {})
     run.machine.start([(0, 0, 0)], 0)
     missing = handlers.bound(run.machine)
     if missing:
@@ -82,22 +89,39 @@ def effect(form: Form, data: bool, masked: bool) -> str:
 
 
 def _effect(form: Form, data: bool, masked: bool) -> str:
-    machine, run = bound(form.text)
+    machine, run = bound(f"{form.before} {form.text}", opaque=form.row.meaning == "atomic_any")
     _fill(machine, run, form, data)
-    before, top = [id(word) for word in machine.registers], machine.values.top
     mask = np.arange(LANES) // 32 % 2 == 0 if masked else None
+    if form.row.meaning == "tensor_product":  # a thread issues it
+        mask = np.arange(LANES) == 0
     machine.active = np.ones(LANES, bool) if mask is None else mask
-    machine.number, machine.findings.line = 0, machine.kernel.instructions[0].line
-    machine.values.line = machine.findings.line
-    if machine.control[0]:
-        machine._control(machine.control[0], machine.kernel.instructions[0], machine.active, machine.active, 0)
-    else:
-        machine.run[0](mask)
+    first = len(re.findall(";", form.before))
+    for number in range(first):
+        machine.run[number](mask)
     machine.values.flush()
+    before, top = [id(word) for word in machine.registers], machine.values.top
+    machine.number, machine.findings.line = first, machine.kernel.instructions[first].line
+    machine.values.line = machine.findings.line
+    if machine.control[first]:
+        machine._control(machine.control[first], machine.kernel.instructions[first], machine.active, machine.active, 0)
+    else:
+        machine.run[first](mask)
+    machine.values.flush()
+    return _digest(machine, run, before, top)
+
+
+def _digest(machine: Machine, run: Interpretation, before: list[int], top: int) -> str:
+    """Return a digest of what changed since the registers were those of these ids, and values had numbers below top."""
     said = hashlib.blake2b()
     for number, (word, old) in enumerate(zip(machine.registers, before, strict=True)):
         if id(word) != old and word is not None:
-            said.update(f"register {number}".encode() + _word(machine, word, top))
+            try:
+                said.update(f"register {number}".encode() + _word(machine, word, top))
+            except Refused:
+                if (
+                    number < machine.carry
+                ):  # the borrow of an addition has no meaning, nor has the carry of a difference
+                    raise
     shared, order = machine.shared, machine.shared.order
     stored = [region.stored for region in run.regions if region.stored is not None]
     for labels in (shared.labels, machine.local_labels, *(one.labels for one in stored)):
@@ -105,17 +129,27 @@ def _effect(form: Form, data: bool, masked: bool) -> str:
     for each in (shared.plain, shared.generic, shared.pending, order.known, order.engine, machine.local_plain,
                  machine.group, machine.pc, machine.state, *(one.plain for one in stored)):  # fmt: skip
         said.update(each.tobytes())
+    _tell_engines(machine, said)
+    for copy in shared.copies:
+        said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
+    said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
+    said.update(repr((machine.owned, machine.maps, machine.loading, machine.bulk)).encode())
+    return said.hexdigest()
+
+
+def _tell_engines(machine: Machine, said: hashlib.blake2b) -> None:
+    """Add what asynchronous work changed: mbarriers, and Tensor Memory."""
     if isinstance(machine.engine, asynchronous.Engine):
         said.update(repr((machine.engine.blocked, machine.engine.time)).encode())
         for barrier in machine.engine.barriers.values():
             said.update(repr((barrier.number, barrier.pending, barrier.bytes, barrier.count)).encode())
             said.update(repr([getattr(barrier, name).tobytes() for name in ("released", "gathered")
                               if hasattr(getattr(barrier, name, None), "tobytes")]).encode())  # fmt: skip
-    for copy in shared.copies:
-        said.update(_labels(machine, copy.labels, top) + copy.plain.tobytes())
-    said.update(repr((sorted(machine.findings.found), sorted(machine.findings.notes), machine.offsets_read)).encode())
-    said.update(repr((machine.owned, machine.maps, machine.loading, machine.bulk)).encode())
-    return said.hexdigest()
+    if machine.tensors is not None:
+        tensors = tcgen05.memory(machine)
+        said.update(repr((tensors.pieces, sorted(tensors.open), tensors.products, tensors.fences.before)).encode())
+        for each in (tensors.labels, tensors.plain, tensors.product, tensors.fences.known, *tensors.begun.values()):
+            said.update(each.tobytes())
 
 
 def _word(machine: Machine, word: Word, top: int) -> bytes:
@@ -128,17 +162,20 @@ def _word(machine: Machine, word: Word, top: int) -> bytes:
 
 
 def _labels(machine: Machine, labels: Any, top: int) -> bytes:
-    """What labels say: old values by their ids, new ones by what they are; Refused where one has no meaning."""
+    """What labels say: old values by their ids, new ones by what they are; Refused where none has a meaning."""
     values = machine.values
     ids = labels >> np.uint32(3)
-    if ((ids > 2) & (ids < FIRST)).any():
-        raise Refused("a reason")
+    lost = (ids > 2) & (ids < FIRST)
     new = ids[ids >= top]
+    causes = values.marks("cause", new) > 0 if not values.opaque else np.zeros(new.shape, bool)
+    if lost.any() or causes.any():
+        rows = (lost | np.isin(ids, new[causes])).reshape(-1, labels.shape[-1] if labels.ndim > 1 else 1)
+        if rows.any(-1).all():
+            raise Refused("a reason")
+        new, labels = new[~causes], np.where(lost, np.uint32(3 << 3), labels)
     if not new.size:
         return bytes(labels.tobytes())
-    if values.marks("cause", new).any():
-        raise Refused("a reason")
-    history = values.histories.table()[values.history[new]]
+    history = values.histories.table()[values.history[new]] if not values.opaque else values.history[new]
     about = values.residues[:, new].tobytes() + values.kind[new].tobytes() + history.tobytes()
     return bytes(np.where(ids >= top, labels & np.uint32(7), labels).tobytes() + about)
 
@@ -168,22 +205,49 @@ def _fill(machine: Machine, run: Interpretation, form: Form, data: bool) -> None
         "%d7": np.array([(PARAMETER_WINDOW << WINDOW) + (2 << PARAMETER_ROOM)]), "%r8": np.array([8]),
         "%r6": np.array([base]), "%d9": np.array([2 << WINDOW]),
         "%d8": np.array([0x4000004000010000 | (base + 2048) >> 4]), "%r9": np.array([0]),
-        "%p7": np.array([0]),
+        "%d4": np.array([0x4000404000010000 | (base + 2048) >> 4]),
+        "%p7": np.array([0]), "%p8": np.array([0]), "%r4": np.array([1 << 4 | 1 << 17 | 4 << 24]),
+        "%r7": np.array([0x44444444]),  # metadata: the first two of four
     }  # fmt: skip
     assert not first
     for name, bits in special.items():
         machine.registers[names.index(name)] = Word(bits.astype(np.uint64))
-    if form.row.meaning.startswith("barrier_") or form.row.meaning in ("wait", "tensor_load", "bulk_copy"):
+    if form.row.meaning.startswith("barrier_") or form.row.meaning in (
+        "wait", "tensor_load", "bulk_copy", "tensor_commit",
+    ):  # fmt: skip
         if form.row.meaning != "barrier_init":
             engine = asynchronous.engine(machine)
-            engine.barriers[0, base] = asynchronous.Phases(200, 200, 0, 1, engine.executed)
+            column = machine.shared.order.column(int(base))
+            engine.barriers[0, base] = asynchronous.Phases(200, 200, 0, 1, engine.executed, column)
+            engine.barriers[0, base].released = np.ones(LANES + column + 1, np.int32)
     for region in run.regions:
         if region.stored is not None and not data:
             region.stored.labels[:] = 0
             region.stored.plain[:] = np.random.default_rng(3).integers(0, 256, len(region.stored.plain))
+    if form.row.meaning in MATRICES:
+        _fill_matrices(machine, run)
+    if form.row.meaning in ("tensor_product", "tensor_from", "tensor_to", "tensor_wait", "tensor_deallocate"):
+        tensors = tcgen05.memory(machine)
+        column = tensors.allocate(0, 32)
+        tensors.labels[:] = 0
+        tensors.plain.view(np.uint16)[:] = 0x3C00
+        machine.registers[names.index("%r8")] = Word(np.array([column], np.uint64))
     machine.owned = {warp: (96, 0, 0) for warp in range(LANES // 32)}
     if data:
         _with_data(machine, run, form)
+
+
+def _fill_matrices(machine: Machine, run: Interpretation) -> None:
+    """Put pairs of small f16, which are no odd f32 either, into registers that matrices may be in, and into memory."""
+    lane, names = np.arange(LANES, dtype=np.uint64), machine.kernel.names
+    for number in range(20, 100):
+        low, high = (
+            0x3C00 + 64 * ((lane * np.uint64(3 + step) + np.uint64(number)) % np.uint64(16)) for step in (0, 2)
+        )
+        machine.registers[names.index(f"%r{number}")] = Word(high << np.uint64(16) | low)
+    machine.shared.labels[:] = 0
+    for plain in (machine.shared.plain, *(one.stored.plain for one in run.regions if one.stored is not None)):
+        plain.view(np.uint16)[:] = 0x3C00 + 64 * (np.arange(len(plain) // 2) * 7 % 31)
 
 
 def _with_data(machine: Machine, run: Interpretation, form: Form) -> None:

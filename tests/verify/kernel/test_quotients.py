@@ -41,6 +41,12 @@ RIGHT: dict[str, tuple[str, str, str, str, list[int] | None, str]] = {
                       WORD),
     "a magic number": ("mul.hi.u32 %r5, %r2, -1431655765; shr.u32 %r5, %r5, 1;", "floor(A[i] / 3)", "floor(A[i] / 4)",
                        "u32", None, WORD),
+    "a magic number of 64 bits": (
+        "cvt.u64.u32 %d8, %r2; mul.hi.u64 %d8, %d8, -3689348814741910323; shr.u64 %d8, %d8, 3; cvt.u32.u64 %r5, %d8;",
+        "floor(A[i] / 10)", "floor(A[i] / 5)", "u32", None, WORD),
+    "an upper half of 64 bits": (
+        "cvt.s64.s32 %d8, %r2; mul.hi.s64 %d8, -4611686018427387904, %d8; cvt.u32.u64 %r5, %d8;",
+        "floor(0 - A[i] / 4)", "0 - floor(A[i] / 4)", "s32", None, WORD),
     "a division as nvcc has it": (
         "shr.s32 %r4, %r2, 31; shr.u32 %r4, %r4, 29; add.s32 %r4, %r2, %r4; shr.s32 %r5, %r4, 3;", "floor(A[i] / 8)",
         "floor(A[i] / 16)", "s32", [0, 1000], WORD),

@@ -16,7 +16,7 @@ from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Mask
 from verify.kernel.instructions.integers import cut
-from verify.kernel.ptx.source import Instruction
+from verify.kernel.ptx.source import WIDTHS, Instruction
 from verify.kernel.state.barriers import DONE, RUNNING
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import WAITING, Bind, Machine, Run
@@ -124,12 +124,13 @@ def own(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         machine.reader(one.operands[1]),
         machine.reader(one.operands[2]),
     )
+    width = WIDTHS[meaning.types["d"]]
 
     def execute(mask: Mask | None) -> None:
         ranks = cut(machine.numbers(rank, mask, "the rank of a CTA"), 32)
         if (np.broadcast_to(ranks, machine.count)[machine.chosen(mask)] != 0).any():
             raise Unclear(one.line, "the address of another CTA's shared memory: clusters have one CTA here")
-        put(Word(machine.numbers(address, mask, "an address")), mask)
+        put(Word(cut(machine.numbers(address, mask, "an address"), width)), mask)
 
     return execute
 

@@ -305,6 +305,30 @@ def high_half(left: Bits, right: Bits, kind: str) -> Bits:
     return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
 
 
+def multiply_high(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
+    """The upper half of products of 128 bits; of data and a plain number it is a quotient rounded down."""
+    on_bits = plain(_high, "the upper half of a product of 128 bits of data and data")(machine, one, meaning)
+    put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
+    kind, values = meaning.types["a"], machine.values
+
+    def by(data: Word, number: int) -> Word:
+        ids = data.elements(values, kind, SIZE[kind])[:, 0]
+        return Word.of(floor_quotient(values, ids, Fraction(number, 1 << 64), kind)[:, None], kind)
+
+    def execute(mask: Mask | None) -> None:
+        found = [settled(read(), values) for read in reads]
+        data = [each.data(mask) for each in found]
+        if sum(data) == 1 and len(found) == 2:
+            numbers = typed(found[data.index(False)].bits, kind)
+            made = by_number(machine, numbers, mask, SIZE[kind], partial(by, found[data.index(True)]))
+            if made is not None:
+                put(made, mask)
+                return
+        on_bits(mask)
+
+    return execute
+
+
 def _high(meaning: Meaning, left: Bits, right: Bits, *addend: Bits) -> Bits:
     found = high_half(left, right, meaning.types["a"])
     return found + addend[0] if addend else found
@@ -409,7 +433,7 @@ def _looked_up(meaning: Meaning, a: Bits, b: Bits, c: Bits, table: Bits) -> Bits
 BINDS: dict[str, Bind] = {
     "integer": integer,
     "divide": divide,
-    "high": plain(_high, "the upper half of a product of data"),
+    "high": multiply_high,
     "product24": product24,
     "mask": plain(_mask, "a mask or an extension by data"),
     "count_from": plain(_found_bit, "a count of bits of data", lambda mask, base, offset: cut(base, 32) > 31),
