@@ -41,6 +41,9 @@ RIGHT: dict[str, tuple[str, str, str, str, list[int] | None, str]] = {
                       WORD),
     "a magic number": ("mul.hi.u32 %r5, %r2, -1431655765; shr.u32 %r5, %r5, 1;", "floor(A[i] / 3)", "floor(A[i] / 4)",
                        "u32", None, WORD),
+    "a divisor above the numbers of s64": (
+        "cvt.u64.u32 %d8, %r2; mul.lo.u64 %d8, %d8, 4294967296; div.u64 %d8, %d8, -9223372036854775808; "
+        "cvt.u32.u64 %r5, %d8;", "floor(A[i] / 2147483648)", "A[i]", "u32", None, WORD),
     "a magic number of 64 bits": (
         "cvt.u64.u32 %d8, %r2; mul.hi.u64 %d8, %d8, -3689348814741910323; shr.u64 %d8, %d8, 3; cvt.u32.u64 %r5, %d8;",
         "floor(A[i] / 10)", "floor(A[i] / 5)", "u32", None, WORD),

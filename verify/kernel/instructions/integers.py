@@ -203,7 +203,7 @@ def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str
 
 
 def by_number(
-    machine: Machine, numbers: Bits, mask: Mask | None, size: int, compute: Callable[[int], Word | None]
+    machine: Machine, numbers: NDArray[Any], mask: Mask | None, size: int, compute: Callable[[int], Word | None]
 ) -> Word | None:
     """Return what a function makes of a plain number, in the threads that have it; None if it makes nothing of one."""
     different = sort_distinct(numbers if mask is None or len(numbers) == 1 else numbers[mask])
@@ -274,7 +274,7 @@ def divide(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         left, right = (settled(read(), values) for read in reads)
         divisors = typed(right.bits, kind)
         if left.data(mask) and not right.data(mask):
-            made = by_number(machine, divisors.astype(np.int64), mask, SIZE[kind], partial(by, left))
+            made = by_number(machine, divisors, mask, SIZE[kind], partial(by, left))
             if made is not None:
                 put(made, mask)
                 return
