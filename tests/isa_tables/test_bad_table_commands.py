@@ -31,7 +31,7 @@ BAD = {
 }
 COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
     "atom": (atom.main, [ATOM]),
-    "atlas": (atlas.main, ["-q"]),
+    "atlas": (atlas.main, [ATOM, "-q"]),
     "mutate": (mutate.main, [ATOM]),
     "tiling": (tiling.main, TILING),
     "movement": (movement.main, ["--from", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "--to", ATOM]),

@@ -29,7 +29,8 @@ from verify.kernel.instructions import integers
 # Classes in which some lanes of every form have no meaning, or differ under a guard (`test`); the others are compared.
 _PARTLY = frozenset(("atomic", "count_from", "dot", "extremum", "quotient", "function", "test"))
 WRITE = "if that is meant: python -m tests.kernels.recorded_opcodes --write"
-pytestmark = pytest.mark.xdist_group("recorded opcodes")  # all forms are interpreted once a run
+# All forms are interpreted once a run, by the first of these tests.
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("recorded opcodes")]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,6 @@ def found() -> Outcome:
     return outcome()
 
 
-@pytest.mark.long
 def test_bits_are_those_of_the_gpu_or_the_difference_is_listed_with_its_reason(found: Outcome) -> None:
     allowed = {name for one in listed().differences for name in one.forms}
     differ = found.having("differs")
