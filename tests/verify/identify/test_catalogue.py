@@ -4,6 +4,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -34,6 +35,7 @@ EDITS: dict[str, Callable[[bytes], bytes]] = {
 }
 CODE = {"formulas": "isa_tables/formula.py", "maker": "verify/identify/making.py", "reader": "verify/core/digits.py"}
 NOTHING = "\n"  # a list without maps
+made_once = cache(making.text)  # of the shipped tables, which no test here changes: it takes seconds
 
 
 def test_the_file_is_of_the_shipped_tables_and_of_this_code() -> None:
@@ -43,7 +45,7 @@ def test_the_file_is_of_the_shipped_tables_and_of_this_code() -> None:
 
 @pytest.mark.slow
 def test_the_file_is_what_the_tables_give() -> None:
-    assert sealed(catalogue.name(), making.text().encode()) == catalogue.FILE.read_bytes()
+    assert sealed(catalogue.name(), made_once().encode()) == catalogue.FILE.read_bytes()
 
 
 @pytest.fixture
@@ -77,8 +79,13 @@ def test_an_edited_file_is_not_used(edit: str, other: Path, monkeypatch: pytest.
     ],
 )
 def test_the_answer_is_that_without_the_file(
-    edit: str, words: list[str], other: Path, capsys: pytest.CaptureFixture[str]
+    edit: str,
+    words: list[str],
+    other: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(making, "text", made_once)
     words = [*words, "--format", "json"]
     answers = [(main(words), capsys.readouterr())]
     other.write_bytes(EDITS[edit](other.read_bytes()))
