@@ -50,6 +50,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def freeze_earlier_objects() -> None:
+    """Exempt what earlier files left in caches: a proof for all sizes collects after each run, and visited them all."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Make a file one unit of work: of 14,000 units xdist goes through all that were handed out after each test."""
