@@ -32,7 +32,7 @@ from verify.kernel.ptx.source import Address, Immediate, Instruction, Register, 
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import Ints, latest
-from verify.kernel.state.tensor_memory import ALLOCATION, PART, TensorMemory
+from verify.kernel.state.tensor_memory import ALLOCATION, COLUMNS, LANES, PART, TensorMemory
 
 
 def memory(machine: Machine) -> TensorMemory:
@@ -349,20 +349,23 @@ class _Multiplication:
         fragment, kind = self.operands[name], self.types[name]
         ctas, lanes, columns, bit = self._cells(fragment, address, threads)
         whose = np.broadcast_to(threads[:, None, None], ctas.shape)
+        size = SIZE[kind]
         self._used(ctas, lanes, columns, threads)
         labels, plain = memory(self.machine).read(ctas, lanes, columns, whose)
-        take = bit[..., None] // 8 + np.arange(SIZE[kind])
-        label = np.take_along_axis(labels, take, -1).reshape(-1, SIZE[kind])
-        octet = np.take_along_axis(plain, take, -1).reshape(-1, SIZE[kind])
-        ids = word(joined(octet.astype(np.uint64)), label).elements(self.machine.values, kind, SIZE[kind])
+        if size < labels.shape[-1]:  # a part of a cell
+            take = bit[..., None] // 8 + np.arange(size)
+            labels, plain = np.take_along_axis(labels, take, -1), np.take_along_axis(plain, take, -1)
+        held = word(joined(plain.reshape(-1, size).astype(np.uint64)), labels.reshape(-1, size))
+        ids = held.elements(self.machine.values, kind, size)
         return np.broadcast_to(ids.reshape(-1), (bit.size,)).reshape(bit.shape)
 
     def _used(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> None:
         """Note that the product uses cells."""
+        there = np.zeros((LANES // PART, COLUMNS), bool)
+        there[lanes[0] // PART, np.minimum(columns[0], COLUMNS - 1)] = True  # the same cells in each CTA
+        parts, column = np.nonzero(there)
         for place, thread in enumerate(threads):
-            pairs = sort_distinct(lanes[place] // PART * 512 + np.minimum(columns[place], 511))
-            parts, column = np.divmod(pairs, 512)
-            memory(self.machine).multiplies(np.full(len(pairs), ctas[place, 0, 0]), parts, column, int(thread))
+            memory(self.machine).multiplies(np.full(len(parts), ctas[place, 0, 0]), parts, column, int(thread))
 
 
 BINDS: dict[str, Bind] = {

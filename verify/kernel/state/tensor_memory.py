@@ -112,16 +112,19 @@ class TensorMemory:
         there = self.inside(ctas, lanes, columns, threads)
         if not self.labels.shape[2]:  # no column was ever allocated, which `inside` reports
             return np.full((*there.shape, 4), UNWRITTEN << 3, np.uint32), np.zeros((*there.shape, 4), np.uint8)
-        column = np.where(there, columns - self.first, COLUMNS - self.first - 1)
-        lanes = np.where(there, lanes, 0)
-        labels = np.where(there[..., None], self.labels[ctas, lanes, column], np.uint32(UNWRITTEN << 3))
+        column = columns - self.first
+        if not (every := bool(there.all())):
+            column, lanes = np.where(there, column, COLUMNS - self.first - 1), np.where(there, lanes, 0)
+        labels, plain = self.labels[ctas, lanes, column], self.plain[ctas, lanes, column]
+        if not every:
+            labels[~there], plain[~there] = UNWRITTEN << 3, 0
         empty = labels == UNWRITTEN << 3
         if empty.any():
             at = tuple(part[0] for part in np.nonzero(empty.any(-1)))
             each = [int(np.broadcast_to(one, there.shape)[at]) for one in (threads, lanes, columns)]
             text = f"{self.shared.who(each[0])} reads lane {each[1]}, column {each[2]} of Tensor Memory, which nothing "
             labels = np.where(empty, np.uint32(self.shared.values.nowhere(f"{text}has written") << 3), labels)
-        return labels, np.where(there[..., None], self.plain[ctas, lanes, column], np.uint8(0))
+        return labels, plain
 
     def write(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints, labels: Ids, plain: Octets) -> None:
         """Write labels and plain bytes (.., bytes) into the lowest bytes of cells; nobody has written the others."""
