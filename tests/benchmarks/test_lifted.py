@@ -52,6 +52,7 @@ def test_a_drift_is_seen_from_its_trip_on_and_not_before(kernel: ProvedKernel) -
     assert kernel.judge("drifts", late, [Trial(at_once, 4)])[0] == "not proved"
 
 
+@pytest.mark.long
 def test_a_mutant_that_is_proved_is_a_miss_only_if_it_is_wrong(
     kernel: ProvedKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

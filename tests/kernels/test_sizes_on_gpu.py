@@ -42,6 +42,7 @@ def jobs_of(name: str, many: int) -> Iterator[Job]:
         yield f"{name} at {sizes}", made, launch.arrays.index(target), target, samples["A"] @ b
 
 
+@pytest.mark.long
 def test_each_job_has_the_arrays_of_its_sizes() -> None:
     for name in PROVED_KERNELS:
         for words, made, number, target, product in jobs_of(name, 2):

@@ -63,6 +63,7 @@ def compare(log: Log, name: str = "torch.Tensor.add") -> None:
     log.compare(written, log.op(name, log.operand(x), log.operand(y)))
 
 
+@pytest.mark.long
 def test_every_outcome_is_reported(guest: Guest) -> None:
     def keep(test: str, operation: str = "torch.Tensor.add", **more: object) -> None:
         log = guest.log()
@@ -97,6 +98,7 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
     assert "1 compared, 1 refuted, 1 safety only, 5 not captured; for sm_90a, without a GPU; seed 1" in text
 
 
+@pytest.mark.long
 def test_safety_alone_fails_if_values_are_required(guest: Guest) -> None:
     log = guest.log()
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])
@@ -106,11 +108,13 @@ def test_safety_alone_fails_if_values_are_required(guest: Guest) -> None:
     assert "UNCHECKED: the test compares nothing that this launch wrote" in text
 
 
+@pytest.mark.long
 def test_nothing_that_is_captured_is_exit_5(guest: Guest) -> None:
     guest.records.append(guest.log().record())
     assert guest.run()[0] == 5
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_recorded_is_not_hidden_by_a_selection(guest: Guest) -> None:
     (guest.folder / "recorded" / "ended").write_text("its process ended with exit code 2: ImportError: no such name")
     code, text = guest.run("-k", "test_other")
@@ -119,6 +123,7 @@ def test_a_file_that_cannot_be_recorded_is_not_hidden_by_a_selection(guest: Gues
     assert "0 compared, 0 safety only, 1 not captured" in text
 
 
+@pytest.mark.long
 def test_what_stays_undecided_is_exit_4_in_several_processes_too(guest: Guest) -> None:
     log = guest.log(ADD.replace("add.f32 %f3, %f1, %f2", "frob.f32 %f3, %f1, %f2"))
     compare(log)
@@ -129,6 +134,7 @@ def test_what_stays_undecided_is_exit_4_in_several_processes_too(guest: Guest) -
     assert "0 compared, 1 undecided, 0 safety only, 0 not captured" in text
 
 
+@pytest.mark.long
 def test_a_part_of_a_launch_is_exit_4_and_no_pass(guest: Guest) -> None:
     log = guest.log()
     compare(log)
@@ -139,6 +145,7 @@ def test_a_part_of_a_launch_is_exit_4_and_no_pass(guest: Guest) -> None:
     assert "0 compared, 1 partial, 0 safety only, 0 not captured" in text
 
 
+@pytest.mark.long
 def test_tests_are_selected_by_name(guest: Guest) -> None:
     for name in ("test_add[1]", "test_add[a::b]", "TestIt::test_it"):
         log = guest.log()

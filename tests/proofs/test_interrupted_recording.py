@@ -16,6 +16,7 @@ def interrupted(*_: object) -> list[str]:
     raise KeyboardInterrupt
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "step", "words", "expected"),
     [

@@ -236,6 +236,7 @@ def test_what_an_h200_runs_and_no_probe_reads_is_no_matrix_product_or_matrix_mov
     assert f"({sum(copies.values())})" in said and f"({unread.total() - sum(copies.values())})" in said
 
 
+@pytest.mark.long
 def test_every_swizzle_and_major_of_wgmma_was_probed():
     """All four swizzles of A and B, K-major and on 16-bit elements MN-major, at every N.
 

@@ -129,6 +129,7 @@ def test_every_key_of_a_generated_text_is_found_at_its_offset(text: str) -> None
     check(text)
 
 
+@pytest.mark.long
 def test_every_key_of_the_files_here_is_found_at_its_offset() -> None:
     files = [
         file for folder in ("layouts", "isa_tables", "examples", "tests") for file in (ROOT / folder).rglob("*.toml")

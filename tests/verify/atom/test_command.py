@@ -184,6 +184,7 @@ def test_a_shadowing_file_is_named_in_one_line(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1 and "layouts.py" in done.stderr
 
 
+@pytest.mark.long
 def test_a_closed_pipe_is_no_traceback() -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run(

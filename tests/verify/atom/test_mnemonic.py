@@ -155,6 +155,7 @@ def test_the_most_frequent_of_two_repeated_instructions_is_reported() -> None:
         ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scales", "right"), [("ue8m0", True), ("ue4m3", True), ("e4m3", False)])
 def test_a_type_of_scale_factors_that_a_descriptor_chooses_is_the_atoms(scales: str, right: bool) -> None:
     found = atom("SM100_MMA_MXF4_SS")

@@ -145,6 +145,7 @@ def test_the_name_covers_all_code_of_ours_that_makes_the_list(monkeypatch: pytes
     assert len(names) > 5 and names <= set(catalogue.files())
 
 
+@pytest.mark.long
 def test_the_members_of_a_group_have_its_map() -> None:
     """The formulas of one member of each group, evaluated in plain integers, and of two sizes those of all choices."""
     known, seen = catalogue.read(), 0

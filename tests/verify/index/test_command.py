@@ -243,6 +243,7 @@ def test_a_file_of_many(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [case.name for case in verify_index("all of them", file).cases] == ["all of them"]
 
 
+@pytest.mark.long
 def test_a_relabelled_product_agrees_with_the_recording(file: Path) -> None:
     """One permutation of k in A and B: every product is right, the absolute coordinates are not."""
     text = file.read_text(encoding="utf-8").replace("t*2 + (i & 1) + 8*(i >> 2)", "(t*2 + (i & 1) + 8*(i >> 2)) ^ 1")

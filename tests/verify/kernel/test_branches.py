@@ -44,11 +44,13 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 def test_an_if_with_an_else_is_proved() -> None:
     assert prove(RIGHT, small.claim(), seed=SEED).period == 1
     assert {one.status for one in check(RIGHT, claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG)
 def test_another_other_side_is_not_proved(name: str) -> None:
     text, why = WRONG[name]

@@ -60,6 +60,7 @@ def test_a_copy_of_a_copy_is_one() -> None:
     assert [one.kind for one in early.findings if one.severity is Severity.RACE] == ["register in flight"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("twin", TWINS)
 def test_what_is_used_before_the_wait_is_refuted(twin: str) -> None:
     found = run(*TWINS[twin])

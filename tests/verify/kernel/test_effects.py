@@ -47,6 +47,7 @@ def test_a_row_whose_word_nobody_knows_is_refused(tmp_path: Path) -> None:
         rows(tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("opcode", ["add.s32", "ld.global.f32", "fma.rn.f32", "setp.lt.s32", "ret"])
 def test_an_opcode_whose_row_says_nothing_ends_a_proof(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def forget(text: str) -> Meaning | None:

@@ -224,6 +224,7 @@ MASK, SUM = "mov.b32 y,0xC9742400;", "add.f32 v,x,y;"  # -1e6
 POWER_OF_SUM = f"{MASK}{SUM}ex2.approx.ftz.f32 z,v;"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("body", "claim", "floor", "status"),
     [

@@ -106,6 +106,7 @@ def test_an_exponential_that_differs_is_not_verified(edit: tuple[str, str]) -> N
     assert found.status in ("UNKNOWN", "REFUTED")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "instead"),
     [

@@ -25,6 +25,7 @@ SUM = "sum_k A[m,k]*B[k,n]"
 ABS, MIN = (f"{one}\n {LAST}" for one in ("abs.f32 %f1, %f1;", "min.f32 %f1, %f1, 0f00000000;"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ends", "claimed"),
     [(ADDS, f"{SUM} + C[m,n]"), (INSIDE, f"{SUM} + C[m,n]"), (RELU, f"relu({SUM})")],
@@ -34,6 +35,7 @@ def test_what_is_done_with_the_sum_is_proved(ends: str, claimed: str) -> None:
     assert found.period == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("ends", "claimed", "why"),
     [
@@ -70,17 +72,20 @@ def test_abs_and_min_of_the_sum_are_proved_and_max_is_neither(ends: str, claimed
         prove(small.PTX.replace(LAST, RELU), table, seed=SEED)
 
 
+@pytest.mark.long
 def test_a_loop_of_plain_loads_is_proved_for_all_sizes_without_a_divisor() -> None:
     found = prove(small.PTX, small.claim(), seed=SEED)
     assert (found.first, found.period, found.alone) == (1, 1, 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", small.TWINS)
 def test_no_wrong_kernel_is_proved(name: str) -> None:
     with pytest.raises(NotLifted, match=small.TWINS[name]["refused"]):
         prove(small.twin(name), small.claim(), seed=SEED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name, one in small.TWINS.items() if "default_sizes_refute" not in one])
 def test_default_sizes_accept_these_wrong_kernels(name: str) -> None:
     assert {one.status for one in check(small.twin(name), claim_of(small.claim()), seed=SEED)} == {"VERIFIED"}
@@ -90,6 +95,7 @@ WRONG_AT_SIZES = [name for name, one in small.TWINS.items() if "refuted" in one]
 QUICK = ("rows_of_6_bits", "tail_dropped_late")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in WRONG_AT_SIZES]
 )
@@ -112,6 +118,7 @@ def not_lifted(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return verify_kernel(str(kernel), small.claim(sizes={"M": 5, "N": 9, "K": 3}), sizes="all", seed=SEED)
 
 
+@pytest.mark.long
 def test_a_report_has_the_theorem(tmp_path: Path) -> None:
     kernel = tmp_path / "small.ptx"
     kernel.write_text(small.PTX, encoding="utf-8")
@@ -126,6 +133,7 @@ def test_a_report_has_the_theorem(tmp_path: Path) -> None:
     assert "PROVED FOR ALL SIZES" in whole.text()
 
 
+@pytest.mark.long
 def test_a_report_has_the_reason_why_there_is_no_theorem(not_lifted: Report) -> None:
     *others, whole = not_lifted.cases
     fields = whole.all_sizes
@@ -148,6 +156,7 @@ def test_every_format_says_not_lifted_beside_what_was_verified(name: str, not_li
     assert "all M, N, K &gt;= 1 UNKNOWN" not in said and "all M, N, K >= 1 UNKNOWN" not in said
 
 
+@pytest.mark.long
 def test_sizes_that_refute_are_written_as_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = tmp_path / "again.toml"
     files = _written(tmp_path, "tail_dropped_late")

@@ -317,6 +317,7 @@ INIT = "fence.mbarrier_init.release.cluster;"
 AFTER = "tcgen05.fence::after_thread_sync;"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "fences", "kind"),
     [
@@ -378,6 +379,7 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
     assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
 
 
+@pytest.mark.long
 def test_the_facade_asks_for_safety_too() -> None:
     home = Path(__file__).parents[3] / "examples" / "kernel"
     files = str(home / "wrong.ptx"), str(home / "matmul.toml")

@@ -61,6 +61,7 @@ def test_a_claim_names_its_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "none.ptx: No such file" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_every_claim_of_several_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The last one alone was: a wrong claim before a right one passed."""
     for name, scale in (("wrong", "2 * "), ("right", "")):

@@ -20,6 +20,7 @@ SEED = 3
 WRAPS = {"lda": {"M": 12, "N": 8, "K": 4}, "ldb": {"M": 4, "N": 8, "K": 12}, "ldc": {"M": 12, "N": 8, "K": 4}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(3))
 def test_without_the_bound_of_a_product_of_sizes_nothing_is_proved(
     number: int, monkeypatch: pytest.MonkeyPatch
@@ -86,6 +87,7 @@ def test_without_a_divisor_the_pipeline_is_not_proved(name: str) -> None:
         prove(plain.PTX, plain.claim(given), seed=SEED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sizes", [{"K": 44}, {"N": 76}, {"lda": 92}, {"ldb": 100}, {"ldc": 102}])
 def test_where_a_divisor_does_not_divide_the_pipeline_is_wrong(sizes: dict[str, int]) -> None:
     held = {"M": 80, "N": 80, "K": 48, "lda": 96, "ldb": 96, "ldc": 96, **sizes}

@@ -118,6 +118,7 @@ def test_a_late_waiter_is_a_warning_though_a_deallocation_comes_after_a_load_tha
     assert kinds.get("after a tcgen05.ld") == (None if freed else "race")
 
 
+@pytest.mark.long
 def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_is_refuted() -> None:
     """Warps 1 to 3 wait for a product and load it; nothing orders that before the product after it."""
     found = run(LAST, NEXT)

@@ -94,6 +94,7 @@ def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str
     assert [line.split()[1] for line in out.splitlines() if "  VERIFIED " in line] == [f"R{i}" for i in range(1, 10)]
 
 
+@pytest.mark.long
 def test_a_searched_case_is_not_reported_as_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     """(2,2):(12,8) in [0, 2) has a complement; symbolically that is not known, so the answer is not exact."""
     code, out, _ = run(capsys, *"--infer complement --shape (2,2):(12,8) --by 2".split())

@@ -66,6 +66,7 @@ def test_what_is_locked_is_accepted_in_any_notation(locked: Path, capsys: pytest
     assert Path("lanecheck.lock").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.long
 def test_a_changed_function_is_shown_as_layouts_and_as_points(locked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed("maps.toml", "8*(i/2)", "8*(i%2)")
     changed("maps.toml", "2 + i%2", "2 + i/2")

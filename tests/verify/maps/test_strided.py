@@ -85,6 +85,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 7)
 
 
+@pytest.mark.long
 @given(st.one_of(st.tuples(LAYOUTS, TILES), st.tuples(swizzled(), LINES)), st.sampled_from([1, 1, 2, 3]))
 @settings(max_examples=100)
 def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copies: int) -> None:
@@ -96,6 +97,7 @@ def test_findings_on_a_tile_are_alike(on_tile: tuple[Any, tuple[int, ...]], copi
         assert list(kept.pairs()) == list(other.pairs()) and len(kept) == len(other) and other.total
 
 
+@pytest.mark.long
 @given(st.one_of(st.tuples(swizzled(), swizzled()), st.tuples(coordinated(), coordinated())), st.sampled_from([1, 2]))
 @settings(max_examples=100)
 def test_findings_on_two_layouts_are_alike(pair: tuple[Any, Any], axes: int) -> None:
@@ -144,6 +146,7 @@ RIGHT_AND_WRONG = [
 OTHER_SIZES = ("--equals (128,129):(128,1)", "--equals (4,4):(4,1)")  # which is seen without an evaluation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("text", "option"), RIGHT_AND_WRONG)
 def test_reports_are_alike(
     text: str, option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -186,6 +189,7 @@ def test_more_points_than_a_map_keeps_are_searched(monkeypatch: pytest.MonkeyPat
     assert command.main(["Sw<3,3,3> o (4096,4097):(4097,1)", "--onto", "4096x4096"]) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("c", "refuted"),
     [
