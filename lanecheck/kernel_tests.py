@@ -14,7 +14,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from typing import Any
 
 import pytest
 
+from lanecheck.console.children import describe_end, read_last_lines, run_child
 from lanecheck.kernel_recording import TASK
 from verify.capture.decisions import Judge, KernelSession
 
@@ -248,32 +248,20 @@ def record_file(path: Path, home: Path, config: pytest.Config, task: Mapping[str
     }
     environment.pop("PYTEST_XDIST_WORKER", None)
     seconds = float(option("--lanecheck-seconds"))
-    with (home / "output").open("wb") as output:
-        child = subprocess.Popen(
-            [*command, *select_nodes(path, config)], cwd=config.invocation_params.dir, env=environment,
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            code = child.wait(seconds)
-            ended = "" if code in (0, 1, 5) else f"{_say_end(code)}: {_last_line(home / 'output')}"
-        except subprocess.TimeoutExpired:
-            ended = f"its tests did not end within {seconds:g} s (--lanecheck-seconds)"
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+    output, tests = home / "output", select_nodes(path, config)
+    try:
+        code = run_child([*command, *tests], seconds, config.invocation_params.dir, environment, output)
+        ended = "" if code in (0, 1, 5) else describe_end(code, find_last_error(output))
+    except subprocess.TimeoutExpired:
+        ended = f"its tests did not end within {seconds:g} s (--lanecheck-seconds)"
     if ended:
         (home / "ended").write_text(ended, "utf-8")
 
 
-def _say_end(code: int) -> str:
-    return f"its process ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}"
-
-
-def _last_line(file: Path) -> str:
-    lines = file.read_text("utf-8", errors="replace").strip().splitlines()
-    errors = [line for line in lines if "ERROR" in line or line.startswith("E ")]
-    return (errors or lines or ["it says nothing"])[-1].strip()[:300]
+def find_last_error(file: Path) -> list[str]:
+    """Return the last line of pytest's output that names an error, or else the last of all."""
+    lines = read_last_lines(file)
+    return [line for line in lines if "ERROR" in line or line.startswith("E ")][-1:] or lines[-1:]
 
 
 class KernelFile(pytest.File):

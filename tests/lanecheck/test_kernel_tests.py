@@ -6,10 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from lanecheck.kernel_recording import find_error
+from lanecheck.kernel_tests import record_file
 from tests.verify.capture.logs import ADD, Log
 
 ROOT = Path(__file__).parents[2]
@@ -179,3 +182,18 @@ def test_what_is_missing_is_said_in_a_line(guest: Guest) -> None:
 )
 def test_a_fixture_that_is_not_there_is_named(report: str, line: str) -> None:
     assert find_error(report) == line
+
+
+def test_a_child_that_ends_otherwise_says_why(tmp_path: Path) -> None:
+    """The tests of a file run in the supervised child; pytest's own line on what is wrong is kept."""
+    options = {"--lanecheck-target": "sm_90a", "--lanecheck-configs": "first", "--lanecheck-seconds": 60}
+    config: Any = SimpleNamespace(
+        getoption=options.get, args=[], pluginmanager=SimpleNamespace(hasplugin=lambda _: False),
+        invocation_params=SimpleNamespace(dir=tmp_path),
+    )  # fmt: skip
+    record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": ["--rootdir=no_such_folder"]})
+    ended = (tmp_path / "ended").read_text("utf-8")
+    assert ended.startswith("its process ended with exit code 4: ") and "no_such_folder" in ended
+    options["--lanecheck-seconds"] = 0.01
+    record_file(tmp_path / "test_x.py", tmp_path, config, {"seed": 1, "arguments": []})
+    assert (tmp_path / "ended").read_text("utf-8") == "its tests did not end within 0.01 s (--lanecheck-seconds)"

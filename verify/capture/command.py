@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from lanecheck.console.children import start_child
 from lanecheck.console.command import add_execution, parser
 from verify.cli import arguments, ending
 from verify.core.errors import UsageError
@@ -56,4 +56,5 @@ def _main(argv: Sequence[str] | None) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-rfsp", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir",
                str(script.parent), "--lanecheck-kernels", "--lanecheck-scripts", *words, str(script)]  # fmt: skip
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH", "")]))
-    return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False).returncode
+    with start_child(command, Path.cwd(), {**os.environ, "PYTHONPATH": path}, None, None) as child:
+        return child.wait()

@@ -6,6 +6,7 @@ One program per header includes it, and prints the layouts of its definitions by
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lanecheck.console.children import describe_end, read_last_lines, run_child
 from verify.core.errors import UsageError
 from verify.scan.checkout import Checkout
 from verify.scan.cplusplus import ALIASES
@@ -77,17 +79,21 @@ def _printed(
     source, program = folder / "layouts.cpp", folder / "layouts"
     source.write_text(_source(header, wanted, reader), encoding="utf-8")
     words = [*shlex.split(command), "-std=c++17", "-w", "-I", str(include), str(source), "-o", str(program)]
-    done = _run(words)
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["failed"]
-        return iter(()), lines[0]
-    said = _run([str(program)]).stdout
-    return (re.sub(r"_(?=\d)", "", line) for line in said.splitlines()), ""
+    out, errors = folder / "output", folder / "errors"
+    if _run(words, out, errors):
+        said = errors.read_text("utf-8", errors="replace").splitlines()
+        return iter(()), next((line for line in said if "error" in line), next(iter(said), "failed"))
+    code = _run([str(program)], out, errors)
+    if code:
+        return iter(()), describe_end(code, read_last_lines(errors))
+    said = out.read_text("utf-8", errors="replace").splitlines()
+    return (re.sub(r"_(?=\d)", "", line) for line in said), ""
 
 
-def _run(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run(words: Sequence[str], out: Path, errors: Path) -> int:
+    """Return the exit code of the compiler, or of its program, which print to files. Raises UsageError."""
     try:
-        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIMIT)
+        return run_child(words, LIMIT, Path.cwd(), os.environ, out, errors)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"--compiler {words[0]}: {error}") from error
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import isa_tables
-from verify.maps import called, isolation
+from lanecheck.console import children
+from verify.maps import called
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import MapError
 
@@ -134,6 +135,6 @@ def test_what_is_not_there_is_one_line(folder: Path) -> None:
 
 def test_nothing_is_left_running(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = [f"test-{time.time_ns()}"]
-    monkeypatch.setattr(isolation.secrets, "token_hex", lambda size: marks[0])
+    monkeypatch.setattr(children.secrets, "token_hex", lambda size: marks[0])
     assert of("mine.py::daemon", folder) == C
-    assert not isolation.marked(marks[0])
+    assert not children.find_marked(marks[0])

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from lanecheck.console import children
 from tests.verify.adapters import HOSTILE, RIGHT, written
 from verify.maps import isolation
 from verify.maps.answers import ForeignMap, MissingMap, read
@@ -32,9 +33,7 @@ MISSING = {
 def marks(monkeypatch):
     """The marks by which the processes of each child are found."""
     found = []
-    monkeypatch.setattr(
-        isolation.secrets, "token_hex", lambda size: found.append(f"test-{time.time_ns()}") or found[-1]
-    )
+    monkeypatch.setattr(children.secrets, "token_hex", lambda size: found.append(f"test-{time.time_ns()}") or found[-1])
     return found
 
 
@@ -52,7 +51,7 @@ def test_each_hostile_map_is_missing_alone_and_nothing_is_left_running(tmp_path,
     assert isinstance(liar, ForeignMap) and set(liar.map.images.values()) == {((1, 1),)}
     rights = {"first", "prints", "daemon", "child of a child", "last"}
     assert all(isinstance(one, ForeignMap) and len(one.map) == 128 for one in maps if one.name in rights)
-    assert not isolation.marked(marks[0])
+    assert not children.find_marked(marks[0])
 
 
 @pytest.mark.long
@@ -110,6 +109,6 @@ def test_a_child_that_is_no_longer_read_is_ended_with_all_that_it_started(tmp_pa
     text = HOSTILE.replace('    yield "first", fragment\n', '    yield "first", fragment\n    daemon()\n')
     found = isolation.answers(written(tmp_path, text), sys.executable, 1.0, 60.0)
     next(found)
-    assert isolation.marked(marks[0])
+    assert children.find_marked(marks[0])
     found.close()
-    assert not isolation.marked(marks[0])
+    assert not children.find_marked(marks[0])

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lanecheck.console.children import describe_end, read_last_lines, run_child
 from verify.core.errors import SpecError, UsageError
 from verify.kernel.claims.claim import Claim, claim_of
 from verify.kernel.claims.launch import Launch
@@ -166,20 +167,19 @@ def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
         command = [python, "-B", str(CHILD)]
+        given, out, errors = (Path(home, name) for name in ("request", "answer", "errors"))
+        given.write_text(json.dumps(request), encoding="utf-8")
         try:
-            done = subprocess.run(
-                command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=SECONDS,
-                env=environment, cwd=home,
-            )  # fmt: skip
+            code = run_child(command, SECONDS, home, environment, out, errors, given)
         except OSError as error:
             raise UsageError(f"--python: {python} cannot be started: {error.strerror}") from error
         except subprocess.TimeoutExpired:
             raise UsageError(f"{request['function']}: Triton has not compiled it within {SECONDS} s") from None
-    try:
-        answer = json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise UsageError(f"{request['function']} was not compiled: {last[:200]}") from None
+        try:
+            answer = json.loads(out.read_bytes())
+        except ValueError:
+            how = describe_end(code, read_last_lines(errors))
+            raise UsageError(f"{request['function']} was not compiled: {how}") from None
     if "error" in answer:
         raise UsageError(f"{request['function']} was not compiled: {answer['error'][:300]}")
     found: dict[str, Any] = answer
