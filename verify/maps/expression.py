@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
@@ -285,7 +286,12 @@ class ExpressionMap(Map):
     def __init__(self, function: IndexFunction, language: str = "", type: str = "") -> None:
         self.function, self.language, self.type = function, language, type
         self.inputs, self.outputs = function.coordinates.inputs, function.outputs
-        self.origin, self.searchable = function.origin, has_arrays()
+        self.origin = function.origin
+
+    @cached_property
+    def searchable(self) -> bool:  # type: ignore[override]
+        """Whether numpy is here, which is loaded for blocks alone."""
+        return has_arrays()
 
     @property
     def key(self) -> Hashable:
