@@ -27,7 +27,7 @@ else:
 
 def loaded() -> bool:
     """Whether numpy is imported already, so that arrays cost no more than their elements."""
-    return "numpy" in sys.modules
+    return sys.modules.get("numpy") is not None  # None, where an import of it was forbidden
 
 
 def is_array(value: object) -> bool:
