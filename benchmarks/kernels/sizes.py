@@ -27,6 +27,7 @@ from verify.kernel.state.findings import Unclear
 COMPILED = Path(__file__).parents[2] / "tests" / "kernels" / "compiled"
 BY, BY_K = 16, 8
 SEED = 1
+OUT = "leave the rest of"  # why a grid that rounds down has no theorem but in whole tiles
 
 
 def claim_for_all(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def judge(name: str) -> tuple[str, str, float]:
         try:
             attempt()
         except (NotLifted, SpecError, UsageError) as error:
-            why = why or str(error)
+            why = str(error) if not why or OUT in why else why
             continue
         return words, why, time.perf_counter() - start
     return "", why, time.perf_counter() - start

@@ -57,3 +57,14 @@ def test_an_opcode_whose_row_says_nothing_ends_a_proof(opcode: str, monkeypatch:
     monkeypatch.setattr(shadow, "meaning", forget)
     with pytest.raises(NotLifted, match=rf"{opcode}.* has no meaning for all sizes yet"):
         prove(small.PTX, small.claim(), seed=SEED)
+
+
+def test_numbers_whose_difference_would_wrap_are_refused() -> None:
+    """K - -2^63 is not K + -2^63."""
+    compared = "cvt.s64.s32 %rd30, %r3;\n setp.lt.s64 %p10, %rd30, -9223372036854775808;\n@%p10 trap;\n"
+    with pytest.raises(NotLifted, match=r"a number above 2\^62"):
+        prove(
+            small.PTX.replace("	mov.u32 %r7, %tid.x;", compared + "	mov.u32 %r7, %tid.x;"),
+            small.claim(),
+            seed=SEED,
+        )

@@ -68,13 +68,15 @@ def condition_of(reader: EffectReader, operand: Operand) -> Condition:
 def exact(reader: EffectReader, form: Polynomial, kind: str) -> Polynomial:
     """Return the form whose exact value is the number of a type that the bits are; NotLifted if it may wrap."""
     width, signed = WIDTHS[kind], kind[0] != "u"
+    if any((abs(each) >> 62).any() for each in form.terms.values()):
+        raise reader.refuse("a number above 2^62", form)  # differences of two would wrap
     if not form.symbolic:
         form = form.modulo(width)
         if signed:
             return form
         numbers = form.constant & ((1 << width) - 1) if width < 64 else form.constant
         if (numbers < 0).any():
-            raise reader.refuse("a number above 2^63")
+            raise reader.refuse("a number above 2^62", form)
         return Polynomial.number(numbers)
     low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
     if not reader.region.within(form, low, high):
