@@ -89,6 +89,31 @@ def test_what_has_no_proof_yet_is_refused_by_name(key: str, held: object, proble
         prove(plain.PTX, {**plain.claim(), key: held}, seed=SEED)
 
 
+WGMMA = [f"{name} % 64 == 0" for name in ("M", "N", "K", "lda", "ldb", "ldc")]
+
+
+@pytest.mark.slow
+def test_a_kernel_with_wgmma_is_proved_in_whole_tiles() -> None:
+    ptx = (plain.COMPILED / "wgmma.ptx").read_text(encoding="utf-8")
+    found = prove(ptx, plain.claim(WGMMA, "wgmma"), seed=SEED)
+    assert (found.period, found.alone) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "wait", "why"),
+    [
+        (WGMMA, "1", "a wgmma on its way at the loop's head"),
+        ([one for one in WGMMA if one[0] != "M"], "0", "leave the rest of M out"),
+    ],
+)
+def test_wgmma_that_nobody_waits_for_and_parts_of_tiles_are_not_proved(given: list[str], wait: str, why: str) -> None:
+    ptx = (plain.COMPILED / "wgmma.ptx").read_text(encoding="utf-8")
+    old = "wgmma.wait_group.sync.aligned 0;"
+    assert old in ptx
+    with pytest.raises(NotLifted, match=why):
+        prove(ptx.replace(old, old.replace("0;", f"{wait};")), plain.claim(given, "wgmma"), seed=SEED)
+
+
 @pytest.mark.slow
 def test_a_pipeline_that_divides_its_trips_by_a_constant_is_proved() -> None:
     """Its stage is the trip modulo 3, by a multiplication; its trips are a quotient that no form of K is."""

@@ -39,27 +39,32 @@ COMPARED: Mapping[type, frozenset[str]] = {
     Barrier: frozenset({"came", "waited"}),
     Global: frozenset({"arrays"}),
     Stored: frozenset({"writer", "reader", "reader_cta", "written", "read"}),
+    Products: frozenset({"reads", "touched", "fenced"}),
+    Reads: frozenset({"ended"}),
 }
 # and attributes that must be empty: kernels that use them are refused
 EMPTY: Mapping[type, frozenset[str]] = {
     Machine: frozenset(
         {"engine", "tensors", "clusters", "maps", "bulk", "loading", "ends", "owned", "counts", "wakers", "watch"}
-        | {"kinds", "local_size", "asynchronous", "arrangement", "unsure", "run_unsure", "fork"}
+        | {"kinds", "local_size", "arrangement", "unsure", "run_unsure", "fork"}
     ),
-    Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds", "written"}),
+    Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds"}),
     Order: frozenset({"engine", "columns", "added", "adds"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
     Copies: frozenset({"sources"}),
-    Global: frozenset({"fenced", "flies", "constants", "fetching"}),
+    Global: frozenset({"flies", "constants", "fetching"}),
     Stored: frozenset({"constant", "flying", "atomic", "adders", "fetches"}),
+    Products: frozenset({"committed", "issued", "spans", "moving"}),
+    Reads: frozenset({"reading"}),
 }
 # and attributes of which a difference changes nothing that a proof rests on
 LISTED: Mapping[type, Mapping[str, str]] = {
     Machine: {
         **dict.fromkeys(("kernel", "launch", "values", "findings", "parameters", "budget", "real", "threads"), _SAME),
         **dict.fromkeys(
-            ("run", "lanes", "members", "pure", "doubts", "control", "placement", "symbols", "cell"), _SAME
+            ("run", "lanes", "members", "pure", "doubts", "control", "placement", "symbols", "cell", "asynchronous"),
+            _SAME,
         ),
         **dict.fromkeys(("local_symbols", "ctas", "count", "carry", "thread", "cta", "everyone", "specials"), _SAME),
         **dict.fromkeys(("ticked", "waited_for", "together", "shadow"), _SAME),
@@ -75,6 +80,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("values", "placement", "cell", "threads", "findings", "span"), _SAME),
         **dict.fromkeys(("load_line", "first", "grid"), _TEXT),
         "nearly": _SCRATCH,
+        "written": "tells the reads of wgmma of each write, and these are compared",
     },
     Copies: {"line": _TEXT},
     Order: {
@@ -89,11 +95,18 @@ LISTED: Mapping[type, Mapping[str, str]] = {
         **dict.fromkeys(("values", "findings", "base", "threads"), _SAME),
         "order": "that of shared memory, which is compared",
         "grid": _TEXT,
+        "fenced": "read by bulk copies of global memory, which no lifted kernel has",
     },
     Stored: {"labels": "nobody has written them", "plain": "nobody has written them"},
+    Products: {
+        **dict.fromkeys(("barriers", "findings"), _SAME),
+        "lines": _TEXT,
+        **dict.fromkeys(("serial", "complete", "results", "inputs", "copies"), "of wgmma on their way, and none are"),
+    },
+    Reads: {**dict.fromkeys(("shared", "order", "findings"), _SAME), **dict.fromkeys(("reading_line", "lines"), _TEXT)},
     Loops: {"machine": _SAME, "found": "counts trips", "number": _SAME, "head": _SAME},
 }
-REFUSED = (Products, Reads, Executed, Phases)  # objects that no lifted kernel has
+REFUSED = (Executed, Phases)  # objects that no lifted kernel has
 
 
 def attributes(of: object) -> dict[str, Any]:
@@ -115,7 +128,9 @@ def check_attributes(of: object, kind: type) -> None:
 def _is_there(held: Any) -> bool:
     if isinstance(held, np.ndarray):
         return bool(held.any())
-    return bool(held) if isinstance(held, int | list | dict | tuple | str) else held is not None
+    if isinstance(held, list):
+        return any(one is not None and not (isinstance(one, list) and not one) for one in held)
+    return bool(held) if isinstance(held, int | dict | tuple | str) else held is not None
 
 
 def relative(machine: Machine) -> dict[str, Any]:
@@ -132,8 +147,6 @@ def relative(machine: Machine) -> dict[str, Any]:
         check_attributes(barrier, Barrier)
     check_attributes(machine.memory, Global)
     check_attributes(machine.loops, Loops)
-    if machine.products is not None:
-        raise NotLifted(0, "wgmma has no meaning for all sizes yet")
     for region in machine.memory.arrays:
         if region.stored is not None:
             check_attributes(region.stored, Stored)
@@ -145,11 +158,25 @@ def relative(machine: Machine) -> dict[str, Any]:
         "threads that execute": machine.active.copy(),
         "cells with a copy on its way": shared.pending > 0,
         "cells written since a proxy fence": shared.generic.copy(),
-        **_times(order, barriers),
+        **_times(order, barriers, machine.products),
+        **(_products(machine.products) if machine.products is not None else {}),
     }
 
 
-def _times(order: Order, barriers: Barriers) -> dict[str, Any]:
+def _products(products: Products) -> dict[str, Any]:
+    """Return the registers that were written since the last wgmma.fence; NotLifted for a wgmma on its way."""
+    if any(products.spans):
+        raise NotLifted(0, "a wgmma on its way at the loop's head, waited for later, has no meaning for all sizes yet")
+    check_attributes(products, Products)
+    check_attributes(products.reads, Reads)
+    found = {"warpgroups without a wgmma.fence": products.fenced < 0}
+    for register, touched in products.touched.items():
+        if (late := touched > products.fenced).any():
+            found[f"register {register}, written since a wgmma.fence"] = late
+    return found
+
+
+def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[str, Any]:
     """Return all clocks, each time as its place in the order of those that some thread may not know."""
     real = slice(0, order.real)
     least = int(order.floor[real].min())  # every thread of the CTA comes after all that was done until then
@@ -157,6 +184,7 @@ def _times(order: Order, barriers: Barriers) -> dict[str, Any]:
     known = np.where(own, least, order.known)[real, real]
     came = {key: np.zeros(1, np.int32) if one.came is None else one.came for key, one in barriers.barriers.items()}
     parts = [known, order.floor[real], order.written, order.read, order.by_warp, *came.values()]
+    parts += [products.reads.ended] if products is not None else []
     different = np.unique(np.concatenate([np.ravel(part) for part in parts]))
     different = different[different > least]
 
@@ -173,6 +201,8 @@ def _times(order: Order, barriers: Barriers) -> dict[str, Any]:
         "who read cells": np.where(order.read > least, order.reader, NOBODY),
         "when warps read cells": place(order.by_warp),
     }
+    if products is not None:
+        found["when the wgmma that read cells were waited for"] = place(products.reads.ended)
     for key, one in barriers.barriers.items():
         found[f"barrier {key[1]}: who came"] = place(came[key])
         found[f"barrier {key[1]}: who waited"] = one.waited if (came[key] > least).any() else np.zeros(0)

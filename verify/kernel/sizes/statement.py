@@ -264,7 +264,7 @@ class AllSizes:
         for one in self.axes:
             if not one.rounds_up and self.divisors.get(one.size, 1) % one.tile:
                 text = f"{one.size} // {one.tile} CTAs leave the rest of {one.size} out"
-                raise NotLifted(0, f"{text}: cdiv, or {one.size} % {one.tile} == 0 in `given`")
+                raise NotLifted(0, f"{text}: cdiv, or {one.size} % {one.tile} == 0 given")
         plain = Inequalities(region.facts)
         for factor in region.factors:
             if plain.derive({(factor,): 1}) is None:
