@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,22 +36,19 @@ MAX_LENGTH = 4000
 MAX_NODES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A literal."""
 
     value: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A name without indices: one of the claim's scalars."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """An element of an array: A[m,k]."""
 
     name: str
@@ -66,8 +63,7 @@ class Sum:
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(NamedTuple):
     """An operation + - * or a function of some terms."""
 
     name: str
