@@ -35,6 +35,7 @@ NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
 # Those of them that are collected at the end, in order, and whether --ignore has no effect on them.
 LATER = pytest.StashKey[dict[Path, bool]]()
 SUITE = pytest.StashKey["Suite"]()
+SETTINGS = pytest.StashKey["Settings"]()  # of the project, where no ini option names files
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -123,7 +124,7 @@ def pytest_collection(session: pytest.Session) -> None:
     """
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
-    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:")
+    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:") or _settled(config)
     if not (option or settled):
         return
     if not hasattr(config, "args_source"):
@@ -137,6 +138,24 @@ def pytest_collection(session: pytest.Session) -> None:
     exempt = {(config.invocation_params.dir / word).resolve() for word in named}
     config.stash[NAMED] = frozenset([*option, *settled])
     config.stash[LATER] = {file: file in exempt for file in wanted}
+
+
+def _settled(config: pytest.Config) -> list[Path]:
+    """Return the files of `[tool.lanecheck]` in the pyproject.toml of rootdir; none without it."""
+    file = config.rootpath / "pyproject.toml"
+    if not file.is_file() or "[tool.lanecheck]" not in file.read_text(encoding="utf-8", errors="replace") or fault():
+        return []
+    from verify.core.errors import UsageError
+    from verify.core.settings import find_settings
+
+    try:
+        found = find_settings(config.rootpath)
+        if found is None:
+            return []
+        config.stash[SETTINGS] = found
+        return found.list_files()
+    except UsageError as error:
+        raise pytest.UsageError(f"lanecheck: {error}") from None
 
 
 def _is_ignored(file: Path, session: pytest.Session) -> bool:
@@ -253,7 +272,9 @@ class EntryItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
+        settings = self.config.stash.get(SETTINGS, None)
         require = [one for one in self.config.getoption("--lanecheck-require") if one != VALUES]
+        require = require or list(settings.require if settings is not None else ())
         allowed = self.config.getoption("--lanecheck-allow-unchecked")
         line = fault()
         if line:
@@ -270,7 +291,9 @@ def checker(config: pytest.Config) -> Suite:
     if SUITE not in config.stash:
         from verify.gate import Suite
 
-        config.stash[SUITE] = Suite(config.getoption("--lanecheck-allow-exec"), "--lanecheck-allow-exec")
+        settings = config.stash.get(SETTINGS, None)
+        given = settings.of_kernels() if settings is not None else {}
+        config.stash[SUITE] = Suite(config.getoption("--lanecheck-allow-exec"), "--lanecheck-allow-exec", given)
     return config.stash[SUITE]
 
 

@@ -58,11 +58,14 @@ def _malformed(error: AtomFileError) -> Entry:
 class Suite:
     """Verifies entries one by one; the solver, the recordings and the evidence are shared by all of a kind.
 
-    `allow_exec` lets functions of users' files be called in CI; `how` is what a user says for that.
+    `allow_exec` lets functions of users' files be called in CI; `how` is what a user says for that. `given` are the
+    seed, strictness and target of kernels.
     """
 
-    def __init__(self, allow_exec: bool = False, how: str = "allow_exec=True") -> None:
-        self.allow_exec, self.how = allow_exec, how
+    def __init__(
+        self, allow_exec: bool = False, how: str = "allow_exec=True", given: Mapping[str, Any] | None = None
+    ) -> None:
+        self.allow_exec, self.how, self.given = allow_exec, how, given or {}
         self._verifiers: dict[Kind[Any], Callable[[Any], Case]] = {}
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
@@ -125,7 +128,7 @@ class Suite:
         """Return the cases of a file that is one subject, as a kernel's claim is."""
         if kind.report is None:
             raise TypeError(f"{kind.plural} have no report")
-        return kind.report([str(path)], allow_exec=self.allow_exec).cases
+        return kind.report([str(path)], allow_exec=self.allow_exec, **self.given).cases
 
     def _case(self, kind: Kind[Any], subject: Named) -> Case:
         if kind.runs_code is not None and kind.runs_code(subject):

@@ -19,6 +19,9 @@ from verify.core.errors import UsageError
 from verify.core.wording import in_words
 from verify.kind import Kind, Resources
 
+OWN = {"--kind", "-h", "--help", "--version"}  # options that come without WHAT
+MISSING = "check what? Give a file, a folder, a layout in quotes, or a name; or list files in [tool.lanecheck]"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify what the arguments name; returns the exit code."""
@@ -29,6 +32,8 @@ def _main(argv: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0].endswith(".py") and (scripts := import_module("verify.capture.command")).is_script(words):
         return int(scripts.main(words))
+    if not words or (words[0].startswith("-") and not OWN.intersection(one.partition("=")[0] for one in words)):
+        return int(import_module("verify.check.project").verify_project(words))
     what, rest, name = _split(words)
     kind = kinds.of(name) if name else _agree(what)
     if kind.command:
@@ -50,7 +55,7 @@ def _split(words: list[str]) -> tuple[list[str], list[str], str]:
             break
     options = parser().parse_args(own if end else own + rest)  # without WHAT they can only be those of every command
     if not options.what:
-        raise UsageError("check what? Give a file, a folder, a layout in quotes, or a name")
+        raise UsageError(MISSING)
     return options.what, rest, options.kind or ""
 
 

@@ -52,6 +52,7 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     strict: bool = False,
     safety: bool = False,
     python: str = sys.executable,
+    target: str = "",
     allow_exec: bool = False,
 ) -> Report:
     """Return the verdicts on a kernel, whose claim is an option or one of the arguments, as `verify_kernel` does.
@@ -66,8 +67,9 @@ def report_kernel(  # noqa: PLR0913 - the options of the command
     kernel, asked = next(iter(kernels), None), claims[0] if claim is None else claim
     if sources.find_code(kernel, asked):
         check_execution(allow_exec, "allow_exec=True")
-    verify = report.verify_safety if safety else report.verify_kernel
-    return verify(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
+    if safety:
+        return report.verify_safety(kernel, asked, seed=seed, budget=budget, strict=strict, python=python)
+    return report.verify_kernel(kernel, asked, seed=seed, budget=budget, strict=strict, python=python, target=target)
 
 
 def tables() -> Sequence[PropertyTable]:

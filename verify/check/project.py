@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecheck check` without WHAT: the files of a project, as `[tool.lanecheck]` of its pyproject.toml lists them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lanecheck.console.command import add_execution
+from verify.check.command import MISSING
+from verify.cli import arguments, output
+from verify.cli.batch import check_each
+from verify.core.errors import Exit, UsageError
+from verify.core.settings import Settings, find_settings
+from verify.core.verdict import Check, Place
+from verify.gate import Entry, Suite
+from verify.report import Case, Failure, Report
+
+
+@dataclass(frozen=True)
+class ProjectEntry:
+    """An entry of one of a project's files."""
+
+    name: str
+    file: str
+    entry: Entry
+
+    def cases(self) -> Sequence[Case]:
+        """Verify it; each case has a place."""
+        return [replace(one, place=one.place or Place(self.file, self.entry.line)) for one in self.entry.cases()]
+
+
+def verify_project(words: Sequence[str]) -> Exit:
+    """Verify the files of the project here, with the options of a command; return the exit code."""
+    found = find_settings(Path.cwd())
+    if found is None or not found.files:
+        raise UsageError(MISSING)
+    parser = arguments.parser("lanecheck check", "Verify the files of this project.", "")
+    add_execution(parser)
+    arguments.add_require(parser)
+    options = parser.parse_args(list(words))
+    entries, failures = _read(found, options.allow_exec)
+    results, missing = check_each(entries, lambda one: one.cases(), "entries", options.quiet)
+    cases = tuple(case for one in results if not isinstance(one, Failure) for case in one)
+    failures += [one for one in results if isinstance(one, Failure)]
+    require = frozenset(map(Check, options.require or found.require))
+    return output.report(Report(cases, require, missing=missing, failures=tuple(failures)), options)
+
+
+def _read(settings: Settings, allow_exec: bool) -> tuple[list[ProjectEntry], list[Failure]]:
+    """Return the entries of all files, and an error of each file that can't be read."""
+    suite = Suite(allow_exec, "--allow-exec", settings.of_kernels())
+    entries: list[ProjectEntry] = []
+    failures: list[Failure] = []
+    for path in settings.list_files():
+        file = os.path.relpath(path)
+        found, problem = suite.read(Path(file))
+        entries += [ProjectEntry(one.name, file, one) for one in found]
+        failures += [Failure(file, problem, Exit.USAGE, Place(file, 1))] if problem else []
+    return entries, failures
