@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from verify.core.settings import Settings
     from verify.gate import Entry, Suite
     from verify.report import Report
 
@@ -35,7 +36,7 @@ NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
 # Those of them that are collected at the end, in order, and whether --ignore has no effect on them.
 LATER = pytest.StashKey[dict[Path, bool]]()
 SUITE = pytest.StashKey["Suite"]()
-SETTINGS = pytest.StashKey["Settings"]()  # of the project, where no ini option names files
+SETTINGS: pytest.StashKey[Settings] = pytest.StashKey()  # of the project, where no ini option names files
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
