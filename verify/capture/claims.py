@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class TestClaim:
     special: str = ""  # why a wrong element may be right for this test's own data
     parts: tuple[str, ...] = ()  # arguments that are parts of a larger tensor
     alias: Mapping[str, str] = field(default_factory=dict)  # argument -> its array
+    before: tuple[tuple[str, Mapping[str, Any]], ...] = ()  # (file of the PTX, table) of launches that it rests on
 
 
 def order_sides(contents: Contents, event: Mapping[str, Any]) -> tuple[int, TensorReading, TensorReading]:
@@ -113,10 +114,26 @@ def build_claim(
 ) -> TestClaim:
     """Return the claim of one variant of a launch, after the program used some numbers; raises Unchecked."""
     refuse_problem(variant)
-    arrays, alias = list_arrays(variant)
+    given = list_arrays(variant)
+    claim = claim_side(contents, (launch, variant), given, (side, reference), uses)
+    return replace(claim, parts=list_parts(given[0], variant))
+
+
+def claim_side(
+    contents: Contents,
+    last: tuple[int, Mapping[str, Any]],
+    given: tuple[list[GivenArray], dict[str, str]],
+    sides: tuple[TensorReading, TensorReading],
+    uses: Sequence[Mapping[str, Any]],
+) -> TestClaim:
+    """Return the claim that (what a launch wrote, the reference) are equal, over arrays; raises Unchecked.
+
+    `last` is (number, variant) of the launch, `given` has the arrays, and the array of each of its arguments.
+    """
+    (launch, variant), (arrays, alias), (side, reference) = last, given, sides
     writer = Writer(contents, launch, arrays)
     names, places = follow(contents, side, launch)
-    target = next((one for one in arrays if one.name in names), None)
+    target = next((one for one in arrays if one.name in {alias.get(name) for name in names}), None)
     if target is None:
         raise Unchecked("the launch isn't given what is compared")
     own = target.reading.places
@@ -128,16 +145,14 @@ def build_claim(
     indices: Names = tuple(letters[x] if extent > 1 else "" for x, extent in enumerate(side.shape))
     writer.sizes.update({name: extent for name, extent in zip(indices, side.shape, strict=True) if name})
     shape, strides, offset = target.fit(places, side.shape)
-    text = (
-        f"{writer._name(target, [(shape[x], strides[x], name) for x, name in enumerate(indices) if name], offset)} = "
-    )
-    text += writer.write(reference, indices)
+    axes = [(shape[x], strides[x], name) for x, name in enumerate(indices) if name]
+    text = f"{writer._name(target, axes, offset)} = {writer.write(reference, indices)}"
     special = explain_special(contents, writer, target) or explain_uses(contents, writer.arrays, uses)
     table = make_table(variant, arrays, alias, writer.sizes, contents) | {
         "claim": text,
         "narrow": sorted(writer.narrow),
     }
-    return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, list_parts(arrays, variant), alias)
+    return TestClaim(table, text, target.name, frozenset(writer.unwritten), special, alias=alias)
 
 
 def claim_text(contents: Contents, variant: Mapping[str, Any], text: str) -> TestClaim | None:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from verify.capture.chains import build_chain, list_earlier
 from verify.capture.claims import TestClaim, build_claim, claim_safety, claim_text, find_launch, order_sides
 from verify.capture.contents import Contents, TensorReading, Unchecked
 from verify.core.errors import SpecError
@@ -61,11 +62,18 @@ class KernelSession:
     known: dict[str, Outcome | str] = field(default_factory=dict)
     stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
 
-    def interpret(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> Outcome:
-        """Return the outcome of one variant under a claim; raises Unchecked."""
-        key = self.key(variant, table)
+    def interpret(
+        self,
+        folder: Path,
+        variant: Mapping[str, Any],
+        table: Mapping[str, Any],
+        before: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    ) -> Outcome:
+        """Return the outcome of one variant under a claim, after others, (file, table) each; raises Unchecked."""
+        key = self.key(variant, {**table, "before": [*before]} if before else table)
         if key not in self.known:
-            self.known[key] = self._interpret((folder / variant["ptx"]).read_text("utf-8"), table)
+            earlier = [((folder / file).read_text("utf-8"), one) for file, one in before]
+            self.known[key] = self._interpret((folder / variant["ptx"]).read_text("utf-8"), table, earlier)
         found = self.known[key]
         if isinstance(found, str):
             raise Unchecked(found)
@@ -94,7 +102,9 @@ class KernelSession:
         """Return a digest of a launch and its claim."""
         return hashlib.sha256(json.dumps([variant["ptx"], table], sort_keys=True).encode()).hexdigest()
 
-    def _interpret(self, ptx: str, table: Mapping[str, Any]) -> Outcome | str:
+    def _interpret(
+        self, ptx: str, table: Mapping[str, Any], before: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> Outcome | str:
         start = time.monotonic()
 
         def tick(steps: int) -> None:
@@ -108,11 +118,12 @@ class KernelSession:
             return False
 
         try:
-            claim = claim_of(table)
+            claim = put_before(claim_of(table), before)
             try:
                 return check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=foresee)[0]
             except TooLong:
-                return self._interpret_part(ptx, claim)
+                late = f"not interpreted within {self.seconds:g} s, with the launches before it"
+                return late if before else self._interpret_part(ptx, claim)
         except (SpecError, PtxError) as error:
             return f"the launch cannot be described: {error}"
 
@@ -136,6 +147,17 @@ class KernelSession:
             return check(ptx, part, seed=self.seed, budget=INSTRUCTIONS, ticked=tick, paced=pace)[0]
         except TooLong:
             return f"{late}, nor one of its CTAs"
+
+
+def put_before(claim: Claim, before: Sequence[tuple[str, Mapping[str, Any]]]) -> Claim:
+    """Return a claim whose launch comes after others, (PTX, table) each."""
+    if not before:
+        return claim
+    earlier = []
+    for ptx, table in before:
+        kernel = read(ptx, str(table["kernel"]))
+        earlier.append((kernel, claim_of(table, claimed=False).launches[0]))
+    return claim._replace(launches=tuple(one._replace(before=tuple(earlier)) for one in claim.launches))
 
 
 class Judge:
@@ -241,13 +263,34 @@ class Judge:
             raise Unchecked(f"launch {wrote + 1} wrote what is compared")
         events = self.record["events"]
         uses = [one for one in events[: events.index(event)] if one["kind"] == "use"]
-        claim = build_claim(self.contents, variant, launch, side, reference, uses)
-        outcome = self.session.interpret(self.folder, variant, claim.table)
+        claim = self._build((launch, variant), (side, reference), uses)
+        outcome = self.session.interpret(self.folder, variant, claim.table, claim.before)
         written = outcome.written if outcome.part is None else self.session.list_stored(self.folder, variant)
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
         return self._judge(name, claim, outcome, claim.text, event["at"])
+
+    def _build(
+        self,
+        last: tuple[int, Mapping[str, Any]],
+        sides: tuple[TensorReading, TensorReading],
+        uses: Sequence[Mapping[str, Any]],
+    ) -> TestClaim:
+        """Return the claim of a launch: of a chain, if it reads what others wrote and the reference doesn't."""
+        launch, variant = last
+        earlier = list_earlier(self.contents, self.launches, launch)
+        if not earlier:
+            return build_claim(self.contents, variant, launch, *sides, uses)
+        try:
+            return build_chain(self.contents, self.launches, earlier, last, sides, uses)
+        except Unchecked as problem:
+            why = str(problem)
+        try:
+            return build_claim(self.contents, variant, launch, *sides, uses)
+        except Unchecked as problem:
+            alone = str(problem)
+        raise Unchecked(alone if alone == why else f"{alone}; with the launches before it: {why}")
 
     def _decide_claim(self, name: str, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
         """Return the decision on what the test's author claims; raises Unchecked."""

@@ -148,7 +148,8 @@ def _with_contents(
 
 def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
     """Return whether the PTX or the claim has a power of 2, a logarithm or a quotient, whose laws take other primes."""
-    heads = {one.words[0] for one in kernel.instructions}
+    every = [kernel, *(one for one, _ in launch.before)]
+    heads = {one.words[0] for part in every for one in part.instructions}
     return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp"})
 
 

@@ -15,12 +15,12 @@ from verify.kernel.claims.launch import MAX_PLACES, Array, Launch
 from verify.kernel.data.values import LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
 from verify.kernel.ptx.source import Kernel
-from verify.kernel.state.findings import Finding, Findings, Unclear
+from verify.kernel.state.findings import WARNINGS, Finding, Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import WINDOW
 from verify.kernel.state.phases import judge_late
-from verify.kernel.state.region import Region, Stored
+from verify.kernel.state.region import Region, store
 
 THREADS = 1 << 14  # of a batch: more take memory, fewer take time
 FEW = 1 << 11  # threads of a grid that is one batch, however much memory it takes
@@ -44,12 +44,15 @@ class Interpretation:
 
     def __init__(
         self, kernel: Kernel, launch: Launch, values: Values, budget: int, samples: Mapping[str, Samples],
-        machine: type[Machine] = Machine,
+        machine: type[Machine] = Machine, regions: Sequence[Region] = (),
     ) -> None:  # fmt: skip
         self.kernel, self.launch, self.values, self.findings = kernel, launch, values, Findings()
+        self.regions = [*regions] or [
+            self._region(at, one, samples.get(one.name)) for at, one in enumerate(launch.arrays)
+        ]
+        self.earlier = [Interpretation(*one, values, budget, {}, machine, self.regions) for one in launch.before]
         self.values.floor = launch.floor if self.values.pairs else 0.0
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
-        self.regions = [self._region(number, one, samples.get(one.name)) for number, one in enumerate(launch.arrays)]
         self.memory = Global(self.regions, self.values, self.findings)
         bases = {
             one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)
@@ -103,11 +106,7 @@ class Interpretation:
             if array.zero:
                 span = slice(first, first + len(places))
                 self.values.residues[:, span] = 0
-            nobody = np.full(count, -1, np.int32)
-            region.stored = Stored(
-                labels, plain, nobody, nobody.copy(), np.zeros(count, np.uint8), nobody.copy(),
-                nobody.copy(), nobody.copy(), np.zeros(count, np.int32), np.zeros(count, np.int32),
-            )  # fmt: skip
+            region.stored = store(labels, plain)
         return region
 
     def _draw(self, array: Array) -> Samples:
@@ -136,8 +135,29 @@ class Interpretation:
             return False
         return True
 
+    def _run_earlier(self) -> None:
+        """Run the launches before this one: it finds in memory what they left. Unclear if one of them is not right."""
+        earlier, self.earlier = self.earlier, []
+        for one in earlier:
+            one.machine.ticked = self.machine.ticked
+            try:
+                one.run()
+            except (Missing, Unclear) as error:
+                why = error.findings[0].text if isinstance(error, Missing) else error.problem
+                raise Unclear(0, f"in {one.kernel.name}, which was launched before: {why}") from None
+            for (kind, _), found in one.findings.found.items():
+                if found.severity not in (*WARNINGS, Severity.PRECISION):
+                    raise Unclear(0, f"in {one.kernel.name}, which was launched before: {found.text}")
+                self.findings.found.setdefault((kind, 0), found._replace(line=0))
+            for note in one.findings.notes:
+                self.findings.notes.setdefault(note, set()).add(0)
+            for region in self.regions:
+                if region.stored is not None:
+                    region.stored = store(region.stored.labels, region.stored.plain)
+
     def run(self, only: int | None = None) -> None:
         """Interpret all CTAs, a batch at a time, or one of them, or a part; Unclear where the run cannot go on."""
+        self._run_earlier()
         x, y, z = self.launch.grid
         ctas = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)]
         if only is not None:

@@ -91,6 +91,46 @@ def test_a_reference_over_what_another_kernel_wrote_is_none(log: Log) -> None:
     assert (found.status, "computed by a kernel, launch 1" in found.text) == ("UNCHECKED", True)
 
 
+CHAINS = {  # what is compared with ((x + y) + x), given x, y, and t = x + y as the first launch left it
+    "the sum": (lambda log, x, y, t: [x, y, x], "VERIFIED", "out[i] = ((y[i] + y_1[i]) + y[i]), after launch 1"),
+    "another sum": (lambda log, x, y, t: [x, y, y], "REFUTED", "out[i] = ((y[i] + y_1[i]) + y_1[i]), after launch 1"),
+    "a part of the sum": (lambda log, x, y, t: [x, y], "REFUTED", "out[i] = (y[i] + y_1[i]), after launch 1"),
+    "the first result": (lambda log, x, y, t: [t, x], "VERIFIED", "out[i] = (x[i] + y[i])"),
+    "other data": (lambda log, x, y, t: [x, y, log.draw()], "UNCHECKED", "which the kernel isn't given (test_x.py:11)"),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_chain_of_launches_is_one_claim(log: Log, name: str) -> None:
+    make, status, words = CHAINS[name]
+    x, y, made, out = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
+    later, _, t = log.launch([x, y, made])
+    written = log.launch([t, later, out])[2]
+    first, *rest = make(log, x, y, t)
+    for one in rest:
+        first = log.op("torch.Tensor.add", log.operand(first), log.operand(one))
+    log.compare(written, first)
+    found = decide(log)
+    assert [one.status for one in found] == ["UNCHECKED", status]
+    assert words in found[1].report()
+    assert found[0].safe
+
+
+@pytest.mark.parametrize("wrong", ["by hand", "twice"])
+def test_a_chain_that_is_broken_is_unchecked(log: Log, wrong: str) -> None:
+    """What torch makes of the first result is given to the second launch; or the first has two configurations."""
+    x, y, made, out = log.draw(), log.draw(), log.op("torch.empty"), log.op("torch.empty")
+    t = log.launch([x, y, made])[2]
+    if wrong == "by hand":
+        t = log.op("torch.Tensor.mul", log.operand(t), 2)
+    else:
+        log.events[0]["variants"] *= 2
+    written = log.launch([t, x, out])[2]
+    both = log.op("torch.Tensor.add", log.operand(x), log.operand(y))
+    log.compare(written, log.op("torch.Tensor.add", log.operand(both), log.operand(x)))
+    assert decide(log)[-1].status == "UNCHECKED"
+
+
 def test_an_operation_that_is_not_in_the_table_is_named(log: Log) -> None:
     found = added(log, "torch.Tensor.lerp")
     assert (found.status, "lerp" in found.text) == ("UNCHECKED", True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from verify.core.errors import SpecError
 from verify.core.names import nearest
 from verify.kernel.claims.expression import Element, Node, whole
+
+if TYPE_CHECKING:
+    from verify.kernel.ptx.source import Kernel
 
 PARAM_KEYS = ("struct", "values", "map", "box", "swizzle", "unused", "value", "type")
 MAX_PLACES = 1 << 26  # of an array whose tables have all of its places; a larger one has tables of its elements alone
@@ -96,6 +99,7 @@ class Launch(NamedTuple):
     floor: float = 0.0  # numbers up to here stand for -inf, as -1e6 of a mask may; 0 for none
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
     ctas: tuple[int, ...] = ()  # the numbers of the CTAs that run, of a part of the launch; all if it is empty
+    before: tuple[tuple[Kernel, Launch], ...] = ()  # launches on the same arrays that ran before, in order
 
     def array(self, name: str) -> Array:
         """The array of a name."""

@@ -49,6 +49,15 @@ class Stored:
         return self.fetches
 
 
+def store(labels: Ids, plain: Octets) -> Stored:
+    """Return bytes that no thread of the launch has written or read."""
+    nobody, zeros = np.full(len(labels), -1, np.int32), np.zeros(len(labels), np.int32)
+    return Stored(
+        labels, plain, nobody, nobody.copy(), zeros.astype(np.uint8), nobody.copy(),
+        nobody.copy(), nobody.copy(), zeros, zeros.copy(),
+    )  # fmt: skip
+
+
 @dataclass(slots=True)
 class Region:
     """An array of the claim in global memory."""
