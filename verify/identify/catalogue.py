@@ -3,8 +3,9 @@
 
 Thousands of operands have about two hundred maps. `catalogue.cache` has a line for each, with its elements at every
 point: a search reads those of one size alone, and no formula. It is sealed with the digest of the tables, of the code
-that made it and of its own content (`lanecheck.console.digests`): any other file is not used, and the lines are made
-anew (`verify.identify.making`), which takes some seconds.
+that made it and of its own content (`lanecheck.console.digests`): any other file is not used. Of other tables or code
+the lines are made once, which takes some seconds, and kept on disk by that digest (`verify.identify.making`). The file
+is shipped because a new environment, such as every run of a CI, has nothing on disk yet.
 
 `python -m verify.identify.catalogue` writes the file.
 """
@@ -68,10 +69,10 @@ def read() -> Catalogue:
 
 @lru_cache(maxsize=1)
 def _made(made_from: str) -> str:
-    """The lines, from the formulas of that digest; the module that evaluates them is imported only then."""
+    """Return the lines by the formulas of that digest; the module that evaluates them is imported only then."""
     from verify.identify import making
 
-    return making.text()
+    return making.keep_text(made_from)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import isa_tables
+from gpu_checks.device import cache
 from isa_tables.tables import SHIPPED
 from layouts.fit import modes_of
 from verify.binding.coordinates import SWAPPED
@@ -22,6 +23,15 @@ from verify.identify.groups import MEMORY, REGISTERS, Group, Member, Piece, numb
 
 MATRICES = ("D", "C", "A", "B")
 Found = dict[tuple[Any, ...], dict[tuple[Any, ...], list[str]]]  # map -> operand -> mnemonics
+
+
+def keep_text(name: str) -> str:
+    """Return the lines of that digest as they are kept on disk, made and kept if they are not yet."""
+    found = cache.fetch(name)
+    if found is None:
+        found = text().encode()
+        cache.keep(name, found)
+    return found.decode()
 
 
 def text() -> str:

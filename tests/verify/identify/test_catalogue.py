@@ -54,6 +54,7 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     copy = tmp_path / "catalogue.cache"
     copy.write_bytes(catalogue.FILE.read_bytes())
     monkeypatch.setattr(catalogue, "FILE", copy)
+    monkeypatch.setenv("LANECHECK_CACHE", "")
     catalogue._made.cache_clear()  # seam: the list that a process keeps
     yield copy
     catalogue._made.cache_clear()  # seam: the same
@@ -68,6 +69,26 @@ def test_an_edited_file_is_not_used(edit: str, other: Path, monkeypatch: pytest.
     assert other.read_bytes() != before and catalogue.read().groups() == []
     other.unlink()
     assert catalogue.read().groups() == []
+
+
+def test_what_is_made_of_other_tables_is_kept_by_its_digest(
+    other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANECHECK_CACHE", str(tmp_path / "kept"))
+    made: list[str] = []
+    monkeypatch.setattr(making, "text", lambda: made.append("made") or NOTHING)
+    other.unlink()
+    for _ in range(2):
+        assert catalogue.read().groups() == []
+        catalogue._made.cache_clear()  # seam: as in another process
+    assert made == ["made"]
+    (entry,) = (tmp_path / "kept").iterdir()
+    assert entry.name == catalogue.name()
+    entry.write_bytes(entry.read_bytes() + b" ")
+    assert catalogue.read().groups() == [] and len(made) == 2  # it is damaged
+    catalogue._made.cache_clear()  # seam: as in another process
+    monkeypatch.setattr(catalogue, "name", lambda: "another digest")
+    assert catalogue.read().groups() == [] and len(made) == 3
 
 
 @pytest.mark.slow
