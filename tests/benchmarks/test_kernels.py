@@ -328,6 +328,7 @@ def test_the_page_says_what_the_record_says_and_one_edit_in_a_hundred_is_left_at
     assert set(found.names(0)) <= known
 
 
+@pytest.mark.long
 def test_an_edit_that_spoils_another_output_is_not_accepted() -> None:
     """The claim of the backward pass is about the gradient by V; this store is one of that by K."""
     path = CORPUS / "attention_backward.ptx"

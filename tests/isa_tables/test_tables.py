@@ -283,6 +283,7 @@ def test_the_same_instruction_in_two_files(tmp_path: Path) -> None:
         instruction(F16, folder=tmp_path)
 
 
+@pytest.mark.long
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_a_table_or_a_table_error(tmp_path: Path, data: bytes) -> None:

@@ -65,6 +65,7 @@ def test_the_fields_of_a_report_are_in_the_table_and_no_others() -> None:
     assert statuses and statuses[1].strip().split(", ") == [status.value for status in Status]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line",
     [

@@ -18,6 +18,7 @@ MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 WGMMA = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mnemonic", [MMA, WGMMA, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16"])
 def test_the_commands_that_it_prints_verify_the_map(mnemonic: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main([mnemonic]) == 0

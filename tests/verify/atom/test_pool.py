@@ -74,6 +74,7 @@ def test_groups_are_neighbours_of_one_file() -> None:
     assert [*split(["mma", "wmma"])] == [range(2)] and [*split([])] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [0.0, 0.3])
 def test_the_report_is_that_of_one_process(after: float) -> None:
     assert as_json.render(report(2, after)) == text_of_one()
