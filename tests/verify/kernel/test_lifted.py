@@ -52,6 +52,39 @@ def test_another_end_is_not_proved(ends: str, claimed: str, why: str) -> None:
         prove(small.PTX.replace(LAST, ends), small.claim(claim=f"C[m,n] = {claimed}"), seed=SEED)
 
 
+THROUGH_SHARED = """mov.u32 %r40, pool;
+ shl.b32 %r41, %r7, 2;
+ add.s32 %r41, %r40, %r41;
+ st.shared.f32 [%r41], %f1;
+ bar.warp.sync -1;
+ @!%p7 bra $end;
+ ld.shared.f32 %f40, [%r41];
+ st.global.f32 [%rd21], %f40;
+$end:"""
+
+
+def test_a_masked_end_through_shared_memory_is_proved() -> None:
+    assert prove(small.PTX.replace(LAST, THROUGH_SHARED), small.claim(), seed=SEED).period == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("%f40, [%r41]", "%f40, [%r40]", "another value"),
+        (
+            "st.global.f32 [%rd21], %f40;\n$end:",
+            "$end:\n @%p7 st.global.f32 [%rd21], %f40;",
+            "only a part of the threads",
+        ),
+        (" ld.shared", " st.shared.f32 [%r41], %f1;\n ld.shared", "writes under a mask that sizes decide"),
+    ],
+)
+def test_what_a_masked_end_reads_is_its_own_and_ends_with_it(old: str, new: str, why: str) -> None:
+    assert old in THROUGH_SHARED
+    with pytest.raises(NotLifted, match=why):
+        prove(small.PTX.replace(LAST, THROUGH_SHARED.replace(old, new)), small.claim(), seed=SEED)
+
+
 POSITIVE = "setp.gt.f32 %p10, %f1, 0f00000000;\n selp.f32 %f1, 0f3F800000, 0f00000000, %p10;\n " + LAST
 
 

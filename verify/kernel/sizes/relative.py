@@ -211,6 +211,7 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
 
 def differs(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return the first part of two relative states that is not the same; "" if all are."""
-    if before.keys() != after.keys():
-        return "the barriers in use"
+    for name in (*before, *after):
+        if name not in before or name not in after:
+            return name
     return next((name for name, held in before.items() if not np.array_equal(held, after[name])), "")
