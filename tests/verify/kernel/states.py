@@ -247,7 +247,7 @@ def _fill_matrices(machine: Machine, run: Interpretation) -> None:
         machine.registers[names.index(f"%r{number}")] = Word(high << np.uint64(16) | low)
     machine.shared.labels[:] = 0
     for plain in (machine.shared.plain, *(one.stored.plain for one in run.regions if one.stored is not None)):
-        plain.view(np.uint16)[:] = 0x3C00 + 64 * (np.arange(len(plain) // 2) * 7 % 31)
+        plain.view(np.uint16)[:] = 0x3C00 + 64 * (np.arange(len(plain) // 2) * 7 % 37)
 
 
 def _with_data(machine: Machine, run: Interpretation, form: Form) -> None:

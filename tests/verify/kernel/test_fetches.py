@@ -147,3 +147,60 @@ def test_each_copy_of_a_tile_is_waited_for_before_it_is_overwritten(first: str, 
     (found,) = check(text, claim_of(table | {"params": ["A", {"unused": True}, "C", "D"]}), seed=3)
     assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
     assert right or any("may still read" in one.text for one in found.findings)
+
+
+# A warpgroup multiplies 64 x 16 by 16 x 8 elements of f16 twice, both times from the same tiles, each thread adds both
+# results; tiles have no swizzle, core matrices of 8 rows are 128 bytes apart in k and 256 in m.
+TWICE = """.version 8.0
+.target sm_90a
+.address_size 64
+.entry k(.param .u64 A, .param .u64 B, .param .u64 C)
+{
+.reg .pred %p<8>; .reg .b32 %r<60>; .reg .f32 %f<20>; .reg .b64 %d<30>;
+.shared .align 1024 .b8 ta[2048]; .shared .align 1024 .b8 tb[256];
+mov.u32 %r1, %tid.x; ld.param.u64 %d1, [A]; ld.param.u64 %d2, [B]; ld.param.u64 %d3, [C];
+shr.u32 %r2, %r1, 1; and.b32 %r3, %r1, 1; shr.u32 %r8, %r2, 3; shl.b32 %r8, %r8, 8; shl.b32 %r9, %r3, 7;
+add.s32 %r8, %r8, %r9; and.b32 %r9, %r2, 7; shl.b32 %r9, %r9, 4; add.s32 %r8, %r8, %r9;
+mov.u32 %r10, ta; add.s32 %r11, %r10, %r8; mov.u32 %r12, tb; add.s32 %r13, %r12, %r8; setp.lt.u32 %p1, %r1, 16;
+mul.wide.u32 %d4, %r1, 16; add.s64 %d5, %d2, %d4; add.s64 %d4, %d1, %d4;
+ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%d4]; st.shared.v4.b32 [%r11], {%r4, %r5, %r6, %r7};
+@%p1 ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%d5]; @%p1 st.shared.v4.b32 [%r13], {%r4, %r5, %r6, %r7};
+fence.proxy.async.shared::cta;
+bar.sync 0;
+shr.u32 %r14, %r10, 4; cvt.u64.u32 %d6, %r14; or.b64 %d6, %d6, DESCRIPTOR;
+shr.u32 %r15, %r12, 4; cvt.u64.u32 %d7, %r15; or.b64 %d7, %d7, DESCRIPTOR;
+mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;
+mov.f32 %f5, %f1; mov.f32 %f6, %f1; mov.f32 %f7, %f1; mov.f32 %f8, %f1;
+wgmma.fence.sync.aligned;
+BODY
+add.f32 %f1, %f1, %f5; add.f32 %f2, %f2, %f6; add.f32 %f3, %f3, %f7; add.f32 %f4, %f4, %f8;
+shr.u32 %r20, %r1, 5; shl.b32 %r20, %r20, 4; and.b32 %r21, %r1, 31; shr.u32 %r22, %r21, 2; add.s32 %r20, %r20, %r22;
+and.b32 %r23, %r21, 3; shl.b32 %r23, %r23, 1; shl.b32 %r24, %r20, 3; add.s32 %r24, %r24, %r23;
+mul.wide.u32 %d8, %r24, 4; add.s64 %d8, %d3, %d8;
+st.global.v2.f32 [%d8], {%f1, %f2}; st.global.v2.f32 [%d8+256], {%f3, %f4};
+ret;
+}
+""".replace("DESCRIPTOR", str(128 >> 4 << 16 | 256 >> 4 << 32))
+FIRST = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d6, %d7, 1, 1, 1, 0, 0;\n"
+NEXT, CLOSE = FIRST.replace("{%f1, %f2, %f3, %f4}", "{%f5, %f6, %f7, %f8}"), "wgmma.commit_group.sync.aligned;\n"
+DONE, ALL_DONE = (f"wgmma.wait_group.sync.aligned {keep};\n" for keep in (1, 0))
+CLEAR = "bar.sync 0;\nst.shared.v4.b32 [%r11], {%r1, %r1, %r1, %r1};\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "right"),
+    [
+        (FIRST + CLOSE + NEXT + CLOSE + ALL_DONE + CLEAR, True),
+        (FIRST + NEXT + CLOSE + ALL_DONE + CLEAR, True),
+        (FIRST + CLOSE + NEXT + CLOSE + DONE + CLEAR + ALL_DONE, False),
+        (FIRST + CLOSE + NEXT + ALL_DONE + CLEAR + CLOSE + ALL_DONE, False),
+    ],
+)
+def test_a_tile_that_two_wgmma_read_is_free_when_both_were_waited_for(body: str, right: bool) -> None:
+    arrays: dict[str, Any] = {name: {"dims": f"{name}k", "type": "f16", "strides": [16, 1]} for name in "mn"}
+    arrays = {"A": arrays["m"], "B": arrays["n"], "C": {"dims": "mn", "type": "f32", "strides": [8, 1], "out": True}}
+    table = {"grid": 1, "block": 128, "sizes": {"M": 64, "N": 8, "K": 16}, "params": ["A", "B", "C"], "arrays": arrays}
+    claim = claim_of(table | {"claim": "C[m,n] = 2 * sum_k A[m,k]*B[n,k]"})
+    (found,) = check(TWICE.replace("BODY", body), claim, seed=3)
+    assert found.status == ("VERIFIED" if right else "REFUTED"), found.findings
+    assert right or "wgmma on its way" in {one.kind for one in found.findings}

@@ -9,9 +9,10 @@ from functools import cache
 
 import pytest
 
-from isa_tables.semantics import Row, rows
+from isa_tables.semantics import Row, meaning, rows
 from tests.verify.kernel.forms import Form, first, others
 from tests.verify.kernel.states import effect
+from tests.verify.kernel.test_unread import FLAGS
 
 STATES = [(False, False), (True, True)]  # plain bits in every thread; data in half of the warps
 # Forms whose effect these states do not show: why -> patterns of the forms' texts, each of which is needed.
@@ -106,3 +107,42 @@ def test_the_rows_of_which_nothing_is_shown_are_listed() -> None:
         if not any(effect(one, *state) for one in forms for state in STATES):
             never.add(row.meaning)
     assert never == NEVER.keys()
+
+
+HALVES, EIGHT, DOUBLE = (
+    "{%r20, %r21, %r22, %r23}",
+    "{%r20, %r21, %r22, %r23}, {%r30, %r31, %r32, %r33}, {%r40, %r41}, {%r50, %r51, %r52, %r53}",
+    "{%d20, %d21}, {%d22}, {%d23}, {%d24, %d25}",
+)
+LOADED, DOUBLES = f"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {HALVES}, [%r5]", "mma.sync.aligned.m8n8k4.row.col.f64"
+# Flags of a row's last `*`: an instruction with it and one without.
+FLAG_PAIRS = {
+    "x1": (LOADED.replace("x4", "x1").replace(HALVES, "{%r20}"), LOADED),
+    "x2": (LOADED.replace("x4", "x2").replace(HALVES, "{%r20, %r21}"), LOADED),
+    "trans": (LOADED.replace(".x4", ".x4.trans"), LOADED),
+    **{way: (f"{DOUBLES.replace('f64', way)}.f64.f64.f64.f64 {DOUBLE}", f"{DOUBLES}.f64.f64.f64 {DOUBLE}")
+       for way in ("rz", "rm", "rp")},
+}  # fmt: skip
+SAME_FLAGS = {  # those that change nothing here: why, with a section of the ISA
+    "rn": "9.7.14.5.14, the rounding that it has without",
+    "shared::cta": "9.7.14.5.15, what .shared is",
+    "kind::f8f6f4": "9.7.14.5.14, types that both have give the same",
+    "satfinite": "9.7.14.5.14, it clamps what leaves the type, and these sums do not: test_clamps has some that do",
+    "sp::ordered_metadata": "9.7.14.6.3, it says which metadata are legal",
+}
+
+
+def of_text(text: str) -> Form:
+    """Return an instruction as a form."""
+    opcode, _, operands = text.partition(" ")
+    found = meaning(opcode)
+    assert found is not None, text
+    return Form(found.row, (opcode,), (operands,))
+
+
+def test_each_flag_of_an_instruction_has_an_effect_or_a_reason() -> None:
+    assert FLAGS == FLAG_PAIRS.keys() | SAME_FLAGS.keys()
+    for flag, pair in FLAG_PAIRS.items():
+        one, other = (effect(of_text(text), False, False) for text in pair)
+        assert one and other and one != other, flag
+    assert all(re.match(r"9\.7\.\d+", why) for why in SAME_FLAGS.values())

@@ -30,7 +30,7 @@ def test_code_reads_every_modifier_and_operand_of_every_row() -> None:
     assert not silent
 
 
-# Flags of a row's last `*`, which is an instruction of isa_tables/ptx: tests of these instructions change them.
+# Flags of a row's last `*`, which is an instruction of isa_tables/ptx: test_meanings has a pair or a reason for each.
 FLAGS = {
     "satfinite",
     "rn",
