@@ -21,7 +21,7 @@ from verify.kernel.instructions import asynchronous, handlers, tcgen05
 from verify.kernel.instructions.fields import PACKED
 from verify.kernel.interpretation import Interpretation
 from verify.kernel.ptx.parse import read
-from verify.kernel.ptx.source import WIDTHS
+from verify.kernel.ptx.source import WIDTHS, Register
 from verify.kernel.state.findings import Unclear
 from verify.kernel.state.machine import Machine
 from verify.kernel.state.memory import PARAMETER_ROOM, PARAMETER_WINDOW, WINDOW
@@ -264,7 +264,7 @@ def _with_data(machine: Machine, run: Interpretation, form: Form) -> None:
         if kind not in SIZE or not kind:
             continue
         for each in getattr(operand, "items", (operand,)):
-            if not hasattr(each, "index") or each.name in ("%d5", "%r5"):
+            if not isinstance(each, Register) or each.name in ("%d5", "%r5"):
                 continue
             count = max(WIDTHS[machine.kernel.registers[each.index]] // 8 // SIZE[kind], 1)
             if kind[0] in "us":
