@@ -23,7 +23,7 @@ from typing import Any
 
 HOME = Path(__file__).parent
 SOURCES, COMPILED = HOME / "sources", HOME / "compiled"
-EXPONENTIALS = ("attention", "softmax")  # how the names of kernels begin that have exponentials, not sums of products
+EXPONENTIALS = ("attention", "softmax", "norm")  # how the names of kernels begin that apply functions to sums
 TRITON = os.environ.get("TRITON_PYTHON", sys.executable)
 POINTERS = {
     **{"f16": "*fp16", "bf16": "*bf16", "tf32": "*fp32", "f32": "*fp32"},

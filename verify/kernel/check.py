@@ -147,10 +147,13 @@ def _with_contents(
 
 
 def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
-    """Return whether the PTX or the claim has a power of 2, a logarithm or a quotient, whose laws take other primes."""
+    """Return whether the PTX or the claim has a power of 2, a logarithm or a quotient, whose laws take other primes.
+
+    A kernel may divide by a root where the claim says rsqrt.
+    """
     every = [kernel, *(one for one, _ in launch.before)]
     heads = {one.words[0] for part in every for one in part.instructions}
-    return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp"})
+    return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp", "rsqrt"})
 
 
 def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]) -> Outcome:

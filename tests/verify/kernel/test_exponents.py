@@ -139,6 +139,45 @@ def test_infinities_and_signs_are_those_of_ieee_754(body: str, claim: str, statu
     assert verdict(body, claim) == status
 
 
+ROOT = "mul.f32 v,x,x; add.f32 v,v,0f3F800000; "
+RSQRT, QUOTIENT = f"{ROOT}rsqrt.approx.f32 v,v; mul.f32 z,y,v;", f"{ROOT}sqrt.rn.f32 v,v; div.rn.f32 z,y,v;"
+
+
+@pytest.mark.parametrize("body", [RSQRT, QUOTIENT, f"{ROOT}sqrt.rn.f32 v,v; rcp.rn.f32 v,v; mul.f32 z,y,v;"])
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("B[i] / sqrt(A[i]*A[i] + 1)", "VERIFIED"),
+        ("B[i] * rsqrt(1 + A[i]*A[i])", "VERIFIED"),
+        ("B[i] / sqrt(A[i]*A[i] + 2)", "unknown value"),
+        ("B[i] * sqrt(A[i]*A[i] + 1)", "unknown value"),
+        ("B[i] / (A[i]*A[i] + 1)", "unknown value"),
+        ("B[i] / (0 - sqrt(A[i]*A[i] + 1))", "unknown value"),
+    ],
+)
+def test_an_inverse_root_is_the_inverse_of_the_root(body: str, claim: str, status: str) -> None:
+    assert verdict(body, claim) in status.split()
+
+
+@pytest.mark.parametrize(
+    ("body", "claim"),
+    [
+        ("sqrt.rn.f32 v,x; mul.f32 z,v,v;", "A[i]"),  # of a number below 0 it is none
+        ("sqrt.rn.f32 v,x; mul.f32 z,v,v;", "0 - A[i]"),
+        ("mul.f32 v,x,x; sqrt.rn.f32 z,v;", "A[i]"),  # it is |A|
+        ("mul.f32 v,x,x; rsqrt.approx.f32 z,v;", "1 / A[i]"),
+        ("sub.f32 v,x,x; rsqrt.approx.f32 z,v;", "rsqrt(A[i] - A[i])"),  # of 0 it is no number
+        ("sub.f32 v,x,x; sqrt.rn.f32 v,v; rcp.rn.f32 z,v;", "1 / sqrt(A[i] - A[i])"),
+    ],
+)
+def test_other_laws_of_roots_are_not_taken_for_granted(body: str, claim: str) -> None:
+    assert verdict(body, claim) != "VERIFIED"
+
+
+def test_the_root_of_zero_is_zero() -> None:
+    assert verdict("sub.f32 v,x,x; sqrt.rn.f32 z,v; add.f32 z,z,y;", "B[i]") == "VERIFIED"
+
+
 @pytest.mark.parametrize(("least", "most"), [(1 << 9, 1 << 10), (1 << 29, 1 << 30)])
 def test_a_pair_keeps_the_laws(least: int, most: int) -> None:
     source = random.Random(3)

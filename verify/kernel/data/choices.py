@@ -7,7 +7,8 @@ relu(z) = z + relu(-z).
 
 In a run with pairs of primes (`exponents`) the rows of residues are those modulo each p, then those modulo each q.
 There ex2 is a power modulo p by the exponent modulo q, log2 (of what is known to be positive) is a logarithm modulo q
-of a number modulo p, and rcp is an inverse. In the rows that such a law says nothing of, they are hashed as well.
+of a number modulo p, and rcp is an inverse. In the rows that such a law says nothing of, they are hashed as well. rsqrt
+is the inverse of sqrt, of which no law is known: the square of a root modulo p is x or -x.
 """
 
 from __future__ import annotations
@@ -157,6 +158,10 @@ class Choices:
     def _unary(self, name: str, argument: Residues) -> Residues:
         if name in ROUNDED:
             return self._round(name, argument)
+        if name == "sqrt":
+            return np.where((argument == 0).all(0), np.uint64(0), self._hashed(name, [argument]))
+        if name == "rsqrt" and self.pairs:  # the inverse of the root, for every number
+            return self._power("rcp", self._unary("sqrt", argument))
         return self._power(name, argument) if self.pairs and name in POWERS else self._hashed(name, [argument])
 
     def _power(self, name: str, argument: Residues) -> Residues:

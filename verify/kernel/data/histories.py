@@ -198,8 +198,8 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     elif name == "where":  # where(a > b, x, y)
         low, high = min(lows[2:]), max(highs[2:])
     degree, norm, denominator = (parts[0].degree, parts[0].norm, parts[0].denominator) if name == "rcp" else (1, 0, 0)
-    unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "lg2", "log2") else 1.0
-    sign, divided = _chosen_sign(name, parts), int(name == "rcp")
+    unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "rsqrt", "lg2", "log2") else 1.0
+    sign, divided = _chosen_sign(name, parts), int(name in ("rcp", "rsqrt"))
     weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
     return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight)
 
