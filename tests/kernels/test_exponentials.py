@@ -192,12 +192,8 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
 
 def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return what a kernel of the corpus computes, by numpy in f64."""
-    if name.startswith("softmax"):
-        return expected_rows(samples, name)
-    if name.startswith("norm"):
-        rows = samples["X"] - ("layer" in name) * samples["X"].mean(1, keepdims=True)
-        made = rows / np.sqrt((rows**2).mean(1, keepdims=True) + float(launch.scalars["eps"])) * samples["W"]
-        return np.asarray(made + ("layer" in name) * samples["B"])
+    if name.startswith(("softmax", "norm")):
+        return expected_rows(launch, samples, name)
     if "backward" in name or "query" in name:
         return expected_gradient(launch, samples, name)
     if "combine" in name:
@@ -216,8 +212,12 @@ def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.nd
     return np.asarray(np.einsum("hmn,hnd->hmd", powers / powers.sum(2, keepdims=True), value))
 
 
-def expected_rows(samples: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """Return the cross entropy, the softmax or its logarithm of rows."""
+def expected_rows(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """Return the cross entropy, the softmax or its logarithm of rows, or rows over their size."""
+    if name.startswith("norm"):
+        rows = samples["X"] - ("layer" in name) * samples["X"].mean(1, keepdims=True)
+        made = rows / np.sqrt((rows**2).mean(1, keepdims=True) + float(launch.scalars["eps"])) * samples["W"]
+        return np.asarray(made + ("layer" in name) * samples["B"])
     if "loss" in name:
         rows, given = samples["X"], samples["T"]
         taken = (given * rows).sum(1) if given.ndim == 2 else rows[np.arange(len(rows)), given.astype(int)]
