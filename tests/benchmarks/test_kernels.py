@@ -328,6 +328,14 @@ def test_the_page_says_what_the_record_says_and_one_edit_in_a_hundred_is_left_at
     assert set(found.names(0)) <= known
 
 
+def test_the_edits_of_attention_are_those_of_the_record_and_one_in_a_hundred_is_left_at_most() -> None:
+    found = score.read_score(score.ATTENTION)
+    made = PAGE.with_name("attention.md").read_text(encoding="utf-8").partition(score.EDITS[0])[2]
+    assert made.partition(score.EDITS[1])[0].strip() == "\n".join(score.page(found)).strip()
+    assert found.total() >= 290 and found.names(1) == ["random"] and not found.total(2, "crashed")
+    assert len(found.left) + found.total(2, fates.READ) <= found.total() // 100
+
+
 @pytest.mark.long
 def test_an_edit_that_spoils_another_output_is_not_accepted() -> None:
     """The claim of the backward pass is about the gradient by V; this store is one of that by K."""

@@ -35,7 +35,7 @@ def test_the_corpus_has_types_shapes_warps_stages_architectures_and_levels() -> 
 def test_the_kept_kernels_are_the_files_of_the_folder_and_of_modest_size() -> None:
     names = {path.name for path in corpus.COMPILED.iterdir()}
     assert names == {f"{row.name}.{suffix}" for row in KEPT for suffix in ("ptx", "toml")}
-    assert sum(path.stat().st_size for path in corpus.COMPILED.iterdir()) < 640 * 1024
+    assert sum(path.stat().st_size for path in corpus.COMPILED.iterdir()) < 704 * 1024
     for row in KEPT:
         text = (corpus.COMPILED / f"{row.name}.ptx").read_text()
         assert re.search(rf"^\.target {row.target}a?\b", text, re.MULTILINE)
