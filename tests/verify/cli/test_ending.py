@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -65,3 +66,29 @@ def test_arguments_are_parsed_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(Parser, "parse_known_args", lambda *given: parsed.append(given) or parse(*given))
     assert main(["layout", "(4,8", "--onto", "4x8", "--format", "junit", "-o", str(tmp_path / "report")]) == 2
     assert len(parsed) == 1 and (tmp_path / "report").is_file()
+
+
+FAULTS = """
+import resource
+import numpy as np
+from verify.cli.ending import as_process
+
+def work():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        [np.ones(1 << 17) for _ in range(4)]
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+    return 0
+
+"""
+
+
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="other allocators keep what is freed by rules of their own"
+)
+def test_memory_of_freed_arrays_is_not_mapped_again() -> None:
+    plain, ours = (
+        int(subprocess.run([sys.executable, "-c", FAULTS + end], capture_output=True, text=True, check=True).stdout)
+        for end in ("work()", "as_process(work)")
+    )
+    assert ours < plain / 4
