@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +35,14 @@ BARE = frozenset(
 def modules() -> tuple[tuple[Path, ast.Module], ...]:
     paths = [path for name in PRODUCT for path in (sorted((ROOT / name).rglob("*.py")) or [ROOT / name])]
     return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below it but expressions, which are most of a tree and hold no statement."""
+    yield node
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.expr):
+            yield from statements(part)
 
 
 def docstrings_without_a_verb() -> list[str]:
@@ -65,7 +73,7 @@ def functions_named_by_a_participle() -> list[str]:
     return [
         f"{file}:{node.lineno} {node.name}"
         for file, tree in modules()
-        for node in ast.walk(tree)
+        for node in statements(tree)
         if isinstance(node, functions) and is_bare(node.name)
     ]
 
@@ -76,9 +84,9 @@ def imports_inside_functions() -> list[str]:
         f"{file}:{node.lineno}"
         for file, tree in modules()
         if file.name != "kind.py"
-        for function in ast.walk(tree)
+        for function in statements(tree)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
+        for node in statements(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
     ]
 

@@ -30,6 +30,7 @@ def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     assert not entries and problem.count("mine.toml:") == 2
 
 
+@pytest.mark.long
 def test_the_claim_of_a_kernel_is_an_entry(tmp_path: Path) -> None:
     example = Path("examples/kernel/matmul.toml").resolve()
     path = tmp_path / "gemm.toml"

@@ -124,6 +124,7 @@ def test_the_same_file_unchanged_is_read(tmp_path: Path, capsys: pytest.CaptureF
     assert "recording of Planted" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

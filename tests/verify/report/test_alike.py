@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[3]
 WRONG = [str(ROOT / "examples/kernel/wrong.ptx"), "--claim", str(ROOT / "examples/kernel/matmul.toml")]
 
 
+@pytest.mark.long
 def test_sizes_that_fail_alike_are_one_block(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*WRONG, "--seed", "1"]) == 1
     said = capsys.readouterr().out
@@ -31,6 +32,7 @@ def run_sarif(capsys: pytest.CaptureFixture[str], *options: str) -> Any:
     return run
 
 
+@pytest.mark.long
 def test_one_alert_says_no_seed_and_no_size_and_explains_its_rule(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [run_sarif(capsys, "--seed", seed) for seed in ("1", "2")]
     ((alert,), (again,)) = (run["results"] for run in runs)
