@@ -95,6 +95,7 @@ def test_a_claim_that_names_two_kernels_or_none(tmp_path: Path) -> None:
         (["gemm.toml", "--claim", "matmul.ptx"], "gemm.toml is no PTX: this is the claim of a kernel"),
         (["matmul.ptx", "--claim", "gemm.py::gemm"], "gemm.py::gemm is a kernel, not a claim"),
         (["matmul.ptx", "--claim", "grid.toml"], "grid: this key is missing: the CTAs of the launch"),
+        (["gemm.py::gemm", "--claim", "jit.toml"], "grid: this key is missing: the CTAs of the launch"),
         (["matmul.ptx", "--claim", "case.toml"], "no array, size or scalar is named 'a'; 'A' is: case matters"),
     ],
 )  # fmt: skip
@@ -111,6 +112,8 @@ def test_what_is_wrong_is_said_with_the_way_out(
     Path("matmul.ptx").write_text(Path(PTX).read_text())
     Path("gemm.toml").write_text(text + '[triton]\ntarget = "sm_80"\n')
     Path("grid.toml").write_text(text.replace("grid ", "# grid "))
+    jit = '[triton]\ntarget = "sm_80"\nconstants = { BM = 64 }\n'
+    Path("jit.toml").write_text(text.replace("grid ", "# grid ") + jit)
     Path("case.toml").write_text(text.replace('params = ["A"', 'params = ["a"'))
     assert main([*arguments, "--allow-exec"]) == 2
     assert words in capsys.readouterr().err

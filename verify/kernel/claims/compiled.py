@@ -53,7 +53,8 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
     if target is None:
         raise SpecError("triton.target", f"expected a target as sm_80, found {said['target']!r}")
     constants = said.get("constants", {})
-    table["grid"] = _with_constants(table.get("grid"), constants)
+    if "grid" in table:
+        table["grid"] = _with_constants(table["grid"], constants)
     lacking = [one for one in list_constants(Path(file), function) if one not in constants]
     if lacking:
         example = ", ".join(f"{one} = …" for one in lacking)
