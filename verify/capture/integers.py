@@ -28,8 +28,6 @@ def bound_integers(contents: Contents, number: int, depth: int = 0) -> int | Non
     """
     content = contents.table[number]
     kind = KINDS.get(content.get("dtype", ""), "")
-    if kind[:1] in ("s", "u") and kind:
-        return int(2 ** (int(kind[1:]) - (kind[0] == "s")))
     bound = _bound_result(contents, number, depth) if depth < DEEP else None
     return bound if bound is not None and kind in BITS and bound <= 1 << BITS[kind][0] else None
 
@@ -65,6 +63,9 @@ def _has_defaults(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> bool
 def _bound_operand(contents: Contents, value: Any, depth: int) -> int | None:
     """Return a bound on an operand."""
     if isinstance(value, Mapping) and "reading" in value:
+        kind = KINDS.get(value["reading"]["dtype"], "")
+        if kind[:1] in ("s", "u") and kind:  # whatever the content is, and however it came about
+            return int(2 ** (int(kind[1:]) - (kind[0] == "s")))
         return bound_integers(contents, contents.resolve(int(value["reading"]["content"])), depth)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and float(value).is_integer():
         return abs(int(value))
