@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m benchmarks.bugs`: one token of a Triton kernel exchanged; does `pytest --lanecheck-kernels` refute it?
 
-The kernels and their tests are those of `tests/lanecheck/recorded_tests.py.txt`. The operators are those of the
+The kernels and their tests are those that `tests/lanecheck` records. The operators are those of the
 campaign of mutants (`benchmarks.mutants`); which tokens are exchanged is drawn with a seed. Each bug is run against
 the tests of its kernel that pass without it, and a line of the log says what became of it, so that a campaign goes on
 where it was. torch and Triton are needed, no GPU is.
@@ -35,7 +35,7 @@ from benchmarks.mutants import Mutant, mutants
 from benchmarks.suites import count_launches
 
 ROOT = Path(__file__).parent.parent
-SUITE = "tests/lanecheck/recorded_tests.py.txt"
+FILE = ROOT / "tests" / "lanecheck" / "recorded_tests.py.txt"
 SECONDS = 900
 
 
@@ -65,7 +65,7 @@ def draw_bugs(text: str, count: int, seed: int) -> list[tuple[str, Mutant]]:
         for one in ast.parse(text).body
         if isinstance(one, ast.FunctionDef) and tests.get(one.name)
     }
-    every = [(name, one) for one in mutants(SUITE, text) for name, lines in spans.items() if one.line in lines]
+    every = [(name, one) for one in mutants(FILE.name, text) for name, lines in spans.items() if one.line in lines]
     random.Random(seed).shuffle(every)
     return list(islice((one for one in every if one[1].compiles(text)), count))
 
@@ -109,7 +109,7 @@ def read_log(log: Path) -> list[Mapping[str, Any]]:
 
 def run_campaign(count: int, seed: int, log: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the fate of each bug, those of the log first."""
-    text = (ROOT / SUITE).read_text("utf-8")
+    text = FILE.read_text("utf-8")
     known = {(one["kernel"], one["line"], one["old"], one["new"], one["column"]): one for one in read_log(log)}
     for kernel, bug in draw_bugs(text, count, seed):
         key = (kernel, bug.code, bug.old, bug.new, bug.column)

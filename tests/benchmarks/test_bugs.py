@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import bugs
 
-TEXT = (bugs.ROOT / bugs.SUITE).read_text("utf-8")
+TEXT = bugs.FILE.read_text("utf-8")
 
 
 def test_bugs_are_in_kernels_and_repeat_with_their_seed() -> None:
