@@ -31,7 +31,7 @@ def as_process(command: Callable[[], int] | str) -> NoReturn:
     """
     gc.set_threshold(100_000)  # imports make many objects and no garbage
     # glibc gives back the memory of freed arrays, and has to map it again, until it has freed a block as large as this
-    bytes(4 << 20)
+    bytes(2 << 20)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
     if not callable(command):
         installation.insist()  # before the command's imports, which fail where a file of the user's hides ours

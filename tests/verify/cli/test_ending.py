@@ -76,7 +76,7 @@ from verify.cli.ending import as_process
 def work():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(20):
-        [np.ones(1 << 17) for _ in range(4)]
+        [np.ones(1 << 16) for _ in range(4)]
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
     return 0
 
