@@ -39,7 +39,7 @@ def parser_of(module: str) -> argparse.ArgumentParser:
 
     with mock.patch.object(argparse.ArgumentParser, "parse_args", catch):
         try:
-            import_module(module).main([])
+            import_module(module).main(["x"])  # without an argument `check` reads the project
         except Caught as caught:
             return caught.parser
     raise AssertionError(f"{module}.main reads no arguments")

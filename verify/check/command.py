@@ -33,6 +33,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if words and words[0].endswith(".py") and (scripts := import_module("verify.capture.command")).is_script(words):
         return int(scripts.main(words))
     if not words or (words[0].startswith("-") and not OWN.intersection(one.partition("=")[0] for one in words)):
+        arguments.note_destination(words)
         return int(import_module("verify.check.project").verify_project(words))
     what, rest, name = _split(words)
     kind = kinds.of(name) if name else _agree(what)
