@@ -87,7 +87,7 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
     assert code == 1, text
     assert "PASSED test_x.py::test_right[launch 1: values]" in text
     assert text.count("PASSED") == 1
-    assert "wrong element: out[i=0]" in text
+    assert "wrong element: out[i=" in text
     assert "Traceback" not in text and "kernel_tests.py" not in text
     for reason in (
         "stops in capture: test_x.py:3: ValueError: no",
