@@ -107,7 +107,7 @@ def page(score: KernelScore) -> Iterator[str]:
             yield f"| {name or 'all'} | {sum(cells)} | " + " | ".join(map(str, cells)) + " |"
     yield from ("", "For what most of the unknown ones are open:", "")
     for cause, count in Counter(score.causes).most_common(_CAUSES):
-        yield f"- {count}: {cause}"
+        yield f"- {count}: " + (f"`{cause}`" if "*" in cause else cause)
     yield from ("", "What was read by hand:", "")
     for reason, edits in score.read.items():
         yield f"- {reason}"

@@ -46,7 +46,7 @@ def test_the_kept_kernels_are_the_files_of_the_folder_and_of_modest_size() -> No
 def test_a_kept_claim_is_its_templates(row: corpus.Row) -> None:
     text = (corpus.COMPILED / f"{row.name}.toml").read_text()
     kept = tomllib.loads(text)
-    assert kept["sizes"] == {size: row.names[size] for size in "MNKWDHGS" if size in row.names}
+    assert {size: row.names[size] for size in "MNKWDHGS" if size in row.names}.items() <= kept["sizes"].items()
     found = {"threads": kept["block"], "shared": kept.get("smem", 0)}
     assert row.claim(found) == text
 

@@ -106,7 +106,7 @@ def test_missing_evidence_is_counted_and_has_a_reason(whole: Atlas) -> None:
 @pytest.mark.slow
 def test_evidence_is_shared_among_equal_operands(whole: Atlas) -> None:
     wgmma = next(row for row in whole.rows if row.instruction == "wgmma.mma_async.sync m64nNk16")
-    assert 0.75 * wgmma.evidence < wgmma.shared < wgmma.evidence
+    assert 0.6 * wgmma.evidence < wgmma.shared < wgmma.evidence  # each group of neighbours names its first subject
 
 
 def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allowed() -> None:

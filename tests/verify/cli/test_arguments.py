@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -53,6 +54,14 @@ def words_of(action: argparse.Action) -> list[str]:
     return [option, str(next(iter(action.choices)) if action.choices else "1")]
 
 
+def write_baseline(folder: Path) -> Path:
+    """Write a baseline that accepts nothing; return it."""
+    run = {"tool": {"driver": {"name": "Lanecheck"}}, "results": []}
+    file = folder / "accepted.sarif"
+    file.write_text(json.dumps({"runs": [run]}), encoding="utf-8")
+    return file
+
+
 CASES = [
     (name, action.dest)
     for name, (module, _, stop, read) in STOPS.items()
@@ -71,6 +80,8 @@ def test_an_option_that_is_not_read_is_a_usage_error(
     module, words, stop, _ = STOPS[name]
     action = next(action for action in module._parser()._actions if action.dest == option)
     value = ["json"] if option == "format" else words_of(action)[1:]
+    if option == "baseline":
+        value = [str(write_baseline(tmp_path.parent))]
     before = [stop, *words] if stop == "--infer" else [*words, stop]
     code = module.main([*before, action.option_strings[-1], *value])
     out, err = capsys.readouterr()

@@ -27,7 +27,7 @@ class Points:
     def draw(self, count: int, shape: int | tuple[int, ...] = ()) -> Drawn:
         """Return integers from 0 to count - 1; one has a probability of at most 1 / count + 2^-64.
 
-        >>> Points(random.Random(1)).draw(6, (2, 3)).max() < 6
+        >>> bool(Points(random.Random(1)).draw(6, (2, 3)).max() < 6)
         True
         """
         size = shape if isinstance(shape, int) else prod(shape)
