@@ -12,6 +12,7 @@ from ctypes import CDLL, CFUNCTYPE, byref, c_char_p, c_int, c_uint, c_void_p
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 FILE = {"win32": "libz3.dll", "darwin": "libz3.dylib"}.get(sys.platform, "libz3.so")
 # Without a handler of our own, z3 ends the process at an error.
@@ -26,16 +27,21 @@ class Z3Error(Exception):
 class Context:
     """A z3 context, which reads SMT-LIB text; it must not be shared between threads."""
 
+    _dead: ClassVar[list[int]] = []  # contexts that nobody uses any more, until the next one is made
+
     def __init__(self) -> None:
         self._library = library()
+        while self._dead:
+            self._library.Z3_del_context(self._dead.pop())
         config = self._library.Z3_mk_config()
         self._context = self._library.Z3_mk_context_rc(config)
         self._library.Z3_del_config(config)
         self._library.Z3_set_error_handler(self._context, _ignored)
 
     def __del__(self) -> None:
+        # z3 takes milliseconds for it. Python would print and lose a Ctrl-C that arrives here, in a finalizer.
         if context := vars(self).pop("_context", None):
-            self._library.Z3_del_context(context)
+            self._dead.append(context)
 
     def evaluate(self, text: str) -> str:
         r"""The output of z3 for SMT-LIB text, commands of which change the context.
