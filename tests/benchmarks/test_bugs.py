@@ -12,6 +12,7 @@ from benchmarks import bugs
 TEXT = bugs.FILE.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_bugs_are_in_kernels_and_repeat_with_their_seed() -> None:
     drawn = bugs.draw_bugs(TEXT, 30, 2411)
     assert drawn == bugs.draw_bugs(TEXT, 30, 2411) != bugs.draw_bugs(TEXT, 30, 7)

@@ -40,6 +40,7 @@ def test_no_operand_drifts_in_a_line_that_nobody_executes(kernel: ProvedKernel) 
     assert dead not in lines and {dead - 1, kernel.theorem.head} <= lines
 
 
+@pytest.mark.long
 def test_a_drift_is_seen_from_its_trip_on_and_not_before(kernel: ProvedKernel) -> None:
     line = next(number for number, one in enumerate(small.PTX.splitlines(), 1) if "add.s64 %rd5, %rd5, 8;" in one)
     place = small.PTX.splitlines()[line - 1].index("8;")

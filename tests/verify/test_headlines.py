@@ -211,6 +211,7 @@ def test_unchecked_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -
     assert Case("atom", (taken,)).gap == "nothing was checked"
 
 
+@pytest.mark.long
 def test_an_atom_without_ptx_is_exit_4_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     why = "the atom names no instruction (`ptx` is absent)"
     bare = ["--atoms", entry(tmp_path, without="ptx")]

@@ -96,6 +96,7 @@ def test_a_child_that_is_killed_says_so(tmp_path: Path) -> None:
     assert describe_end(code, read_last_lines(tmp_path / "output")) == "its process ended with signal 6: last words"
 
 
+@pytest.mark.long
 def test_a_child_has_limits_of_memory_and_of_what_it_writes(tmp_path: Path) -> None:
     code = "import time, resource as r; time.sleep(0.2); print(*(r.getrlimit(x)[0] for x in (r.RLIMIT_CORE, "
     assert run(tmp_path, code + "r.RLIMIT_DATA, r.RLIMIT_FSIZE)))") == 0
@@ -105,6 +106,7 @@ def test_a_child_has_limits_of_memory_and_of_what_it_writes(tmp_path: Path) -> N
     assert run(tmp_path, code) == 1 and read_last_lines(tmp_path / "output")[-1] == "MemoryError"
 
 
+@pytest.mark.long
 def test_a_child_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     daemon = "import os, time; os.setsid(); time.sleep(60)"
     code = f"import subprocess, sys, os, time; subprocess.Popen([sys.executable, '-c', {daemon!r}]); "

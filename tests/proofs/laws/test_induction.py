@@ -42,6 +42,7 @@ def check_coordinates(a: Flat, crd: list[int]) -> None:
         assert at(a, index) == at(a[:cut], index % below) + at(a[cut:], index // below)
 
 
+@pytest.mark.long
 @by_brute_force("APPEND_INVERSE", "CONCAT", "BYMODE")
 def test_coordinates_at_every_rank(rank: int) -> None:
     for extents in product(SMALL, repeat=rank):

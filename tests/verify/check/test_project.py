@@ -54,6 +54,7 @@ def test_a_wrong_entry_has_its_file_and_line(project: Path, capsys: pytest.Captu
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("atoms.toml", 3)
 
 
+@pytest.mark.long
 def test_the_command_line_goes_before_the_settings(project: Path) -> None:
     (project / "maps/fragment.toml").unlink()
     settle(project, 'require = ["isa"]\n')

@@ -34,6 +34,7 @@ def test_a_cause_is_named_only_by_a_run_that_ends(monkeypatch: pytest.MonkeyPatc
     assert not {"wrong operand", "wrong sum"} & {each.kind for each in found.findings}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
@@ -62,6 +63,7 @@ def test_the_wrong_product_of_attention_is_named(old: str, new: str, text: str) 
     assert found.status == "REFUTED" and text in cause.text and cause.line in range(lines[0] - 1, lines[0] + 1)
 
 
+@pytest.mark.long
 def test_an_attention_whose_products_are_right_has_no_wrong_operand() -> None:
     kernel, claim = ((COMPILED / f"attention_cuda.{end}").read_text() for end in ("ptx", "toml"))
     (found,) = check(kernel, claim_of(tomllib.loads(claim.replace("softmax_n(scale", "softmax_n(2 * scale"))), seed=2)

@@ -63,6 +63,7 @@ THROUGH_SHARED = """mov.u32 %r40, pool;
 $end:"""
 
 
+@pytest.mark.long
 def test_a_masked_end_through_shared_memory_is_proved() -> None:
     assert prove(small.PTX.replace(LAST, THROUGH_SHARED), small.claim(), seed=SEED).period == 1
 
@@ -88,6 +89,7 @@ def test_what_a_masked_end_reads_is_its_own_and_ends_with_it(old: str, new: str,
 POSITIVE = "setp.gt.f32 %p10, %f1, 0f00000000;\n selp.f32 %f1, 0f3F800000, 0f00000000, %p10;\n " + LAST
 
 
+@pytest.mark.long
 def test_where_of_the_sum_is_proved_and_its_opposite_is_not() -> None:
     ends = small.PTX.replace(LAST, POSITIVE)
     assert prove(ends, small.claim(claim=f"C[m,n] = where({SUM} > 0, 1, 0)"), seed=SEED).period == 1

@@ -95,6 +95,7 @@ def test_no_barrier_is_named_where_threads_would_wait_for_ever() -> None:
     assert "race: read after write" in report.text() and not any(repairs(report).values())
 
 
+@pytest.mark.long
 def test_a_wait_that_is_missing_is_named() -> None:
     text = (KERNELS / "pipeline_3.ptx").read_text(encoding="utf-8")
     report = verify_safety(without("cp.async.wait_group", 0, text), KERNELS / "pipeline_3.toml", seed=1)

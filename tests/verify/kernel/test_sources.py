@@ -49,6 +49,7 @@ def test_a_target_is_compared_with_that_of_the_ptx() -> None:
         verify_kernel(PTX, CLAIM, target="sm_90a")
 
 
+@pytest.mark.long
 def test_a_claim_names_its_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "k").mkdir()
     (tmp_path / "k" / "matmul.ptx").write_text(Path(PTX).read_text())

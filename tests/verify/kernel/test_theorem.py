@@ -99,6 +99,7 @@ def test_a_kernel_with_wgmma_is_proved_in_whole_tiles() -> None:
     assert (found.period, found.alone) == (1, 3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("given", "wait", "why"),
     [

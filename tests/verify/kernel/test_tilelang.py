@@ -34,6 +34,7 @@ def test_producers_that_only_wait_are_a_warning_with_its_remedy() -> None:
     assert run(strict=True).status == "REFUTED"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -6,6 +6,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 sys.modules["numpy"] = None  # an import of it fails
@@ -38,6 +40,7 @@ print(len(known), sum(any(each) for each in known.values()), refuted)
 """
 
 
+@pytest.mark.long
 def test_every_mma_sync_atom_is_decided_point_by_point() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -46,6 +46,7 @@ def test_one_alert_says_no_seed_and_no_size_and_explains_its_rule(capsys: pytest
     assert rule["fullDescription"]["text"] and "Fix:" in rule["help"]["text"] and "**Fix.**" in rule["help"]["markdown"]
 
 
+@pytest.mark.long
 def test_the_seed_is_the_same_in_ci(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("CI", "true")
     seeds = set()

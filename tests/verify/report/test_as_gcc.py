@@ -9,6 +9,7 @@ from tests.verify.report.test_alike import WRONG
 from verify.kernel.command import main
 
 
+@pytest.mark.long
 def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*WRONG, "--seed", "1", "--format", "gcc"]) == 1
     first = capsys.readouterr().out.splitlines()[0]

@@ -42,6 +42,7 @@ def test_lines_may_move_and_another_error_of_the_operand_fails(tmp_path: Path) -
     assert lanecheck(["atom", str(path), "--baseline", baseline]) == 1
 
 
+@pytest.mark.long
 def test_another_subject_fails_beside_an_accepted_one(tmp_path: Path) -> None:
     path = Path(user_file(tmp_path, WRONG_B))
     baseline = accept(tmp_path, str(path))
@@ -58,6 +59,7 @@ def test_what_was_mended_is_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "accepted by" in (text := capsys.readouterr().out) and ": 0 (1 of its findings are gone)" in text
 
 
+@pytest.mark.long
 def test_every_format_knows_what_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = user_file(tmp_path, WRONG_B)
     baseline = accept(tmp_path, path)
