@@ -68,13 +68,13 @@ def families() -> dict[str, list[str]]:
             for key, of in lines.items()}  # fmt: skip
 
 
-def listed() -> list[str]:
+def list_documented() -> list[str]:
     return [f"- {words}: {'; '.join(families()[key]) or 'none'}." for key, words in WORDS.items()]
 
 
 def test_the_page_lists_what_confirms_each_formula() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    missing = [line for line in listed() if line not in text]
+    missing = [line for line in list_documented() if line not in text]
     assert missing == []
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
 from verify.kernel.claims.evaluation import Evaluation, Tensor
-from verify.kernel.claims.expression import Apply, Element, Node, Sum, depends, elements
+from verify.kernel.claims.expression import Apply, Element, Node, Sum, depends, elements, list_factors
 from verify.kernel.comparison import read_tensors
 from verify.kernel.data.values import Ids, Values
 from verify.kernel.interpretation import Interpretation
@@ -59,13 +59,7 @@ def watch_powers(run: Interpretation, seed: int, budget: int, cta: int) -> Produ
 def find_power_term(node: Node) -> tuple[str, Apply, Element] | None:
     """Return the index, the power and the array of a sum of powers times an array's elements."""
     if isinstance(node, Sum):
-        factors, rest = [], [node.body]
-        while rest:
-            part = rest.pop(0)
-            if isinstance(part, Apply) and part.name == "*":
-                rest = [*part.parts, *rest]
-            elif depends(part, node.index):
-                factors.append(part)
+        factors = [one for one in list_factors(node.body) if depends(one, node.index)]
         powers = [one for one in factors if isinstance(one, Apply) and one.name == "ex2"]
         arrays = [one for one in factors if isinstance(one, Element) and node.index in one.indices]
         if len(powers) != 1 or len(arrays) != 1 or len(factors) > 2 or arrays[0].name in _names(powers[0]):

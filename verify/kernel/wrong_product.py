@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.verdict import ProductOperand, WrongProduct
-from verify.kernel.claims.expression import Apply, Element, Node, Sum
+from verify.kernel.claims.expression import Apply, Element, Node, Sum, list_factors
 from verify.kernel.data.values import Ids
 from verify.kernel.instructions.matrices import Product, fragment_map
 from verify.kernel.interpretation import Interpretation
@@ -63,15 +63,11 @@ def _locate(first: int, count: int, ids: Ids) -> Ints:
 def find_term(node: Node) -> Term | None:
     """The first sum of products of two elements in a claim."""
     if isinstance(node, Sum):
-        factors, rest = [], [node.body]
-        while rest:
-            part = rest.pop(0)
-            if isinstance(part, Apply) and part.name == "*":
-                rest = [*part.parts, *rest]
-            elif isinstance(part, Element) and node.index in part.indices:
-                factors.append(part)
-            else:
+        factors = []
+        for part in list_factors(node.body):
+            if not isinstance(part, Element) or node.index not in part.indices:
                 return find_term(part)
+            factors.append(part)
         return Term(node.index, factors[0], factors[1]) if len(factors) == 2 else None
     if isinstance(node, Apply):
         return next((found for part in node.parts if (found := find_term(part))), None)

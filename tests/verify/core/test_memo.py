@@ -40,12 +40,12 @@ def test_what_was_read_of_recordings_is_forgotten_and_the_evidence_by_them_is_no
 def test_evidence_names_the_first_subject_of_its_group() -> None:
     memo = Memo()
 
-    def given(*subjects: str) -> list[str]:
+    def give(*subjects: str) -> list[str]:
         return [memo.share(memo.get("key", lambda: [SEEN]), one)[0].shared for one in subjects]
 
-    assert given("one", "two", "one", "three") == ["", "one", "", "one"]
+    assert give("one", "two", "one", "three") == ["", "one", "", "one"]
     memo.begin_group()
-    assert given("three", "one") == ["", "three"]
+    assert give("three", "one") == ["", "three"]
     assert memo.values == {"key": [SEEN]}  # no name is in it
 
 

@@ -44,7 +44,7 @@ def written(folder: Path, name: str, operands: dict[str, str]) -> ReadAtom:
     return atom
 
 
-def found(verdicts: Sequence[Verdict]) -> list[object]:
+def list_facts(verdicts: Sequence[Verdict]) -> list[object]:
     """What the verdicts say, but for the time that it took and the subject that evidence is shared with."""
     return [
         (one.claim[1:], one.status, [e._replace(shared="", seconds=0.0, artifact="") for e in one.evidence], one.cause)
@@ -60,7 +60,7 @@ def test_evidence_of_another_atom_is_what_a_fresh_run_finds(what: str, tmp_path:
     run = AtomChecker()
     before, shared, fresh = run.verify(first), run.verify(second), AtomChecker().verify(second)
     assert any(e.shared for one in shared for e in one.evidence), "nothing was shared"
-    assert found(shared) == found(fresh)
+    assert list_facts(shared) == list_facts(fresh)
     for trace in ("early_bird", str(tmp_path)):
         assert not traces(before, trace) and not traces(shared, trace)
 
@@ -85,7 +85,7 @@ def test_evidence_of_another_tiling_is_what_a_fresh_run_finds(what: str) -> None
     ]
     prover = Prover()
     before, shared = (verified(spec, prover).verdicts for spec in specs)
-    assert found(shared) == found(verified(specs[1]).verdicts)
+    assert list_facts(shared) == list_facts(verified(specs[1]).verdicts)
     assert not traces(before, "early_bird") and not traces(shared, "early_bird")
 
 
@@ -97,5 +97,5 @@ def test_evidence_of_another_movement_is_what_a_fresh_run_finds(tile: str) -> No
     run = MovementChecker()
     before, shared = (run.case(bind(spec)).verdicts for spec in specs)
     fresh = MovementChecker().case(bind(specs[1])).verdicts
-    assert found(shared) == found(fresh) and any(e.shared for one in shared for e in one.evidence)
+    assert list_facts(shared) == list_facts(fresh) and any(e.shared for one in shared for e in one.evidence)
     assert not traces(before, "early_bird") and not traces(shared, "early_bird")

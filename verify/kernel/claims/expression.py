@@ -315,6 +315,16 @@ def scalars(node: Node) -> set[str]:
     return {node.name} if isinstance(node, Scalar) else set()
 
 
+def list_factors(node: Node) -> list[Node]:
+    """Return the factors of a product from left to right; of anything else, itself.
+
+    >>> len(list_factors(read("C[i] = A[i]*(B[i]*2)")[1]))
+    3
+    """
+    product = isinstance(node, Apply) and node.name == "*"
+    return [one for part in node.parts for one in list_factors(part)] if product else [node]  # type: ignore[union-attr]
+
+
 def depends(node: Node, index: str) -> bool:
     """Return whether a tree differs by the value of an index.
 

@@ -323,14 +323,7 @@ def _summed_index(value: Node, target: Element) -> str:
     sums = [one for one in _nodes(value) if isinstance(one, Sum)]
     if len(sums) != 1 or any(isinstance(one, Sum) for one in _nodes(sums[0].body)):
         raise NotLifted(0, "the claim has no sum, or several: no proof for all sizes yet")
-    factors, rest = [], [sums[0].body]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, Apply) and one.name == "*":
-            rest += one.parts
-        else:
-            factors.append(one)
-    index = sums[0].index
+    factors, index = expression.list_factors(sums[0].body), sums[0].index
     if not any(isinstance(one, Element) and index in one.indices for one in factors):
         raise NotLifted(0, f"sum_{index} has no factor that is an element with the index {index}")
     for one in _nodes(value):
