@@ -52,7 +52,7 @@ class Alert:
         return _digest((self.rule, self.subject, self.part, self.place.file if self.place else "", said))
 
     @property
-    def place_of_subject(self) -> str:
+    def claim_fingerprint(self) -> str:
         """The same for every finding on one claim of a subject, whatever is wrong."""
         return _digest((self.rule, self.subject, self.part, self.place.file if self.place else ""))
 

@@ -62,7 +62,7 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
         "message": {"text": alert.text},
         **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
         **({"relatedLocations": [*map(_related, alert.related)]} if alert.related else {}),  # 3.27.22
-        "partialFingerprints": {"subject/v1": alert.place_of_subject, FINGERPRINT: alert.fingerprint},
+        "partialFingerprints": {"subject/v1": alert.claim_fingerprint, FINGERPRINT: alert.fingerprint},
         **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
         "properties": {"subject": alert.subject, "part": alert.part},
     }
