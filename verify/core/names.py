@@ -54,10 +54,12 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; those that the word begins; of a file what it is for; else how to list all.
+    """Return a clause: the names that the word begins, or the nearest; of a file what it is for; else how to list all.
 
     >>> nearest("coalesc", ["coalesce", "composition"])
     '; nearest: coalesce'
+    >>> nearest("sm80_16x8", ["SM80_16x8x8_TN", "SM80_16x8x16_TN", "SM80_8x8x4_TN"])
+    '; 2 begin so, give one: SM80_16x8x8_TN, SM80_16x8x16_TN'
     """
     if os.path.isfile(word):  # unlike Path.is_file, no error for a text that cannot be a path
         from pathlib import Path  # which takes half as long as the help of the commands
@@ -65,8 +67,8 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"
-    begun = [name for name in known if means(word, name)]
-    if begun:
+    begun = [name for name in known if word and name.lower().startswith(word.lower())]
+    if len(begun) > 1 or any(means(word, name) for name in begun):
         return f"; {len(begun)} begin so, give one: {', '.join(begun[:3])}{', …' if len(begun) > 3 else ''}"
     import difflib
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from lanecheck.console.command import Help, Version
@@ -36,7 +37,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
     known = read_findings()
     for code in options.codes:
         if code not in known:
-            raise UsageError(f"no finding has the code {code!r}{nearest(code, list(known), 'finding')}")
+            raise UsageError(f"no finding has the code {code!r}{_hint(code)}")
     if options.format == "markdown":
         sections = map(_write_markdown, options.codes)
         output.write("\n".join(sections) if options.codes else write_page(), options.output)
@@ -46,6 +47,13 @@ def _main(argv: Sequence[str] | None) -> Exit:
         width = max(map(len, known))
         output.write("".join(f"{code:<{width}}  of {one['of']}\n" for code, one in known.items()), options.output)
     return Exit.OK
+
+
+def _hint(word: str) -> str:
+    """Return the codes whose text has a word that reports say, such as *race*; else the nearest code."""
+    word_alone = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    tell = [code for code, entry in read_findings().items() if any(map(word_alone.search, entry.values()))]
+    return f"; {word!r} is explained by {', '.join(tell[:5])}" if tell else nearest(word, [*read_findings()], "finding")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -100,3 +100,11 @@ def test_an_unknown_code_is_one_line_with_the_nearest(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "lanecheck: no finding has the code 'ownershp'; nearest: ownership, own_inverse\n"
     assert main(["explain", "zzz"]) == 2
     assert capsys.readouterr().err == "lanecheck: no finding has the code 'zzz'; lanecheck explain shows all\n"
+
+
+@pytest.mark.parametrize("word, codes", [("race", "order"), ("Narrowing", "precision"), ("barrier", "order, progress")])
+def test_a_word_of_a_report_leads_to_the_codes_that_explain_it(
+    word: str, codes: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", word]) == 2
+    assert capsys.readouterr().err == f"lanecheck: no finding has the code {word!r}; {word!r} is explained by {codes}\n"
