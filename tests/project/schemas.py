@@ -296,7 +296,9 @@ OF_THEIR_OWN = {  # kinds whose files have more to say than the fields of their 
 def schemas() -> dict[str, Callable[[], Schema]]:
     """The schema of a file of each kind, by the name of its file."""
     kept = [kind for kind in kinds.all() if kind.signs is not None]
-    found = {kind.plural: OF_THEIR_OWN.get(kind.name, partial(of_specs, kind.specs())) for kind in kept}
+    found = {
+        kind.plural.replace(" ", "_"): OF_THEIR_OWN.get(kind.name, partial(of_specs, kind.specs())) for kind in kept
+    }
     return {**found, "instruction": instructions, "claims": claims}
 
 

@@ -16,7 +16,7 @@ from verify import kinds
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
 ROOT = Path(__file__).parents[2]
 FILES = {  # of every kind its example
-    **{kind.plural: [ROOT / one for one in kind.example] for kind in kinds.all() if kind.signs},
+    **{kind.plural.replace(" ", "_"): [ROOT / one for one in kind.example] for kind in kinds.all() if kind.signs},
     "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
     "claims": [*ROOT.glob("examples/kernel/*.toml"), *ROOT.glob("tests/kernels/compiled/*.toml")],
