@@ -120,13 +120,13 @@ def check(paths: Sequence[Path]) -> int:
 
 
 def _kind(file: Path) -> str:
-    """The kind of a file of banks, tilings, laws or opcodes, from its first line; empty for any other file."""
+    """Return the kind of a file of banks, tilings, laws or opcodes, from its first line; empty for any other file."""
     found = _KIND.match(next(iter(text_of(file)), ""))
     return found[1] if found and found[1] in _OTHERS else ""
 
 
 def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence[str]]]:
-    """The recordings of matrix products, and what is stale of them and of the matrix moves."""
+    """Return the recordings of matrix products, and what is stale of them and of the matrix moves."""
     library.read_all()
     every = [recording for mnemonic in library for recording in library[mnemonic]]
     stale: dict[Path, Sequence[str]] = {}

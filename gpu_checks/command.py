@@ -39,7 +39,7 @@ def _find_defect(error: BaseException) -> str:
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Sequence[str]]
 ) -> argparse.Namespace:
-    """The options; a usage error for an option that has no effect (`unread`)."""
+    """Return the options; a usage error for an option that has no effect (`unread`)."""
     options = parser.parse_args(argv)
     if line := unread(parser, options, stops):
         parser.error(line)

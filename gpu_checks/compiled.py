@@ -62,14 +62,14 @@ class RunCompiled:
         return
 
     def on(self, bench: Bench) -> list[Array]:
-        """The arrays after the launch; Unsupported or DeviceFault where it cannot be made."""
+        """Return the arrays after the launch; Unsupported or DeviceFault where it cannot be made."""
         here = bench.machine.info
         check_target(self.ptx, here.sm, here.gpu)
         module = load(self.ptx.encode() + b"\0")
         return module.call(self.entry, (self.grid, self.block, self.shared), self.memory, self.bytes_of)
 
     def bytes_of(self, addresses: Sequence[int]) -> list[bytes]:
-        """The bytes of each parameter, where the arrays begin at these addresses."""
+        """Return the bytes of each parameter, where the arrays begin at these addresses."""
         return [
             one
             if isinstance(one, bytes)
@@ -92,7 +92,7 @@ def check_target(ptx: str, sm: str, gpu: str) -> None:
 
 
 def _encoded(one: TensorMap, address: int) -> bytes:
-    """The tensor map as the driver encodes it. Unsupported where it rejects it."""
+    """Return the tensor map as the driver encodes it. Unsupported where it rejects it."""
     room = (ctypes.c_uint64 * 24)()  # of which 128 bytes begin at a multiple of 64
     start = -(-ctypes.addressof(room) // 64) * 64
     rank = len(one.extents)
@@ -117,7 +117,7 @@ def _encoded(one: TensorMap, address: int) -> bytes:
 
 
 def run_all(jobs: Sequence[RunCompiled]) -> Iterator[list[Array] | Unavailable]:
-    """The memory after each launch, in order; Unavailable, with the reason, for one that could not be made."""
+    """Yield the memory after each launch, in order; Unavailable, with the reason, for one that could not be made."""
     with Worker(FACTORY) as worker:
         for _, found in worker.run(jobs):
             yield found

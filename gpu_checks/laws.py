@@ -60,7 +60,7 @@ class Campaign:
 
 
 def _composition(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
-    """A = (m, *):(1, 1009), B = n:r: skipped, fitting or split, R(k) = A(r k)."""
+    """Compare R(k) with A(r k): A = (m, *):(1, 1009), B = n:r, which is skipped, fits or is split."""
     skip = r % m == 0
     fits = ~skip & ((n - 1) * r < m)
     step = m // xp.minimum(r, m)
@@ -72,7 +72,7 @@ def _composition(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
 
 
 def _runs(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
-    """A = (m, *):(1, 1009), B = n:r taken in runs until the digit carries: R(k) = A(r k) where no run carries."""
+    """Compare R(k) with A(r k) where no run carries: A = (m, *):(1, 1009), B = n:r in runs until the digit carries."""
     digit = r % m
     steps = xp.where(digit > 0, xp.minimum(n, -(-m // xp.maximum(digit, 1))), n)
     rest, after = n // steps, r * steps
@@ -82,13 +82,13 @@ def _runs(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
 
 
 def _no_carry(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
-    """A = (m, *):(d, 1009) distributes over x + y when no digit carries."""
+    """Compare A(x + y) with A(x) + A(y) where no digit carries, A = (m, *):(d, 1009)."""
     both, left, right = (z % m * d + z // m * 1009 for z in (x + y, x, y))
     return x % m + y % m < m, both == left + right
 
 
 def _carry(xp: Any, m: Any, x: Any, y: Any, p: Any) -> tuple[Any, Any]:
-    """A = (p, m, *):(0, 1, 0): where its digit carries, A(x + y) is A(x) + A(y), plus what p carries into it, less m.
+    """Compare A(x + y) with A(x) + A(y), plus what p carries, less m, where a digit of A = (p, m, *):(0, 1, 0) carries.
 
     At most 1 is carried into it, and m is 2 or more where two digits carry: so A does not distribute over x + y.
     """
@@ -98,7 +98,7 @@ def _carry(xp: Any, m: Any, x: Any, y: Any, p: Any) -> tuple[Any, Any]:
 
 
 def _complement(xp: Any, n: Any, d: Any, j: Any, i: Any) -> tuple[Any, Any]:
-    """A = n:d, A* = (d, *):(1, n d): value A(i) + A*(j) gives i and j back, and A* grows."""
+    """Find i and j from A(i) + A*(j), and that A* grows: A = n:d, A* = (d, *):(1, n d)."""
     star = j % d + j // d * (n * d)
     after = (j + 1) % d + (j + 1) // d * (n * d)
     y = i * d + star
@@ -106,13 +106,13 @@ def _complement(xp: Any, n: Any, d: Any, j: Any, i: Any) -> tuple[Any, Any]:
 
 
 def _divide(xp: Any, n: Any, d: Any, g: Any, y: Any) -> tuple[Any, Any]:
-    """Every index below n d g is tile(i) + rest(j) for digits in range."""
+    """Compare every index below n d g with tile(i) + rest(j) for digits in range."""
     i, a, b = y // d % n, y % d, y // d // n
     return y < n * d * g, (i * d + a + b * (n * d) == y) & (b < g)
 
 
 def _product(xp: Any, n: Any, d: Any, c: Any, i: Any) -> tuple[Any, Any]:
-    """(A, A* o B) for A = n:d and the injective B(c) = 3 c + 1: i and c are found from the value."""
+    """Find i and c from the value of (A, A* o B), A = n:d and the injective B(c) = 3 c + 1."""
     b = 3 * c + 1
     y = i * d + b % d + b // d * (n * d)
     back = y % d + y // d // n * d
@@ -120,7 +120,7 @@ def _product(xp: Any, n: Any, d: Any, c: Any, i: Any) -> tuple[Any, Any]:
 
 
 def _right_inverse(xp: Any, s: Any, t: Any, u: Any, k: Any) -> tuple[Any, Any]:
-    """L = (s,t,u):(t,1,s t): L(R(k)) = k with R = (t,s,u):(s,1,s t)."""
+    """Compare L(R(k)) with k: L = (s,t,u):(t,1,s t), R = (t,s,u):(s,1,s t)."""
     x = k % t * s + k // t % s + k // (t * s) * (s * t)
     return k < s * t * u, x % s * t + x // s % t + x // (s * t) * (s * t) == k
 

@@ -70,7 +70,7 @@ class Machine(Protocol):
         """Announce the instructions that will be probed, so that they can be compiled together."""
 
     def table(self, signature: Signature) -> Table:
-        """The D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
+        """Return the D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
 
     def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
         """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
@@ -85,11 +85,11 @@ class Machine(Protocol):
         """
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
-        """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it.
+        """Return memory [trial][row][word] and registers [trial][lane][register] after a matrix move of each trial.
 
         Lane l passes the address of the 16-byte row rows[trial][l]. The rows of Tensor Memory are its lanes, the words
         its columns, and rows[trial][l] is a column. What the move does not write is as given.
         """
 
     def sass(self, signature: Signature) -> str:
-        """The matrix opcodes the instruction was compiled to, empty where no disassembler is found."""
+        """Return the matrix opcodes the instruction was compiled to, empty where no disassembler is found."""

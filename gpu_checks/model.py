@@ -118,7 +118,7 @@ class WorkerError(RuntimeError):
     """A probe raised what no probe may raise: a defect here, not of the GPU. In its first line what, then where."""
 
     def summary(self) -> str:
-        """What, in one line; where too, under LANECHECK_TRACEBACK."""
+        """Return what, in one line; where too, under LANECHECK_TRACEBACK."""
         what, _, where = str(self).partition("\n")
         if os.environ.get("LANECHECK_TRACEBACK"):
             return f"internal error: {what}\n{where}"

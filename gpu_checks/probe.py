@@ -83,7 +83,7 @@ def _list(chosen: Sequence[Signature]) -> int:
 
 
 def _processes(options: argparse.Namespace) -> int:
-    """The number of worker processes: no more than instructions are named."""
+    """Return the number of worker processes: no more than instructions are named."""
     several = options.all or options.family or any(set(name) & _GLOB for name in options.mnemonic)
     return int(options.jobs if several else min(options.jobs, len(options.mnemonic)))
 
@@ -126,7 +126,7 @@ def _positive(text: str) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Signature]:
-    """The selected signatures, each once, sorted; ValueError for a name that no instruction has."""
+    """Return the selected signatures, each once, sorted; ValueError for a name that no instruction has."""
     known, names, family = mnemonics("*"), options.mnemonic, options.family
     if not (names or family or options.all or options.list):
         raise ValueError("which instructions? Give a MNEMONIC, --family or --all, or --list to see them")
@@ -183,7 +183,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
 
 
 def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
-    """What is compiled and probed together, the longest first.
+    """Return what is compiled and probed together, the longest first.
 
     An instruction that gives others absolute coordinates is alone: any process may need it, and one module serves all.
     """
@@ -239,7 +239,7 @@ def _join(running: Iterable[Future[None]]) -> None:
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
-    """The next group, or none; several threads call this."""
+    """Return the next group, or none; several threads call this."""
     try:
         return waiting.popleft()
     except IndexError:

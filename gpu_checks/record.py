@@ -58,7 +58,7 @@ class Bench:
         self._warpgroups: dict[str, Mapping[str, Labels]] = {}
 
     def memory_observations(self, signature: Signature) -> MemoryObservations:
-        """The sources of absolute coordinates: the matrix moves and the wgmma of the same k, each observed once."""
+        """Return the sources of absolute coordinates: the matrix moves and the wgmma of the same k, each seen once."""
         if self._moves is None:
             names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
             self._moves = {name: observe_move(self.machine, name) for name in names}
@@ -71,7 +71,7 @@ class Bench:
 
 
 def require(machine: Machine, signature: Signature) -> str:
-    """The kind of probe; Unsupported unless the instruction exists for this GPU's architecture and has a probe.
+    """Return the kind of probe; Unsupported unless the instruction exists for this GPU's architecture and has a probe.
 
     Kernels alone (`gpu_checks.kernels.tcgen05`) are no probe: nothing is recorded from them.
     """
@@ -120,7 +120,7 @@ def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Record
 
 
 def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> Relation:
-    """What the probe of the kind showed."""
+    """Return what the probe of the kind showed."""
     if kind == "pairs":
         return classes(signature, machine.table(signature))
     queries = warpgroup.queries if is_warpgroup(signature) else sparse.queries
@@ -171,7 +171,7 @@ def _passthrough_notes(passed: Labels) -> list[str]:
 
 
 def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") -> dict[str, Labels] | None:
-    """The recovered labels as maps for a product; None where a label is missing.
+    """Return the recovered labels as maps for a product; None where a label is missing.
 
     A slot of the `copied` operands that is never read holds the first element: any number will do.
     """
@@ -209,7 +209,7 @@ def controls(
 def _renamed(
     signature: Signature, maps: Mapping[str, Labels], metadata: Metadata | None, seed: int
 ) -> tuple[dict[str, Labels], Metadata | None]:
-    """The same maps with m, n, k and the products permuted at random, in all operands alike.
+    """Return the same maps with m, n, k and the products permuted at random, in all operands alike.
 
     The stored columns of a sparse A are places, not k: there the k of the metadata are permuted.
     """

@@ -36,7 +36,7 @@ class Find:
     keep: bool  # whether the finding has the recording's lines
 
     def on(self, bench: Bench) -> Finding:
-        """The finding."""
+        """Return the finding."""
         found = record(bench, self.signature, self.trials, self.seed)
         pairs = found.pairs if isinstance(found, Recording) else 0
         return Finding(

@@ -54,7 +54,7 @@ class Relate:
     seed: int = 0
 
     def on(self, bench: Bench) -> Recording | Move:
-        """The recording."""
+        """Return the recording."""
         return record(bench, self.signature, self.trials, self.seed)
 
 
@@ -68,13 +68,13 @@ class Multiply:
     seed: int = 0
 
     def on(self, bench: Bench) -> int:
-        """The number of wrong D elements."""
+        """Return the number of wrong D elements."""
         require(bench.machine, self.signature)
         return multiply_on(bench.machine, self.signature, self.maps, self.trials, self.seed)
 
 
 def reported_defect(error: Exception) -> WorkerError:
-    """The error of a worker's process as its parent raises it: its first line, then the traceback."""
+    """Return the error of a worker's process as its parent raises it: its first line, then the traceback."""
     what = str(error).partition("\n")[0]
     return WorkerError(f"{type(error).__name__}: {what}\n{traceback.format_exc()}")
 
@@ -212,7 +212,7 @@ class _Child:
             self._process.stdin.flush()
 
     def receive(self, timeout: float) -> tuple[str, Any]:
-        """The next answer; "gone" with the reason when there will be no more."""
+        """Return the next answer; "gone" with the reason when there will be no more."""
         try:
             answer = self._answers.get(timeout=timeout)
         except queue.Empty:
@@ -245,7 +245,7 @@ class _Child:
 
 
 def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
-    """The child's side: report the machine, open it when its turn comes, then answer lists of jobs to the end."""
+    """Serve as the child: report the machine, open it when its turn comes, then answer lists of jobs to the end."""
 
     def answer(kind: str, result: object) -> None:
         pickle.dump((kind, result), sink)

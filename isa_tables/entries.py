@@ -82,7 +82,7 @@ def entries(variant: Variant) -> dict[str, Entry]:
 
 
 def entry(variant: Variant, operand: str) -> Entry:
-    """The operand's keys for this variant, validated; a D without a table has C's.
+    """Return the operand's keys for this variant, validated; a D without a table has C's.
 
     Variants that agree in everything that the table depends on share one entry.
     """
@@ -103,7 +103,7 @@ class _Used(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _used(table: Table, operand: str) -> _Used:
-    """The words that appear in the conditions of the operand's cases and in the formulas of its numbers."""
+    """Return the words that appear in the conditions of the operand's cases and in the formulas of its numbers."""
     described = table.operands[table.describing(operand)]
     names: set[str] = set()
     for keys in (described, *described.get("case", ())):
@@ -156,7 +156,7 @@ def _entry(variant: Variant, operand: str) -> Entry:
 def _counts(
     keys: Mapping[str, Any], variant: Variant, name: str, whole: bool
 ) -> tuple[dict[str, Number], dict[str, int]]:
-    """The operand's numbers as the file gives them, and computed; `whole`: every lane sees the whole tile."""
+    """Return the operand's numbers as the file gives them, and computed; `whole`: every lane sees the whole tile."""
     file, registers = variant.table.file, keys.get("space", "reg") == "reg"
     raw: dict[str, Number] = {"bits": keys["bits"], "rows": keys["extent"][0], "cols": keys["extent"][1]}
     if not whole:
@@ -174,7 +174,7 @@ def _counts(
 
 
 def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
-    """The keys of the operand's table and of the cases that apply; no two cases may give the same key."""
+    """Return the keys of the operand's table and of the cases that apply; no two cases may give the same key."""
     file, table = variant.table.file, variant.table.operands[name]
     said_of = {**variant.words, "type": variant.types[operand]}
     keys = {key: value for key, value in table.items() if key != "case"}
@@ -225,7 +225,7 @@ def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, pa
 
 
 def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str], bool]:
-    """The operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
+    """Return the operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
     has = [kind for kind in ("row", "place", "layouts", "unspecified", "unmapped") if keys.get(kind)]
     if len(has) > 1:
         raise TableError(
@@ -244,7 +244,7 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
 
 
 def number(value: Number, variant: Variant, key: str, positive: bool = True) -> int:
-    """The value of a table's number: itself, or of a text the formula evaluated with the variant's parameters.
+    """Return the value of a table's number: itself, or of a text the formula evaluated with the variant's parameters.
 
     Raises TableError for a text that is no formula, and for a value below 1 (below 0 unless `positive`).
     """

@@ -35,7 +35,7 @@ class TableError(IsaError):
 
 
 def together(errors: Sequence[TableError]) -> TableError:
-    """The first of several errors, with all of them in its `errors`."""
+    """Return the first of several errors, with all of them in its `errors`."""
     first = errors[0]
     first.errors = tuple(one for error in errors for one in error.errors)
     return first

@@ -113,7 +113,7 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 def evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
-    """The value of a tree, a number or a truth value, where its names have these values."""
+    """Return the value of a tree, a number or a truth value, where its names have these values."""
     if isinstance(tree, Name):
         return values[tree.name]
     if isinstance(tree, Constant):

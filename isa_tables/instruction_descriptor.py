@@ -55,7 +55,10 @@ class Parts:
 
 
 def decode(kind: str, word: int, path: Path = SHIPPED) -> dict[str, Word]:
-    """What a descriptor chooses, by the name of the field. Raises IsaError for codes and bits that mean nothing."""
+    """Return what a descriptor chooses, by the name of the field.
+
+    Raises IsaError for codes and bits that mean nothing.
+    """
     found: dict[str, Word] = {}
     for part in _of(kind, path).parts:
         code = word >> part.low & (1 << part.high - part.low + 1) - 1
@@ -72,7 +75,10 @@ def decode(kind: str, word: int, path: Path = SHIPPED) -> dict[str, Word]:
 
 
 def encode(kind: str, path: Path = SHIPPED, **chosen: Word) -> int:
-    """The descriptor of these choices, all others the first that the kind allows. Raises IsaError for any it lacks."""
+    """Return the descriptor of these choices, all others the first that the kind allows.
+
+    Raises IsaError for any it lacks.
+    """
     found = _of(kind, path)
     if unknown := chosen.keys() - {part.name for part in found.parts}:
         raise IsaError(f"an instruction descriptor does not choose {', '.join(sorted(unknown))}")
@@ -94,7 +100,7 @@ def _of(kind: str, path: Path) -> Parts:
 
 
 def read(path: Path = SHIPPED) -> Parts:
-    """The fields of a file. Raises TableError where it breaks its schema."""
+    """Return the fields of a file. Raises TableError where it breaks its schema."""
     return _read(str(path), tables.text_of(path))
 
 

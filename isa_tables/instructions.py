@@ -115,7 +115,7 @@ class Operand(Fragment):
         return _shaped(evaluate(self.maps["holds"].tree, values), shape)
 
     def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
-        """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
+        """Return the coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
 
         An element may have several places: `copy` is the number of one of them, 0 to copies - 1.
 
@@ -130,7 +130,7 @@ class Operand(Fragment):
         return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
 
     def cta(self, row: Any, col: Any) -> Any:
-        """The number of the CTA that has an element in its memory; arrays and terms as in `locate`.
+        """Return the number of the CTA that has an element in its memory; arrays and terms as in `locate`.
 
         >>> b = instruction("tcgen05.mma.cta_group::2.kind::f16", M=256, N=64).operands["B"]
         >>> b.cta(0, 31), b.cta(0, 32)
@@ -141,7 +141,7 @@ class Operand(Fragment):
         return _shaped(evaluate(self.maps["cta"].tree, values) if "cta" in self.maps else 0, shape)
 
     def address(self, row: Any, col: Any, swizzle: str, major: str, **strides: Any) -> Any:
-        """The shared-memory address of an element, in bytes; see `smem.Layouts.address`.
+        """Return the shared-memory address of an element, in bytes; see `smem.Layouts.address`.
 
         Raises IsaError for an operand that is not in shared memory, and for a swizzle or major it cannot have.
         """
@@ -158,7 +158,7 @@ class Operand(Fragment):
         return _shaped(where, shape)
 
     def _ends(self, row: Any, col: Any) -> dict[str, tuple[Any, int]]:
-        """The coordinates of an element by their names, each with its extent."""
+        """Return the coordinates of an element by their names, each with its extent."""
         return dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
 
     def _values(self, ends: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
@@ -171,7 +171,7 @@ class Operand(Fragment):
         return values, shape
 
     def as_printed(self) -> Operand:
-        """The operand with the ISA's printed formulas in place of the corrected ones.
+        """Return the operand with the ISA's printed formulas in place of the corrected ones.
 
         Raises TableError when the printed text is no formula.
         """
@@ -187,7 +187,7 @@ class Operand(Fragment):
         return replace(self, maps={**self.maps, **formulas})
 
     def text(self) -> str:
-        """The formulas as the ISA prints them: one line per piece, its condition to the right.
+        """Return the formulas as the ISA prints them: one line per piece, its condition to the right.
 
         >>> print(instruction("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"].text())
         row = groupID       if i == 0
@@ -221,7 +221,7 @@ class Instruction(NamedTuple):
     product_formula: Formula  # of a lane: the number of the matrix product that it works for
 
     def product(self, lane: Any) -> Any:
-        """The number of the independent matrix product that a lane works for; 0 where there is one product.
+        """Return the number of the independent matrix product that a lane works for; 0 where there is one product.
 
         >>> volta = instruction("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16")
         >>> [lane for lane in range(32) if volta.product(lane) == 1]
@@ -232,7 +232,7 @@ class Instruction(NamedTuple):
 
 
 def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Instruction:
-    """The instruction of a mnemonic, its qualifiers in any order that means the same.
+    """Return the instruction of a mnemonic, its qualifiers in any order that means the same.
 
     `select` chooses what the mnemonic leaves to the assembly text, such as `F=1` or `A_space="reg"`; by default
     it is the first that the table lists (`signature.select` has the lists, `signature.chosen` the choices).
@@ -258,7 +258,7 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
 
 @lru_cache(maxsize=1 << 13)
 def _operand(name: str, found: Entry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
-    """An operand, made once for all instructions that share its entry and have the same numbers."""
+    """Return an operand, made once for all instructions that share its entry and have the same numbers."""
     param = dict(numbers)
     coordinates = [lane_name(lanes), _VALUE]
     if found.placed or found.layouts:
@@ -297,17 +297,17 @@ def _operand(name: str, found: Entry, file: str, lanes: int, numbers: tuple[tupl
 
 
 def lane_name(lanes: int) -> str:
-    """The name of the lane in formulas: %laneid of a warp, `thread` of a warpgroup."""
+    """Return the name of the lane in formulas: %laneid of a warp, `thread` of a warpgroup."""
     return "%laneid" if lanes <= _WARP else "thread"
 
 
 def names_of(axes: tuple[str, str]) -> tuple[str, str]:
-    """The names of the coordinates in formulas: "k stored" is k_stored."""
+    """Return the names of the coordinates in formulas: "k stored" is k_stored."""
     return axes[0].replace(" ", "_"), axes[1].replace(" ", "_")
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
-    """The arguments, arrays as int64, each number checked to be in its range; and the shape of all together, if any.
+    """Return the arguments and their common shape, if any: arrays as int64, each number checked to be in its range.
 
     An array keeps its own shape: what depends on the lane alone is computed once for each lane.
     """
@@ -331,7 +331,7 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
 
 
 def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:
-    """A result as a new array of its arguments' shape: int64, or bool for a condition; without a shape, as it is."""
+    """Return a result as a new array of its arguments' shape, int64 or bool; without a shape, as it is."""
     if shape is None:
         return value
     import numpy

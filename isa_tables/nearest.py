@@ -76,7 +76,7 @@ def not_selected(
 
 
 def _around(word: Word, words: Sequence[Word]) -> list[Word]:
-    """The next number below and above a number; all words where they are not numbers."""
+    """Return the next number below and above a number; all words where they are not numbers."""
     numbers = [other for other in words if isinstance(other, int)]
     if not isinstance(word, int) or len(numbers) < len(words):
         return list(words)
@@ -100,7 +100,7 @@ def _listed(words: Iterable[Word]) -> str:
 
 
 def _run(words: Sequence[Word]) -> list[int]:
-    """The longest beginning of a list that is numbers with one step."""
+    """Return the longest beginning of a list that is numbers with one step."""
     run: list[int] = []
     for word in words:
         if not isinstance(word, int) or (len(run) > 1 and word - run[-1] != run[1] - run[0]):

@@ -62,7 +62,7 @@ _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//",
 def parse(
     text: str, names: Mapping[str, bool], constants: Mapping[str, int] | None = None, condition: bool = False
 ) -> Formula:
-    """The formula of a text, a number or a condition. `names` maps each name it may use to "could be negative".
+    """Return the formula of a text, a number or a condition. `names` maps each name it may use to "could be negative".
 
     Raises FormulaError for anything outside the language, pointing at the column.
 
@@ -87,7 +87,7 @@ def parse(
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
-    """The formula of a table file's key: a condition where the key is an operand's `holds`, else a number.
+    """Return the formula of a table file's key: a condition where the key is an operand's `holds`, else a number.
 
     Raises TableError with file, key and column where the text is not in the language.
     """
@@ -105,7 +105,7 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
 def _kept(
     text: str, names: tuple[tuple[str, bool], ...], constants: tuple[tuple[str, int], ...], condition: bool
 ) -> Formula:
-    """A formula, parsed once for all members of a family on whose parameters it does not depend."""
+    """Return a formula, parsed once for all members of a family on whose parameters it does not depend."""
     return parse(text, dict(names), dict(constants), condition)
 
 

@@ -93,7 +93,7 @@ class Row:
         return _choose_words(self.parts, f".{opcode}", 0)
 
     def begins(self) -> set[str]:
-        """The first words of its opcodes."""
+        """Return the first words of its opcodes."""
         first = self.spelling.partition(".")[0]
         return {word.partition(".")[0] for word in (self.words[first[1:-1]] if first[0] == "{" else (first,))}
 
@@ -187,7 +187,7 @@ def _shipped() -> Mapping[str, Sequence[_Entry]]:
 
 @lru_cache(maxsize=4096)
 def meaning(opcode: str) -> Meaning | None:
-    """The meaning of an opcode with its modifiers; None where no row has it."""
+    """Return the meaning of an opcode with its modifiers; None where no row has it."""
     there = opcode.split(".")
     for entry in _shipped().get(there[0], ()):
         if entry.words.issubset(there):

@@ -79,7 +79,7 @@ class Signature:
 
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
-    """The signature of a mnemonic, its qualifiers in any order that means the same.
+    """Return the signature of a mnemonic, its qualifiers in any order that means the same.
 
     `select` chooses what the mnemonic leaves to the assembly text: `F=1` for a sparsity selector,
     `A_space="reg"` for an operand from registers; the default is the first that the table lists. M, N and K may be
@@ -94,7 +94,7 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int)
 
 @lru_cache(maxsize=1 << 13)  # by the variant's identity: what was read of a user's file again is another one
 def signature_of(variant: tables.Variant) -> Signature:
-    """The signature of a variant of a table."""
+    """Return the signature of a variant of a table."""
     key, table, operands = variant.said, variant.table, entries(variant)
     return Signature(
         mnemonic=variant.mnemonic,
@@ -133,7 +133,7 @@ def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) ->
 
 @lru_cache(maxsize=1024)
 def _extents(shape: str) -> Mapping[str, int]:
-    """The numbers of a shape qualifier by their letters."""
+    """Return the numbers of a shape qualifier by their letters."""
     return {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", shape)}
 
 
@@ -188,13 +188,13 @@ def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
 
 
 def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
-    """The families of which the ISA has more instructions than the tables."""
+    """Return the families of which the ISA has more instructions than the tables."""
     read = (tables.read(path) for path in tables.files(folder))
     return frozenset(key.family for table in read if table.part for key in tables.variants(table))
 
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
-    """The variant of a table that a mnemonic and a selection name; raises as `signature` does."""
+    """Return the variant of a table that a mnemonic and a selection name; raises as `signature` does."""
     if folder == tables.SHIPPED and all(isinstance(word, str | int) for word in select.values()):
         return _shipped(mnemonic, tuple(sorted(select.items())))
     return _found(mnemonic, folder, select)
@@ -212,7 +212,7 @@ def _shipped_variants(mnemonic: str) -> tuple[tables.Variant, ...]:
 
 
 def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
-    """The variants of a table that have a mnemonic; they differ in what the assembly text may choose."""
+    """Return the variants of a table that have a mnemonic; they differ in what the assembly text may choose."""
     key = said(mnemonic)
     read = map(tables.read, tables.files(folder, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]
@@ -229,7 +229,7 @@ def _variants(mnemonic: str, folder: Path) -> tuple[tables.Variant, ...]:
 
 
 def choices(mnemonic: str, name: str) -> frozenset[str | int]:
-    """The words that the assembly text of an instruction may choose for a name; raises as `signature` does.
+    """Return the words that the assembly text of an instruction may choose for a name; raises as `signature` does.
 
     >>> choices("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16", "A_space") == {"reg", "smem"}
     True
@@ -251,7 +251,10 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
 
 
 def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
-    """The words that an instruction's text may choose for a name; for M, N and K without a choice, its own extent."""
+    """Return the words that an instruction's text may choose for a name.
+
+    For M, N and K without a choice, its own extent.
+    """
     if name in variant.select or name not in EXTENTS:
         return variant.select.get(name, ())
     shape = _shape(variant, variant.said, entries(variant))

@@ -77,7 +77,8 @@ class Layouts:
     def address(  # noqa: PLR0913 - a matrix descriptor has these numbers
         self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0, start: Any = 0
     ) -> Any:
-        """The address of the byte with the lowest bit of element (mn, k), of a matrix that starts at byte `start`.
+        """Return the address of the byte with the lowest bit of element (mn, k), of a matrix that starts at byte
+        `start`.
 
         The pattern is one of addresses: a matrix that starts inside of it, as after an advance along k within a
         swizzle atom, is permuted by the bits of the sum. Without a start, addresses count from the matrix, which must
@@ -95,7 +96,7 @@ class Layouts:
         return evaluate(self.swizzles[swizzle].formula.tree, {"address": start + linear})
 
     def descriptor(self, *, start: int, lbo: int, sbo: int, swizzle: str, base_offset: int = 0) -> int:
-        """The 64-bit matrix descriptor, of numbers in bytes.
+        """Return the 64-bit matrix descriptor, of numbers in bytes.
 
         Raises IsaError for a swizzle that the file does not have, and for a number that does not fit its field.
         """
@@ -113,7 +114,7 @@ class Layouts:
         return word
 
     def decode(self, word: int) -> Descriptor:
-        """What a 64-bit matrix descriptor says: the inverse of `descriptor`.
+        """Return what a 64-bit matrix descriptor says: the inverse of `descriptor`.
 
         Raises IsaError for a code that no swizzle has, for constant bits of another value, and for bits outside all
         fields.
@@ -137,13 +138,13 @@ class Layouts:
 
 @lru_cache(maxsize=64)
 def _linear(file: str, name: str, text: str, bits: int) -> Formula:
-    """The formula of an address before swizzling, for elements of a width; cached."""
+    """Return the formula of an address before swizzling, for elements of a width; cached."""
     names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
     return parse_in(file, name, text, names, {"bits": bits, "T": _CHUNK // bits})
 
 
 def read(name: str, folder: Path = SHIPPED) -> Layouts:
-    """The layouts of a file, by its name: "wgmma" or "tcgen05". Raises TableError where it breaks its schema."""
+    """Return the layouts of a file, by its name: "wgmma" or "tcgen05". Raises TableError where it breaks its schema."""
     path = folder / f"{name}.toml"
     return _read(str(path), tables.text_of(path))
 

@@ -63,7 +63,7 @@ class Table:
     descriptor: tuple[Mapping[str, Any], ...]  # the types that a descriptor may choose together
 
     def describing(self, operand: str) -> str:
-        """The name of the table that describes an operand: its own, or C's for a D without one."""
+        """Return the name of the table that describes an operand: its own, or C's for a D without one."""
         return operand if operand in self.operands or operand != "D" else "C"
 
 
@@ -97,7 +97,7 @@ class Variant:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file. Raises TableError when it is too large or cannot be read."""
+    """Return the text of a file. Raises TableError when it is too large or cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise TableError(str(path), "", f"larger than {MAX_BYTES} bytes")
@@ -107,7 +107,7 @@ def text_of(path: Path) -> str:
 
 
 def parsed(file: str, text: str) -> dict[str, Any]:
-    """The TOML tables of a file with `schema = 1`."""
+    """Return the TOML tables of a file with `schema = 1`."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, and an int() of too many digits
@@ -121,13 +121,13 @@ def check_schema(data: Mapping[str, Any], file: str) -> None:
 
 
 def read(path: Path) -> Table:
-    """The table in a file. Raises TableError when it is not TOML or breaks the schema."""
+    """Return the table in a file. Raises TableError when it is not TOML or breaks the schema."""
     return _shipped(path.name) if path.parent == SHIPPED else _read(str(path), text_of(path))
 
 
 @cache
 def _shipped(name: str) -> Table:
-    """A shipped table, cached: it does not change while a process runs, a user's file may."""
+    """Return a shipped table, cached: it does not change while a process runs, a user's file may."""
     return _read(str(SHIPPED / name), text_of(SHIPPED / name))
 
 
@@ -247,7 +247,7 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
 
 
 def _shape(template: str) -> str | None:
-    """The shape qualifier of a mnemonic with parameters, each written as its name.
+    """Return the shape qualifier of a mnemonic with parameters, each written as its name.
 
     >>> _shape("wgmma.mma_async.sync.aligned.m64n{N}k16.{D}.{A}.{B}")
     'm64nNk16'
@@ -256,7 +256,7 @@ def _shape(template: str) -> str | None:
 
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """The type of each operand, for every combination that the rows of `types` list."""
+    """Yield the type of each operand, for every combination that the rows of `types` list."""
     given = {name: table.operands[table.describing(name)].get("type") for name in operands}
     open_ = [name for name, text in given.items() if text is None]
     for row, named in expand(rows, open_, table.file, "types"):
@@ -290,7 +290,7 @@ def _check_type(word: str, operand: str, row: Sequence[Any], file: str, key: str
 
 
 def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
-    """A text with its {name} placeholders replaced. Raises TableError for a name that is not known.
+    """Return a text with its {name} placeholders replaced. Raises TableError for a name that is not known.
 
     >>> fill("f.toml", "mnemonic", "mma.m64n{N}k16.{D}", {"N": 8, "D": "f32"})
     'mma.m64n8k16.f32'
@@ -333,7 +333,7 @@ def may_have(path: str, stem: str, shape: str | None) -> bool:
 
 
 def files(folder: Path, key: Said | None = None) -> Sequence[Path]:
-    """The table files of a folder, sorted; with a key, those that may have its instruction."""
+    """Return the table files of a folder, sorted; with a key, those that may have its instruction."""
     if key is None:
         return [folder / name for name in (_shipped_names() if folder == SHIPPED else _names(folder))]
     if folder == SHIPPED:

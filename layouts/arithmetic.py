@@ -8,7 +8,7 @@ from layouts.int_tuple import IntTuple, Shaped, product, shape
 
 
 def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """The number of ``b`` that cover ``a``: the quotient rounded up.
+    """Return the number of ``b`` that cover ``a``: the quotient rounded up.
 
     Ints: the least q with q*b >= a. Tuples: mode by mode, missing modes of ``b`` count as 1. A tuple by an
     int: the divisor is divided among the modes from the left, r_0 = b, q_i = ceil_div(a_i, r_i), r_{i+1} =
@@ -36,7 +36,7 @@ def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
 
 
 def round_up(a: IntTuple, b: IntTuple) -> IntTuple:
-    """The least multiple of ``b`` that is at least ``a``, mode by mode; missing modes of ``b`` count as 1.
+    """Return the least multiple of ``b`` that is at least ``a``, mode by mode; missing modes of ``b`` count as 1.
 
     >>> round_up(7, 4), round_up((7, 6), (4,))
     (8, (8, 6))
@@ -51,7 +51,7 @@ def round_up(a: IntTuple, b: IntTuple) -> IntTuple:
 
 
 def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """The shape that is left of ``a`` after its first ``b`` elements are taken as one.
+    """Return the shape that is left of ``a`` after its first ``b`` elements are taken as one.
 
     Ints: a / b when b divides a, 1 when a divides b. Tuples: mode by mode. A tuple by an int: the divisor is
     divided among the modes from the left, as in ceil_div.

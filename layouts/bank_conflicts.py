@@ -66,7 +66,7 @@ class Wavefronts:
 
 
 def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation = Operation.LOAD) -> Wavefronts:
-    """The wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
+    """Return the wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
 
     >>> wavefronts([128 * lane for lane in range(32)], 32)
     Wavefronts(phases=(32,), conflict=Conflict(lanes=(0, 1), bank=0, words=(0, 32)))
@@ -93,7 +93,7 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation 
 
 
 def matrix_wavefronts(rows: Sequence[int]) -> Wavefronts:
-    """The wavefronts of ldmatrix or stmatrix: the byte address of each row of 16 bytes, eight rows to a matrix.
+    """Return the wavefronts of ldmatrix or stmatrix: the byte address of each row of 16 bytes, eight rows to a matrix.
 
     >>> matrix_wavefronts([128 * row for row in range(8)]).phases
     (8,)
@@ -182,7 +182,7 @@ class Access:
 
 
 def best_swizzle(accesses: Sequence[Access]) -> Best:
-    """The swizzle under which the accesses together take the fewest wavefronts, the first among equals.
+    """Return the swizzle under which the accesses together take the fewest wavefronts, the first among equals.
 
     Tries every swizzle whose fields are within the addresses used and that keeps the widest access together, so no
     swizzle is better; `Best.free` says whether conflicts remain.

@@ -11,7 +11,7 @@ from layouts.layout import Layout, leaves_of, make_layout, trusted
 
 
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
-    """The flat layout of the fewest modes with the same function on indices.
+    """Return the flat layout of the fewest modes with the same function on indices.
 
     R(i) = L(i) for all 0 <= i < size(L), size(R) = size(L), depth(R) <= 1. Extents of 1 are dropped, and neighbours
     (s0,s1):(d, s0*d) become s0*s1:d. Two layouts have the same function exactly when they coalesce alike.
@@ -28,7 +28,7 @@ def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
 
 
 def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:
-    """The layout without its stride-0 modes, coalesced: the same image with less repetition.
+    """Return the layout without its stride-0 modes, coalesced: the same image with less repetition.
 
     A tuple ``profile`` filters mode by mode at its integers; modes beyond its rank stay.
 
@@ -41,7 +41,7 @@ def filter(layout: Layout, profile: IntTuple | None = None) -> Layout:
 
 
 def filter_zeros(layout: Layout, profile: IntTuple | None = None) -> Layout:
-    """The layout with extent 1 wherever its stride, or else ``profile``, is 0.
+    """Return the layout with extent 1 wherever its stride, or else ``profile``, is 0.
 
     >>> print(filter_zeros(Layout.parse("(2,(4,3)):(1,(0,2))")))
     (2,(1,3)):(1,(0,2))
@@ -85,7 +85,7 @@ def merge(shapes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], lis
 
 
 def from_modes(shapes: list[int], strides: list[int]) -> Layout:
-    """The layout of the given flat modes: an int for one mode, 1:0 for none."""
+    """Return the layout of the given flat modes: an int for one mode, 1:0 for none."""
     if len(shapes) == 1:
         return trusted(shapes[0], strides[0])
     if not shapes:

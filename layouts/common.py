@@ -17,7 +17,7 @@ from layouts.swizzle import Swizzle
 
 
 def max_common_vector(a: Layout, b: Layout) -> int:
-    """The number of elements, from 0 on, that are contiguous in memory and correspond in both layouts.
+    """Return the number of elements, from 0 on, that are contiguous in memory and correspond in both layouts.
 
     The largest n with A(i_k) = B(i_k) = k for all 0 <= k < n, where i_k = right_inverse(B)(k) is the index at which
     B takes the value k, and i_k < size(A).
@@ -31,7 +31,7 @@ def max_common_vector(a: Layout, b: Layout) -> int:
 
 
 def max_common_layout(a: Layout, b: Layout) -> Layout:
-    """The layout of the indices of the longest vector that A and B have in common.
+    """Return the layout of the indices of the longest vector that A and B have in common.
 
     A(R(k)) = B(R(k)) = k for all 0 <= k < size(R) = max_common_vector(A, B).
 
@@ -44,7 +44,7 @@ def max_common_layout(a: Layout, b: Layout) -> Layout:
 
 
 def max_alignment(layout: Layout | ComposedLayout) -> int:
-    """The largest n for which the layout consists of vectors of n elements that begin at multiples of n.
+    """Return the largest n for which the layout consists of vectors of n elements that begin at multiples of n.
 
     With C = right_inverse(L), the contiguous part, and W the other modes of L: n is the greatest common divisor of
     size(C) and the strides of W. So L takes the values k*n, ..., k*n + n-1 equally often, for every k. For a
@@ -67,7 +67,7 @@ def max_alignment(layout: Layout | ComposedLayout) -> int:
 
 
 def nullspace(layout: Layout) -> Layout:
-    """The layout of the indices that the modes of stride 0 run over.
+    """Return the layout of the indices that the modes of stride 0 run over.
 
     L(R(k)) = 0 for all 0 <= k < size(R), R takes each of its values once, and
     size(R) = size(L) / size(filter(L)): with non-negative strides these are the k with L(k) = 0 that repetition
@@ -88,7 +88,7 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def domain_distribute(a: Shaped, b: int) -> Layout:
-    """The layout of up to b indices of a shape, distributed over its modes so that they tile it.
+    """Return the layout of up to b indices of a shape, distributed over its modes so that they tile it.
 
     Mode by mode from the left, R takes g_i = gcd(a_i, b / (g_0 * ... * g_{i-1})) places of mode i. R is ordered,
     R(k) < R(k + 1), size(R) divides b, and g_i divides a_i: so R divides the shape evenly.

@@ -11,7 +11,7 @@ from layouts.layout import Layout, cosize, leaves_of
 
 
 def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
-    """The layout R that completes L to [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
+    """Return the layout R that completes L to [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
 
     With F = filter(L):
     disjoint   F(i) + R(j) takes each of its values once; so R(j) is no value of L for j >= 1
@@ -90,5 +90,5 @@ def gaps(layout: Layout, target: int) -> tuple[list[int], list[int], int]:
 
 
 def of_gaps(shapes: list[int], strides: list[int]) -> Layout:
-    """The layout of gaps, no two of which merge; those of extent 1 are dropped."""
+    """Return the layout of gaps, no two of which merge; those of extent 1 are dropped."""
     return from_modes(*merge(shapes, strides)) if 1 in shapes else from_modes(shapes, strides)

@@ -26,7 +26,7 @@ class _NotAdmissible(RejectedError):
 
 
 def composition(a: Layout, b: Tiler) -> Layout:
-    """The layout R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
+    """Return the layout R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
 
     An int n means n:1. A tuple composes mode by mode, R(c_0, c_1, ...) = A(B_0(c_0), B_1(c_1), ...), None
     keeps its mode, and modes of A beyond the tuple are dropped, as in CuTe C++ (pycute keeps them).
@@ -73,7 +73,7 @@ def admissible(a: Layout, b: Tiler) -> bool:
 
 
 def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
-    """The extents and strides of A's modes, neighbours merged, as a function of every index.
+    """Return the extents and strides of A's modes, neighbours merged, as a function of every index.
 
     Beyond A's domain its last mode continues.
 
@@ -100,7 +100,7 @@ class Carry:
         self.used = [0] * len(radices)
 
     def mode(self, extent: IntTuple, step: IntTuple) -> tuple[IntTuple, IntTuple]:
-        """A o (extent:step), nested alike; an integer becomes several modes where adding carries."""
+        """Return A o (extent:step), nested alike; an integer becomes several modes where adding carries."""
         if isinstance(extent, tuple) or isinstance(step, tuple):
             return self.modes(extent, step)  # type: ignore[arg-type]  # nested alike
         if step == 0:
@@ -123,7 +123,7 @@ class Carry:
         return tuple(shapes), tuple(strides)
 
     def modes(self, extents: tuple[IntTuple, ...], steps: tuple[IntTuple, ...]) -> tuple[IntTuple, IntTuple]:
-        """The modes A o (extent:step) of a tuple, from left to right."""
+        """Return the modes A o (extent:step) of a tuple, from left to right."""
         shapes: list[IntTuple] = []
         strides: list[IntTuple] = []
         for i, extent in enumerate(extents):
@@ -133,7 +133,7 @@ class Carry:
         return tuple(shapes), tuple(strides)
 
     def run(self, rest: int, step: int) -> tuple[int, int]:
-        """The first mode n:A(step) of rest:step: n steps, until a digit carries or all steps are done."""
+        """Return the first mode n:A(step) of rest:step: n steps, until a digit carries or all steps are done."""
         digits: list[int] = []
         n, index, value = rest, step, 0
         for i, radix in enumerate(self.radices):
@@ -171,5 +171,5 @@ class Carry:
         return step * self.weights[-1]
 
     def fault(self, why: str, *numbers: int) -> _NotAdmissible:
-        """The rejection for a reason with these numbers."""
+        """Return the rejection for a reason with these numbers."""
         return _NotAdmissible("composition of A = {} with B = {}: " + why, self.a, self.b, *numbers)

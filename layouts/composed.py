@@ -56,7 +56,7 @@ class ComposedLayout:
     @overload
     def __call__(self, *coord: Slicer) -> Any: ...
     def __call__(self, *coord: Slicer) -> Any:
-        """The value at a coordinate; with None in it, the composed layout of the modes at the Nones.
+        """Return the value at a coordinate; with None in it, the composed layout of the modes at the Nones.
 
         The values of the fixed modes go into the offset: S(x) = R(coord with x in place of its Nones).
 
@@ -96,7 +96,7 @@ def composition(a: Inner, b: Tiler | Outer) -> Inner: ...
 @overload
 def composition(a: Swizzle, b: Inner) -> Inner: ...
 def composition(a: Outer, b: Tiler | Outer) -> Outer:
-    """The function R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
+    """Return the function R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
 
     Layout o layout gives a layout; an int n means n:1, a tuple composes mode by mode (modes of A beyond it
     are dropped), None keeps its mode. Swizzle o layout gives a composed layout, or the layout itself for a swizzle
@@ -159,7 +159,7 @@ def _composed(a: Outer, offset: int, b: Inner) -> Inner:
 
 
 def on_layout(change: Callable[[Layout], Layout], layout: L) -> L:
-    """A layout changed; in a composed layout S o offset o B, the change of B."""
+    """Return a layout changed; in a composed layout S o offset o B, the change of B."""
     if isinstance(layout, Layout):
         return change(layout)  # type: ignore[return-value]
     changed = on_layout(change, layout.layout_b)
@@ -167,5 +167,5 @@ def on_layout(change: Callable[[Layout], Layout], layout: L) -> L:
 
 
 def index_blocks(stop: int) -> Iterator[IndexArray]:
-    """The indices 0 .. stop-1 in arrays of at most BLOCK."""
+    """Return the indices 0 .. stop-1 in arrays of at most BLOCK."""
     return (np.arange(i, min(i + BLOCK, stop), dtype=np.int64) for i in range(0, stop, BLOCK))

@@ -28,7 +28,7 @@ INT64_MAX = 2**63 - 1
 
 
 def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
-    """The value of ``shape:stride`` at a coordinate; None counts as 0.
+    """Return the value of ``shape:stride`` at a coordinate; None counts as 0.
 
     offset(c, s, d) = sum of digit_i(c) * d_i over the flat modes; an int is split into digits
     colexicographically, its last digit unbounded. Integer arrays are computed in int64 and broadcast.
@@ -54,7 +54,8 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 
 
 def digit_sum(index: Any, shapes: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
-    """The sum of digit * stride of an index, the last digit unbounded: of an int, an array of any namespace or a term.
+    """Return the sum of digit * stride of an index, the last digit unbounded: of an int, an array of any namespace or a
+    term.
 
     >>> digit_sum(9, (4, 8), (8, 1))
     10
@@ -85,7 +86,7 @@ def has_none(coord: object) -> bool:
 
 
 def natural(index: Any, of: object = None) -> Any:
-    """The index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else.
+    """Return the index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else.
 
     `of` is the function whose argument it is, where it is no coordinate.
     """
@@ -111,7 +112,7 @@ def _negative(value: int, of: object) -> LayoutError:
 
 
 def _largest(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
-    """An upper bound of the absolute value of every intermediate result of ``_offset``."""
+    """Return an upper bound of the absolute value of every intermediate result of ``_offset``."""
     if isinstance(coord, tuple):
         return sum(map(_largest, coord, _modes(coord, shape), wrap(stride)))
     if coord is None:
@@ -149,7 +150,7 @@ def check_strided(shape: IntTuple, stride: IntTuple) -> None:
 
 
 def crd2idx(coord: Coord, shape: Shaped, stride: IntTuple | None = None) -> Any:
-    """The index of a coordinate in a layout, in ``shape:stride``, or, without strides, its rank in ``shape``.
+    """Return the index of a coordinate in a layout, in ``shape:stride``, or, without strides, its rank in ``shape``.
 
     crd2idx(c, s, d) = sum of digit_i(c) * d_i; without strides d_i is the product of the extents before i.
 
@@ -181,7 +182,7 @@ def _prefix_products(shape: IntTuple, start: int) -> tuple[IntTuple, int]:
 
 
 def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> Any:
-    """The coordinate, congruent with ``shape``, of an index: the inverse of crd2idx.
+    """Return the coordinate, congruent with ``shape``, of an index: the inverse of crd2idx.
 
     crd2idx(idx2crd(i, s), s) = i for every natural i (the last mode is unbounded), and with strides
     crd2idx(idx2crd(i, s, d), s, d) = i: digit (i // d) % s in each mode.
@@ -208,7 +209,7 @@ def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> An
 
 
 def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
-    """The coordinate of an index, and its quotient for the modes to the right."""
+    """Return the coordinate of an index, and its quotient for the modes to the right."""
     if not isinstance(shape, tuple):
         return (index, index * 0) if last else (index % shape, index // shape)
     if last and not shape and any_of(index):
@@ -232,7 +233,7 @@ def _strided_digits(index: Any, shape: IntTuple, stride: IntTuple) -> Any:
 
 
 def crd2crd(coord: Coord, source: IntTuple, target: IntTuple) -> Any:
-    """The coordinate of ``target`` that has the same index as ``coord`` in ``source``; by mode if all are tuples.
+    """Return the coordinate of ``target`` with the index of ``coord`` in ``source``, by mode if all are tuples.
 
     >>> crd2crd(9, 32, (4, 8)), crd2crd((1, 2), (4, 8), 32)
     ((1, 2), 9)

@@ -23,7 +23,7 @@ from layouts.modes import UNIT
 
 
 def logical_divide(layout: L, tiler: Tiler) -> L:
-    """The layout of rank 2 (tile, rest), or with a tuple of tilers mode by mode.
+    """Return the layout of rank 2 (tile, rest), or with a tuple of tilers mode by mode.
 
     R(t, r) = A(T(t) + T*(r)) for a layout T, so that R[0] = composition(A, T). None leaves its mode as it is.
 
@@ -39,7 +39,7 @@ def logical_divide(layout: L, tiler: Tiler) -> L:
 
 
 def zipped_divide(layout: L, tiler: Tiler) -> L:
-    """The layout ((tiles of all modes), (rests of all modes)): R[0] = composition(A, T), as R[0](t) = A(T(t)).
+    """Return the layout ((tiles of all modes), (rests of all modes)): R[0] = composition(A, T), as R[0](t) = A(T(t)).
 
     None makes the whole mode the tile, with the rest 1:0.
 
@@ -54,7 +54,7 @@ def zipped_divide(layout: L, tiler: Tiler) -> L:
 
 
 def tiled_divide(layout: L, tiler: Tiler) -> L:
-    """The layout ((tiles), rest, rest, ...): zipped_divide with its second mode unpacked.
+    """Return the layout ((tiles), rest, rest, ...): zipped_divide with its second mode unpacked.
 
     A tuple of a single rest is unpacked too (CuTe C++ leaves it packed).
 
@@ -67,7 +67,7 @@ def tiled_divide(layout: L, tiler: Tiler) -> L:
 
 
 def flat_divide(layout: L, tiler: Tiler) -> L:
-    """The layout (tile, tile, ..., rest, rest, ...): zipped_divide with both modes unpacked.
+    """Return the layout (tile, tile, ..., rest, rest, ...): zipped_divide with both modes unpacked.
 
     Tuples of a single tile or rest are unpacked too (CuTe C++ leaves them packed).
 
@@ -118,17 +118,17 @@ def unzip(
 
 
 def unpack_second(first: Layout, second: Layout) -> Layout:
-    """The layout (first, modes of the second)."""
+    """Return the layout (first, modes of the second)."""
     return make_layout(first, *second)
 
 
 def unpack_both(first: Layout, second: Layout) -> Layout:
-    """The layout (modes of the first, modes of the second)."""
+    """Return the layout (modes of the first, modes of the second)."""
     return make_layout(*first, *second)
 
 
 def as_layout(tiler: Layout | int) -> Layout:
-    """A tiler as a layout: an int n is n:1."""
+    """Return a tiler as a layout: an int n is n:1."""
     return Layout(tiler) if isinstance(tiler, int) else tiler
 
 

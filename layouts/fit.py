@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def from_samples(extent: int, value: Callable[[int], int]) -> Layout:
-    """The coalesced layout with one mode for each prime factor of the extent, and with ``value`` at their units.
+    """Return the coalesced layout with one mode for each prime factor of the extent, and with ``value`` at their units.
 
     With extent = p_0 * p_1 * ..., ascending: L(p_0 * ... * p_{k-1}) = value(p_0 * ... * p_{k-1}). No other value is
     computed. The units are 1, 2, 4, ... where the extent is a power of two.
@@ -45,7 +45,9 @@ def from_samples(extent: int, value: Callable[[int], int]) -> Layout:
 
 
 def fit(table: npt.ArrayLike) -> Layout | None:
-    """The layout with L(i, j, ...) = table[i, j, ...] everywhere, one mode for each axis; None where there is none.
+    """Return the layout with L(i, j, ...) = table[i, j, ...] everywhere, one mode for each axis.
+
+    None where there is none.
 
     >>> print(fit([[0, 8], [1, 9], [2, 10], [3, 11]]), fit([0, 1, 2, 10, 11, 12]))
     (4,2):(1,8) (3,2):(1,10)
@@ -64,7 +66,7 @@ def fit(table: npt.ArrayLike) -> Layout | None:
 
 
 def modes_of(line: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The shape and stride of the only coalesced layout that may have these values.
+    """Return the shape and stride of the only coalesced layout that may have these values.
 
     Its first extent is the least k > 0 with L(k) != k*L(1), and the rest is the layout of L(k), L(2k), ...
     """

@@ -29,12 +29,12 @@ Shaped: TypeAlias = "IntTuple | HasShape"
 
 
 def shape(a: Shaped) -> IntTuple:
-    """The shape of a layout; an integer tuple is its own shape."""
+    """Return the shape of a layout; an integer tuple is its own shape."""
     return a if isinstance(a, (int, tuple)) else a.shape
 
 
 def leaves(t: IntTuple) -> tuple[int, ...]:
-    """The integers of ``t`` from left to right, always as a tuple.
+    """Return the integers of ``t`` from left to right, always as a tuple.
 
     >>> leaves(((4, 8), 2)), leaves(5)
     ((4, 8, 2), (5,))
@@ -61,7 +61,7 @@ def wrap(t: IntTuple) -> tuple[IntTuple, ...]:
 
 
 def product(t: IntTuple) -> int:
-    """The product of all integers of ``t``; 1 for the empty tuple.
+    """Return the product of all integers of ``t``; 1 for the empty tuple.
 
     >>> product(((4, 8), 2)), product(5), product(())
     (64, 5, 1)
@@ -70,7 +70,7 @@ def product(t: IntTuple) -> int:
 
 
 def size(a: Shaped) -> int:
-    """The number of coordinates of a shape or layout: the product of its extents.
+    """Return the number of coordinates of a shape or layout: the product of its extents.
 
     >>> size(((4, 8), 2))
     64
@@ -79,7 +79,7 @@ def size(a: Shaped) -> int:
 
 
 def rank(a: Shaped) -> int:
-    """The number of modes of the top level; 1 for an int.
+    """Return the number of modes of the top level; 1 for an int.
 
     >>> rank(((4, 8), 2)), rank(5)
     (2, 1)
@@ -89,7 +89,7 @@ def rank(a: Shaped) -> int:
 
 
 def depth(a: Shaped) -> int:
-    """The depth of the parentheses: 0 for an int, 1 for a flat tuple (also for the empty one).
+    """Return the depth of the parentheses: 0 for an int, 1 for a flat tuple (also for the empty one).
 
     >>> depth(5), depth((4, 8)), depth(((4, 8), 2))
     (0, 1, 2)
@@ -141,7 +141,7 @@ def compatible(a: Shaped, b: Shaped) -> bool:
 
 
 def unflatten(flat: tuple[IntTuple, ...], profile: IntTuple) -> IntTuple:
-    """The items of ``flat`` in the nesting of ``profile``.
+    """Return the items of ``flat`` in the nesting of ``profile``.
 
     >>> unflatten((1, 2, 3), ((0, 0), 0))
     ((1, 2), 3)

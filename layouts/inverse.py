@@ -9,7 +9,7 @@ from layouts.layout import Layout, leaves_of
 
 
 def right_inverse(layout: Layout) -> Layout:
-    """The layout R of indices at which L takes the values 0, 1, ...: L(R(k)) = k for all 0 <= k < size(R).
+    """Return the layout R of indices at which L takes the values 0, 1, ...: L(R(k)) = k for all 0 <= k < size(R).
 
     R chains modes s:1, t:s, u:s*t, ... of the coalesced L, the longest such chain. When the strides of L are not
     negative and L takes each value once, except by its stride-0 modes, R is maximal: size(R) is no value of L.
@@ -51,7 +51,7 @@ def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[in
 
 
 def left_inverse(layout: Layout) -> Layout:
-    """The layout R that gives the index back: R(L(k)) = k for all 0 <= k < size(L).
+    """Return the layout R that gives the index back: R(L(k)) = k for all 0 <= k < size(L).
 
     R splits a value into digits by the sorted strides d_0 | d_1 | ..., and multiplies each digit by the weight of its
     mode in the index. A value between two of L's is rounded down to one of them.

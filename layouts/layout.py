@@ -63,7 +63,7 @@ class Layout:
     @overload
     def __call__(self, *coord: Slicer) -> Any: ...
     def __call__(self, *coord: Slicer) -> Any:
-        """The value at a coordinate; with None in it, the sub-layout of the modes at the Nones.
+        """Return the value at a coordinate; with None in it, the sub-layout of the modes at the Nones.
 
         >>> import numpy as np
         >>> L = Layout((4, 8), (8, 1))
@@ -93,7 +93,7 @@ _new = object.__new__
 
 
 def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
-    """A layout from parts that are known to be valid and congruent, without checking them again."""
+    """Return a layout from parts that are known to be valid and congruent, without checking them again."""
     layout = _new(Layout)
     _set_shape(layout, shape)
     _set_stride(layout, stride)
@@ -101,7 +101,7 @@ def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
 
 
 def leaves_of(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The extents and the strides of a layout from left to right.
+    """Return the extents and the strides of a layout from left to right.
 
     >>> leaves_of(Layout.parse("((4,8),2):((1,4),32)"))
     ((4, 8, 2), (1, 4, 32))
@@ -117,7 +117,7 @@ def parse_layout(text: str) -> Layout:
 
 
 def make_layout(*layouts: Layout) -> Layout:
-    """The layout whose modes are the given layouts: R(c_0, c_1, ...) = L_0(c_0) + L_1(c_1) + ...
+    """Return the layout whose modes are the given layouts: R(c_0, c_1, ...) = L_0(c_0) + L_1(c_1) + ...
 
     >>> print(make_layout(Layout(4, 2), Layout((2, 3), (1, 8))))
     (4,(2,3)):(2,(1,8))
@@ -128,7 +128,8 @@ def make_layout(*layouts: Layout) -> Layout:
 
 
 def cosize(layout: Layout) -> int:
-    """The number of integers that the image spans: 1 + sum of (s_i - 1) * |d_i|, which is max + 1 for strides >= 0.
+    """Return the number of integers that the image spans: 1 + sum of (s_i - 1) * |d_i|, which is max + 1 for strides >=
+    0.
 
     >>> cosize(Layout((4, 8), (1, 5)))
     39
@@ -137,7 +138,7 @@ def cosize(layout: Layout) -> int:
 
 
 def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
-    """The parts of ``t`` at the Nones of ``coord`` (or, for ``none`` false, at its indices), nested tuples spliced."""
+    """Return the parts of ``t`` at the Nones of ``coord`` (``none`` false: at its indices), nested tuples spliced."""
     if not isinstance(coord, tuple):
         return (t,) if (coord is None) == none else ()
     if not isinstance(t, tuple) or len(t) != len(coord):
@@ -155,7 +156,7 @@ def _cut(coord: Slicer, layout: Layout, none: bool) -> Layout:
 
 
 def slice(coord: Slicer, layout: Layout) -> Layout:
-    """The sub-layout of the modes at the Nones of ``coord``; slice_and_offset gives its offset too.
+    """Return the sub-layout of the modes at the Nones of ``coord``; slice_and_offset gives its offset too.
 
     >>> print(slice((None, 3), Layout((4, 8), (8, 1))))
     (4):(8)
@@ -166,7 +167,7 @@ def slice(coord: Slicer, layout: Layout) -> Layout:
 
 
 def dice(coord: Slicer, layout: Layout) -> Layout:
-    """The sub-layout of the modes at the indices of ``coord``: those that slice leaves out.
+    """Return the sub-layout of the modes at the indices of ``coord``: those that slice leaves out.
 
     >>> print(dice((None, 3), Layout((4, 8), (8, 1))))
     (8):(1)
@@ -177,7 +178,7 @@ def dice(coord: Slicer, layout: Layout) -> Layout:
 
 
 def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:
-    """The pair (S, o) with S(x) + o = L(coord with x in place of its Nones).
+    """Return the pair (S, o) with S(x) + o = L(coord with x in place of its Nones).
 
     >>> S, o = slice_and_offset((None, 3), Layout((4, 8), (8, 1)))
     >>> str(S), o
@@ -189,7 +190,7 @@ def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:
 
 
 def domain_offset(coord: Coord, layout: Layout) -> tuple[Layout, int]:
-    """The pair (L, L(coord)): the layout, and the offset of a domain that begins at ``coord``.
+    """Return the pair (L, L(coord)): the layout, and the offset of a domain that begins at ``coord``.
 
     >>> L, o = domain_offset((1, 2), Layout((4, 8), (8, 1)))
     >>> str(L), o

@@ -52,7 +52,7 @@ class F2Matrix:
 
     @classmethod
     def identity(cls, bits: int) -> F2Matrix:
-        """The matrix of f(x) = x on ``bits`` bits."""
+        """Return the matrix of f(x) = x on ``bits`` bits."""
         return cls(tuple(1 << j for j in range(bits)), bits)
 
     @property
@@ -77,7 +77,7 @@ class F2Matrix:
     @overload
     def __call__(self, index: Index) -> Any: ...
     def __call__(self, index: Index) -> int | IndexArray:
-        """The value at an index below 2^width, or at each element of an integer array.
+        """Return the value at an index below 2^width, or at each element of an integer array.
 
         Raises LayoutError for an index outside.
         """
@@ -91,7 +91,7 @@ class F2Matrix:
         return value
 
     def __matmul__(self, other: F2Matrix) -> F2Matrix:
-        """The composition: (f @ g)(x) = f(g(x)).
+        """Return the composition: (f @ g)(x) = f(g(x)).
 
         Raises LayoutError unless ``other`` has as many rows as this matrix has columns.
         """
@@ -100,7 +100,7 @@ class F2Matrix:
         return F2Matrix(tuple(self(c) for c in other.columns), self.height)
 
     def inverse(self) -> F2Matrix:
-        """The matrix R with R @ f = f @ R = identity.
+        """Return the matrix R with R @ f = f @ R = identity.
 
         Raises LayoutError unless the matrix is square and of full rank.
         """
@@ -118,13 +118,13 @@ class F2Matrix:
         return F2Matrix(tuple(x for _, x in pairs), self.width)
 
     def array(self) -> npt.NDArray[np.uint8]:
-        """The entries as an array of 0 and 1, [row, column], least significant bit first."""
+        """Return the entries as an array of 0 and 1, [row, column], least significant bit first."""
         columns = np.array(self.columns, dtype=np.int64)
         return (columns[None, :] >> np.arange(self.height)[:, None] & 1).astype(np.uint8)
 
 
 def f2_matrix(function: Layout | Swizzle | ComposedLayout) -> F2Matrix:
-    """The matrix of a linear layout, swizzle or composed layout.
+    """Return the matrix of a linear layout, swizzle or composed layout.
 
     M(x) = function(x) for all x of the domain: [0, size) of a layout, [0, period) of a swizzle. The height is the
     bit length of the largest value, and a swizzle's matrix is square.
@@ -154,7 +154,7 @@ def f2_matrix(function: Layout | Swizzle | ComposedLayout) -> F2Matrix:
 
 
 def f2_layout(matrix: F2Matrix) -> Layout | ComposedLayout:
-    """A layout, or a layout composed with one swizzle, with the function of ``matrix``.
+    """Return a layout, or a layout composed with one swizzle, with the function of ``matrix``.
 
     R(x) = M(x) for all x below 2^width. Columns without a common bit are the strides of a coalesced layout.
     Otherwise a search for the swizzle of the fewest bits (then the least base and distance) tries M = S o L, then

@@ -16,7 +16,7 @@ Modes = tuple[IntTuple, ...]
 
 
 def flatten(layout: Layout) -> Layout:
-    """The layout with all inner parentheses removed; an unnested layout is unchanged.
+    """Return the layout with all inner parentheses removed; an unnested layout is unchanged.
 
     >>> print(flatten(Layout.parse("((2,3),4):((1,2),6)")))
     (2,3,4):(1,2,6)
@@ -27,7 +27,7 @@ def flatten(layout: Layout) -> Layout:
 
 
 def unflatten(layout: Layout, profile: IntTuple) -> Layout:
-    """The modes of a flat layout in the nesting of ``profile``.
+    """Return the modes of a flat layout in the nesting of ``profile``.
 
     >>> print(unflatten(Layout.parse("(2,3,4):(1,2,6)"), ((0, 0), 0)))
     ((2,3),4):((1,2),6)
@@ -38,7 +38,7 @@ def unflatten(layout: Layout, profile: IntTuple) -> Layout:
 
 
 def group(layout: Layout, begin: int, end: int) -> Layout:
-    """The layout with its modes begin .. end-1 grouped into one mode; unchanged when begin = end.
+    """Return the layout with its modes begin .. end-1 grouped into one mode; unchanged when begin = end.
 
     >>> print(group(Layout.parse("(2,3,5):(1,2,6)"), 0, 2))
     ((2,3),5):((1,2),6)
@@ -52,7 +52,7 @@ def group(layout: Layout, begin: int, end: int) -> Layout:
 
 
 def take(layout: Layout, begin: int, end: int) -> Layout:
-    """The modes begin .. end-1, as a tuple even when there is only one.
+    """Return the modes begin .. end-1, as a tuple even when there is only one.
 
     >>> print(take(Layout.parse("(2,3,5):(1,2,6)"), 1, 3))
     (3,5):(2,6)
@@ -66,7 +66,7 @@ def take(layout: Layout, begin: int, end: int) -> Layout:
 
 
 def select(layout: Layout, modes: Sequence[int]) -> Layout:
-    """The given modes in the given order, as a tuple even when there is only one.
+    """Return the given modes in the given order, as a tuple even when there is only one.
 
     >>> print(select(Layout.parse("(2,3,5):(1,2,6)"), (2, 0)))
     (5,2):(6,1)
@@ -79,7 +79,7 @@ def select(layout: Layout, modes: Sequence[int]) -> Layout:
 
 
 def replace(layout: Layout, mode: int, x: Layout) -> Layout:
-    """The layout with ``x`` in place of mode ``mode``.
+    """Return the layout with ``x`` in place of mode ``mode``.
 
     >>> print(replace(Layout.parse("(2,3):(1,2)"), 1, Layout((4, 5), (8, 2))))
     (2,(4,5)):(1,(8,2))
@@ -93,7 +93,7 @@ def replace(layout: Layout, mode: int, x: Layout) -> Layout:
 
 
 def append(layout: Layout, x: Layout = UNIT, up_to_rank: int | None = None) -> Layout:
-    """The layout with ``x`` as one more mode at the right, or as often as makes its rank ``up_to_rank``.
+    """Return the layout with ``x`` as one more mode at the right, or as often as makes its rank ``up_to_rank``.
 
     >>> print(append(Layout(8, 2), Layout(3, 1)), append(Layout(8, 2), up_to_rank=3))
     (8,3):(2,1) (8,1,1):(2,0,0)
@@ -105,7 +105,7 @@ def append(layout: Layout, x: Layout = UNIT, up_to_rank: int | None = None) -> L
 
 
 def prepend(layout: Layout, x: Layout = UNIT, up_to_rank: int | None = None) -> Layout:
-    """The layout with ``x`` as one more mode at the left, or as often as makes its rank ``up_to_rank``.
+    """Return the layout with ``x`` as one more mode at the left, or as often as makes its rank ``up_to_rank``.
 
     >>> print(prepend(Layout(8, 2), Layout(3, 1)))
     (3,8):(1,2)
@@ -117,7 +117,7 @@ def prepend(layout: Layout, x: Layout = UNIT, up_to_rank: int | None = None) -> 
 
 
 def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
-    """The compact layout whose modes run in the given order: the smallest order fastest.
+    """Return the compact layout whose modes run in the given order: the smallest order fastest.
 
     >>> print(make_ordered_layout((2, 2, 2, 2), (0, 2, 3, 1)))
     (2,2,2,2):(1,4,8,2)
@@ -128,7 +128,7 @@ def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
 
 
 def make_layout_like(layout: Layout) -> Layout:
-    """The compact layout of the same shape with its modes in the order of the strides; strides of 0 remain 0.
+    """Return the compact layout of the same shape with its modes in the order of the strides; strides of 0 remain 0.
 
     >>> print(make_layout_like(Layout.parse("(2,3,4,5):(0,42,1,0)")))
     (2,3,4,5):(0,4,1,0)
@@ -140,7 +140,7 @@ def make_layout_like(layout: Layout) -> Layout:
 
 
 def _map(change: Callable[..., Modes], *layouts: Layout) -> Layout:
-    """The first layout with one change applied to the tuple of its shape's modes and to that of its strides."""
+    """Return the first layout with one change applied to the tuple of its shape's modes and to that of its strides."""
     first, *rest = layouts
     return trusted(
         change(wrap(first.shape), *(x.shape for x in rest)),

@@ -62,7 +62,7 @@ def _strides(shape: IntTuple, order: IntTuple, starts: dict[int, int]) -> IntTup
 
 
 def _parts(shape: IntTuple, order: IntTuple) -> tuple[int, ...]:
-    """The size of the part of ``shape`` at the place of each int of ``order``."""
+    """Return the size of the part of ``shape`` at the place of each int of ``order``."""
     if not isinstance(order, tuple):
         return (product(shape),)
     return tuple(x for s, o in zip(_modes(shape, order), order, strict=True) for x in _parts(s, o))

@@ -19,7 +19,8 @@ from layouts.text import parse_shape_stride
 
 
 def read_layout(text: str) -> Layout | ComposedLayout:
-    """The layout of a text: with swizzles a ComposedLayout, with coordinates as strides a Layout of `layouts.tensor`.
+    """Return the layout of a text: with swizzles a ComposedLayout, with coordinates as strides a Layout of
+    `layouts.tensor`.
 
     Raises LayoutParseError, ProfileError, LayoutError.
     """
@@ -42,7 +43,7 @@ def read_layout(text: str) -> Layout | ComposedLayout:
 
 
 def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
-    """The swizzle and the layout of a tile in shared memory; the swizzle of 0 bits where there is none.
+    """Return the swizzle and the layout of a tile in shared memory; the swizzle of 0 bits where there is none.
 
     >>> print(*swizzle_and_layout("S<3,3,3> o 0 o (8,64):(64,1)"), *swizzle_and_layout("(8,64):(64,1)"))
     Sw<3,3,3> (8,64):(64,1) Sw<0,0,0> (8,64):(64,1)
@@ -62,7 +63,7 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
 
 
 def _elements(stride: Any) -> Any:
-    """The strides with basis elements as coordinates."""
+    """Return the strides with basis elements as coordinates."""
     from layouts.spelling import Basis
     from layouts.tensor import E
 
@@ -72,7 +73,7 @@ def _elements(stride: Any) -> Any:
 
 
 def from_object(value: Any) -> Layout | ComposedLayout:
-    """The layout of an object of the CuTe DSL, pycute or tensor-layouts: by its shape and stride, or its parts.
+    """Return the layout of an object of the CuTe DSL, pycute or tensor-layouts: by its shape and stride, or its parts.
 
     >>> class Theirs:
     ...     shape, stride = [4, (2, 4)], [2, (1, 8)]
@@ -117,7 +118,7 @@ def _is_swizzle(value: Any) -> bool:
 
 
 def _swizzle(value: Any) -> Swizzle:
-    """A swizzle by its numbers, under the names of the libraries, or by its text."""
+    """Return a swizzle by its numbers, under the names of the libraries, or by its text."""
     for names in NUMBERS:
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
@@ -130,7 +131,7 @@ def _swizzle(value: Any) -> Swizzle:
 
 
 def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
-    """A tuple or list of whole numbers, nested; numbers may be of a type of their own that is an index."""
+    """Return a tuple or list of whole numbers, nested; numbers may be of a type of their own that is an index."""
     if level > MAX_DEPTH:
         raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
     if isinstance(value, tuple | list):
@@ -139,7 +140,7 @@ def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
 
 
 def _integer(value: Any, what: str) -> int:
-    """A whole number; an object with more than a number, such as a basis element, is none."""
+    """Return a whole number; an object with more than a number, such as a basis element, is none."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
     return int(value.__index__())

@@ -27,7 +27,7 @@ from layouts.text import format_int_tuple
 
 
 def logical_product(block: L, tiler: Tiler) -> L:
-    """The layout of rank 2 (block, copies), or with a tuple of tilers mode by mode.
+    """Return the layout of rank 2 (block, copies), or with a tuple of tilers mode by mode.
 
     R(i, j) = A(i) + A*(T(j)) for a layout T, and R takes each value once if A and T do. None leaves its mode as
     it is.
@@ -44,7 +44,7 @@ def logical_product(block: L, tiler: Tiler) -> L:
 
 
 def zipped_product(block: L, tiler: Tiler) -> L:
-    """The layout ((blocks of all modes), (copies of all modes)); None makes a single copy, 1:0.
+    """Return the layout ((blocks of all modes), (copies of all modes)); None makes a single copy, 1:0.
 
     >>> print(zipped_product(Layout.parse("(4,8):(1,4)"), (Layout(2, 1), 3)))
     ((4,8),(2,3)):((1,4),(4,1))
@@ -55,7 +55,7 @@ def zipped_product(block: L, tiler: Tiler) -> L:
 
 
 def tiled_product(block: L, tiler: Tiler) -> L:
-    """The layout ((blocks), copies, copies, ...): zipped_product with its second mode unpacked.
+    """Return the layout ((blocks), copies, copies, ...): zipped_product with its second mode unpacked.
 
     A tuple of a single mode of copies is unpacked too (CuTe C++ leaves it packed).
 
@@ -68,7 +68,7 @@ def tiled_product(block: L, tiler: Tiler) -> L:
 
 
 def flat_product(block: L, tiler: Tiler) -> L:
-    """The layout (block, block, ..., copies, copies, ...): zipped_product with both modes unpacked.
+    """Return the layout (block, block, ..., copies, copies, ...): zipped_product with both modes unpacked.
 
     Tuples of a single mode are unpacked too (CuTe C++ leaves them packed).
 
@@ -81,7 +81,7 @@ def flat_product(block: L, tiler: Tiler) -> L:
 
 
 def blocked_product(block: L, tiler: Layout) -> L:
-    """The layout in which mode k is (block mode k, tiler mode k): copies of the block next to each other.
+    """Return the layout in which mode k is (block mode k, tiler mode k): copies of the block next to each other.
 
     R(b_0 + B_0*t_0, b_1 + B_1*t_1, ...) = A(b_0, b_1, ...) + A*(T(t_0, t_1, ...)), B_k the extents of the block.
     The shorter of the two gets modes 1:0 at its right.
@@ -95,7 +95,7 @@ def blocked_product(block: L, tiler: Layout) -> L:
 
 
 def raked_product(block: L, tiler: Layout) -> L:
-    """The layout in which mode k is (tiler mode k, block mode k): the copies interleaved.
+    """Return the layout in which mode k is (tiler mode k, block mode k): the copies interleaved.
 
     R(t_0 + T_0*b_0, t_1 + T_1*b_1, ...) = A(b_0, b_1, ...) + A*(T(t_0, t_1, ...)), T_k the extents of the tiler.
     The shorter of the two gets modes 1:0 at its right.
@@ -109,7 +109,7 @@ def raked_product(block: L, tiler: Layout) -> L:
 
 
 def tile_to_shape(block: L, shape: IntTuple, order: IntTuple | None = None) -> L:
-    """The blocked product of the block and as many copies as fill ``shape``, laid out in ``order`` of the modes.
+    """Return the blocked product of the block and as many copies as fill ``shape``, laid out in ``order`` of the modes.
 
     compatible(shape, R); the smallest order runs fastest, by default the leftmost mode.
 
@@ -141,7 +141,7 @@ def _tile_to_shape(block: Layout, shape: IntTuple, order: IntTuple | None) -> La
 
 
 def _copies(block: Layout, tiler: Layout) -> Layout:
-    """A* o T."""
+    """Return A* o T."""
     try:
         extents, strides, end = gaps(block, 1)  # also those that are not filled evenly
     except LayoutError:

@@ -25,7 +25,7 @@ class Reader:
         self.blank()
 
     def fail(self, problem: str, at: int | None = None) -> LayoutParseError:
-        """The error at a position, by default the one up to which the text is read."""
+        """Return the error at a position, by default the one up to which the text is read."""
         return LayoutParseError(self.text, (self.at if at is None else at) + 1, problem)
 
     def blank(self) -> None:
@@ -38,7 +38,7 @@ class Reader:
         return self.text.startswith(mark, self.at)
 
     def found(self) -> str:
-        """The next character, for messages."""
+        """Return the next character, for messages."""
         return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
 
     def expect(self, mark: str) -> None:
@@ -54,11 +54,11 @@ class Reader:
             raise self.fail(f"expected the end, found {self.found()}")
 
     def int_tuple(self, level: int = 0) -> IntTuple:
-        """An integer, or items in parentheses."""
+        """Return an integer, or items in parentheses."""
         return self.items("(", ")", level) if self.sees("(") else self.integer()
 
     def items(self, opening: str, closing: str, level: int) -> IntTuple:
-        """The integer tuples in brackets, separated by commas."""
+        """Return the integer tuples in brackets, separated by commas."""
         if level == MAX_DEPTH:
             raise self.fail(f"parentheses nested deeper than {MAX_DEPTH}")
         self.expect(opening)
@@ -73,7 +73,7 @@ class Reader:
         return tuple(items)
 
     def integer(self) -> int:
-        """An integer; CuTe writes a static one with an underscore."""
+        """Return an integer; CuTe writes a static one with an underscore."""
         token = INTEGER.match(self.text, self.at)
         if token is None:
             if self.sees("_"):

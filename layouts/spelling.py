@@ -87,12 +87,12 @@ class Basis:
 
 
 def first_basis(t: IntTuple) -> Basis | None:
-    """The first basis element among the integers of a stride; None if there is none."""
+    """Return the first basis element among the integers of a stride; None if there is none."""
     return next((leaf for leaf in cast("tuple[object, ...]", leaves(t)) if isinstance(leaf, Basis)), None)
 
 
 def identity(shape: IntTuple, path: tuple[int, ...] = ()) -> IntTuple:
-    """The strides of a tuple of extents whose values are the coordinates themselves.
+    """Return the strides of a tuple of extents whose values are the coordinates themselves.
 
     >>> [str(leaf) for leaf in leaves(identity((4, (2, 8))))]
     ['1@0', '1@0@1', '1@1@1']
@@ -103,7 +103,7 @@ def identity(shape: IntTuple, path: tuple[int, ...] = ()) -> IntTuple:
 
 
 def factors(stride: Any) -> Any:
-    """A stride with the factors of basis elements in their places.
+    """Return a stride with the factors of basis elements in their places.
 
     >>> factors((Basis(2, (0,)), (4, 1)))
     (2, (4, 1))
@@ -163,7 +163,7 @@ class Speller(Reader):
         super().end()
 
     def word(self) -> str:
-        """The next C++ or Python word, with `cute::` and `cute.` left out; empty, and nothing read, if it is none."""
+        """Return the next C++ or Python word without `cute::` and `cute.`; empty, and nothing read, if it is none."""
         found = WORD.match(self.text, self.at)
         return found[1] if found else ""
 
@@ -174,7 +174,7 @@ class Speller(Reader):
         self.blank()
 
     def layout(self, level: int = 0) -> Written:
-        """A layout behind any number of swizzles."""
+        """Return a layout behind any number of swizzles."""
         swizzles: list[tuple[tuple[int, int, int], int]] = []
         word = self.word()
         if word in ("composition", "ComposedLayout"):
@@ -196,7 +196,7 @@ class Speller(Reader):
         return Written(tuple(swizzles), *self.plain())
 
     def composed(self, closing: str, level: int) -> Written:
-        """The arguments of composition: a swizzle, perhaps an offset, and a layout."""
+        """Return the arguments of composition: a swizzle, perhaps an offset, and a layout."""
         if level == MAX_DEPTH:
             raise self.fail(f"compositions nested deeper than {MAX_DEPTH}")
         if not SWIZZLE.match(self.text, self.at):
@@ -212,7 +212,7 @@ class Speller(Reader):
         return Written(((swizzle, offset), *inner.swizzles), inner.shape, inner.stride)
 
     def swizzle(self) -> tuple[int, int, int]:
-        """The three numbers of a swizzle."""
+        """Return the three numbers of a swizzle."""
         found = SWIZZLE.match(self.text, self.at)
         if found is None:
             raise self.fail("expected a swizzle such as Sw<2,3,3>")
@@ -221,13 +221,13 @@ class Speller(Reader):
         return int(found[1]), int(found[2]), int(found[3])
 
     def offset(self, number: int, start: int) -> int:
-        """A number that is added before a swizzle, read from a place on."""
+        """Return a number that is added before a swizzle, read from a place on."""
         if number < 0:
             raise self.fail(f"the offset of a swizzle must be a natural number, found {number}", start)
         return number
 
     def opened(self) -> str:
-        """The bracket after a word, read with it."""
+        """Return the bracket after a word, read with it."""
         word = self.word()
         self.take_word()
         mark = self.text[self.at : self.at + 1]
@@ -242,7 +242,7 @@ class Speller(Reader):
         self.braces()
 
     def plain(self) -> tuple[IntTuple, IntTuple]:
-        """A layout without swizzles."""
+        """Return a layout without swizzles."""
         if SWIZZLE.match(self.text, self.at) or self.word() in ("composition", "ComposedLayout"):
             raise self.fail("a swizzle of a layout, expected a plain layout here")
         if found := QUOTED.match(self.text, self.at):
@@ -275,7 +275,7 @@ class Speller(Reader):
         return shape, self.int_tuple()
 
     def read_quoted(self, head: re.Match[str]) -> tuple[IntTuple, IntTuple]:
-        """A layout in quotes, as `Layout.parse('(4,8):(8,1)')` has it; `head` is what precedes it."""
+        """Return a layout in quotes, as `Layout.parse('(4,8):(8,1)')` has it; `head` is what precedes it."""
         self.at = head.end()
         if QUOTED.match(self.text, self.at):
             raise self.fail("a layout inside a layout")
@@ -285,7 +285,7 @@ class Speller(Reader):
         return inner
 
     def called(self) -> tuple[IntTuple, IntTuple]:
-        """The arguments of Layout<...>, make_layout(...) or Layout(...): a shape, and perhaps strides."""
+        """Return the arguments of Layout<...>, make_layout(...) or Layout(...): a shape, and perhaps strides."""
         closing = CLOSING[self.opened()]
         shape = self.shape()
         stride: IntTuple | None = None
@@ -312,7 +312,7 @@ class Speller(Reader):
             self.expect("}")
 
     def shape(self) -> IntTuple:
-        """An integer tuple of extents, perhaps behind its name."""
+        """Return an integer tuple of extents, perhaps behind its name."""
         start = self.at
         found = self.argument("shape")
         if (basis := first_basis(found)) is not None:
@@ -320,14 +320,14 @@ class Speller(Reader):
         return found
 
     def argument(self, name: str) -> IntTuple:
-        """An argument, perhaps behind its name: stride=(8,1)."""
+        """Return an argument, perhaps behind its name: stride=(8,1)."""
         if self.word() == name:
             self.take_word()
             self.expect("=")
         return self.int_tuple()
 
     def int_tuple(self, level: int = 0) -> IntTuple:
-        """An integer, or items in brackets, which may follow a word such as Shape."""
+        """Return an integer, or items in brackets, which may follow a word such as Shape."""
         marks = "(["
         if self.word() in TUPLES:
             self.take_word()
@@ -342,7 +342,7 @@ class Speller(Reader):
         return found
 
     def integer(self) -> int:
-        """An integer, a C++ constant such as Int<4>{}, or a basis element, which counts as an integer here."""
+        """Return an integer, a C++ constant such as Int<4>{}, or a basis element, which counts as an integer here."""
         token = INTEGER.match(self.text, self.at)
         if token is None:
             return self.constant()
@@ -387,7 +387,7 @@ class Speller(Reader):
         raise self.fail(f"expected an integer or '(', found {self.found()}")
 
     def number(self) -> int:
-        """A literal or a C++ constant."""
+        """Return a literal or a C++ constant."""
         found = STATIC.match(self.text, self.at) or INTEGER.match(self.text, self.at)
         if found is None:
             raise self.fail(f"expected a number, found {self.found()}")

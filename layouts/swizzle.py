@@ -69,7 +69,7 @@ class Swizzle:
     @overload
     def __call__(self, index: Index) -> Any: ...
     def __call__(self, index: Index) -> int | IndexArray:
-        """The index with its Z field xored with its Y field; integer arrays elementwise, in int64.
+        """Return the index with its Z field xored with its Y field; integer arrays elementwise, in int64.
 
         Raises LayoutError for negative or non-integer indices.
         """
@@ -87,7 +87,7 @@ class Swizzle:
 
 
 def make_swizzle(yyy_mask: int, zzz_mask: int) -> Swizzle:
-    """The swizzle that reads the field ``yyy_mask`` and changes the field ``zzz_mask``.
+    """Return the swizzle that reads the field ``yyy_mask`` and changes the field ``zzz_mask``.
 
     >>> make_swizzle(0b11000000, 0b00000110)
     Swizzle(2, 1, 5)
@@ -106,7 +106,7 @@ def make_swizzle(yyy_mask: int, zzz_mask: int) -> Swizzle:
 
 
 def merge_swizzles(a: Swizzle, b: Swizzle) -> Swizzle:
-    """The swizzle R with R(x) = a(b(x)) for every x.
+    """Return the swizzle R with R(x) = a(b(x)) for every x.
 
     >>> merge_swizzles(Swizzle(1, 0, 3), Swizzle(1, 1, 3))
     Swizzle(2, 0, 3)

@@ -17,7 +17,7 @@ NUMBERS = r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?"
 
 
 def format_int_tuple(t: IntTuple) -> str:
-    """The text of an integer tuple, without blanks; a stride that is a coordinate is written as a stride.
+    """Return the text of an integer tuple, without blanks; a stride that is a coordinate is written as a stride.
 
     >>> format_int_tuple(((4, 8), (2,)))
     '((4,8),(2))'
@@ -70,7 +70,7 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
 
 
 def numbers(text: str) -> list[int] | None:
-    """The numbers of a text that joins them by commas or by x; None for any other text.
+    """Return the numbers of a text that joins them by commas or by x; None for any other text.
 
     >>> numbers("16x8x16"), numbers("2, 2"), numbers("[2, 2]"), numbers("2by2")
     ([16, 8, 16], [2, 2], [2, 2], None)

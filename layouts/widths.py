@@ -16,7 +16,7 @@ Recastable = TypeVar("Recastable", bound="Layout | Swizzle | ComposedLayout")
 
 
 def upcast(layout: Recastable, n: int) -> Recastable:
-    """The layout in words of n elements: the word that has the element.
+    """Return the layout in words of n elements: the word that has the element.
 
     R(..., c_i // r_i, ...) = L(..., c_i, ...) // n, where r_i = n / d_i for strides 0 < d_i < n and 1 otherwise.
     For a swizzle: R(x // n) = S(x) // n. For a composed layout: both, and the offset in words.
@@ -32,7 +32,7 @@ def upcast(layout: Recastable, n: int) -> Recastable:
 
 
 def downcast(layout: Recastable, n: int) -> Recastable:
-    """The layout with each element split into n parts, which run along the mode of stride 1.
+    """Return the layout with each element split into n parts, which run along the mode of stride 1.
 
     R(..., n * c_i + p, ...) = n * L(..., c_i, ...) + p for the mode i of stride 1 and all 0 <= p < n.
     For a swizzle: R(n * x + p) = n * S(x) + p. For a composed layout: both, and the offset in parts.
@@ -49,7 +49,7 @@ def downcast(layout: Recastable, n: int) -> Recastable:
 
 
 def recast(layout: Recastable, old_bits: int, new_bits: int) -> Recastable:
-    """The layout of elements of ``old_bits`` bits, counted in elements of ``new_bits`` bits.
+    """Return the layout of elements of ``old_bits`` bits, counted in elements of ``new_bits`` bits.
 
     With new_bits / old_bits = p / q in lowest terms: downcast(upcast(L, p), q).
 

@@ -136,7 +136,8 @@ def verify_atom(
     require: Sequence[str] = (),
     allow_unchecked: bool = False,
 ) -> Report:
-    """The verdicts on atoms: those that a name selects (exact, prefix or glob), all of a file, or one as a value.
+    """Return the verdicts on atoms: those that a name selects (exact, prefix or glob), all of a file, or one as a
+    value.
 
     A name is looked up in `file`, or else among the shipped atoms. `require` names checks that must have been made.
 
@@ -176,7 +177,7 @@ def verify_kind(
 def verify_tiling(
     tiling: str | Path | TilingSpec, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
-    """The verdicts on tilings: one of a file by name, all of a file, or one as a value.
+    """Return the verdicts on tilings: one of a file by name, all of a file, or one as a value.
 
     >>> from verify.tiling.spec import TilingSpec, atoms_layout
     >>> mine = TilingSpec("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
@@ -189,7 +190,7 @@ def verify_tiling(
 def verify_movement(
     movement: str | Path | Movement, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
-    """The verdicts on movements: one of a file by name, all of a file, or one as a value."""
+    """Return the verdicts on movements: one of a file by name, all of a file, or one as a value."""
     return verify_kind("movement", movement, file, allow_unchecked=allow_unchecked)
 
 
@@ -201,7 +202,7 @@ def verify_layout(
     ptx: str | None = None,
     operand: str | None = None,
 ) -> Report:
-    """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
+    """Return the verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
 
     With `ptx` and `operand` it is compared with that operand of an instruction; otherwise no instruction is compared.
 
@@ -221,7 +222,7 @@ def verify_layout(
 def verify_index(
     index: str | Path | None = None, file: str | Path | None = None, *, allow_exec: bool = False, **given: Any
 ) -> Report:
-    """The verdicts on index arithmetic: one entry of a file by name, all of a file, or one by its keys.
+    """Return the verdicts on index arithmetic: one entry of a file by name, all of a file, or one by its keys.
 
     `allow_exec` lets a function of a file be called in CI too.
 
@@ -239,7 +240,8 @@ def verify_index(
 
 
 def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Report:
-    """The verdicts on a map of an operand: a FragmentMap, a function of lane and value, or a (lane, value) layout.
+    """Return the verdicts on a map of an operand: a FragmentMap, a function of lane and value, or a (lane, value)
+    layout.
 
     A function returns (row, col), as the ISA counts them. A layout is a text in any spelling, or an object of ours, of
     the CuTe DSL, of pycute or of tensor-layouts.
@@ -255,7 +257,7 @@ def verify_map(found: object, ptx: str, operand: str, **select: str | int) -> Re
 
 
 def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Sequence[str] = ()) -> Identified:
-    """The operands that a map is: a layout (of a tile, if it is known), F2 bases, a table's file or ATOM:A.
+    """Return the operands that a map is: a layout (of a tile, if it is known), F2 bases, a table's file or ATOM:A.
 
     `forms` are other forms to write it in: layout, bases, c.
 
@@ -272,12 +274,12 @@ def verify_identify(text: str, tile: tuple[int, int] | None = None, forms: Seque
 
 @lru_cache(maxsize=2)
 def _suite(allow_exec: bool) -> Suite:
-    """The suite of the process: its solver, recordings and evidence are shared by all calls."""
+    """Return the suite of the process: its solver, recordings and evidence are shared by all calls."""
     return Suite(allow_exec)
 
 
 def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[Entry]:
-    """The entries of a file, or those of `file` that a name selects."""
+    """Return the entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
         return _whole(subject, file, what, allow_exec)
     if file is None:
@@ -294,7 +296,7 @@ def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = Fa
 
 
 def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
-    """The entries of a file of one sort; raises UsageError for another one."""
+    """Return the entries of a file of one sort; raises UsageError for another one."""
     try:
         opened(path, sort)
     except AtomFileError as error:

@@ -47,7 +47,7 @@ class Found:
 
 
 def _malformed(error: AtomFileError) -> Entry:
-    """An error of a file as an entry that fails, beside the entries that can be read."""
+    """Return an error of a file as an entry that fails, beside the entries that can be read."""
 
     def fail() -> Sequence[Case]:
         raise error
@@ -69,7 +69,7 @@ class Suite:
         self._verifiers: dict[Kind[Any], Callable[[Any], Case]] = {}
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
-        """The entries of a file in their order, and the error of the file; one of the two is empty."""
+        """Return the entries of a file in their order, and the error of the file; one of the two is empty."""
         try:
             return self._entries(path), ""
         except (AtomFileError, UsageError) as error:
@@ -90,7 +90,7 @@ class Suite:
         return [*entries, *map(_malformed, found.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[Entry], str]:
-        """The subjects of a kind that names select, from a file or those shipped, and the error; one is empty."""
+        """Return the subjects of a kind that names select, from a file or those shipped, or the error; one is empty."""
         kind = kinds.of(sort)
         if kind.read is None or kind.shipped is None:
             raise TypeError(f"{kind.plural} are not selected by name")
@@ -108,7 +108,7 @@ class Suite:
         return [*entries, *map(_malformed, () if names else errors)], ""
 
     def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
-        """The report on some entries; the check `gpu` reads the shipped recordings."""
+        """Return the report on some entries; the check `gpu` reads the shipped recordings."""
         found = [attempt(entry, lambda one: one.cases()) for entry in entries]
         cases = tuple(case for several in found if not isinstance(several, Failure) for case in several)
         failures = [failure.message for failure in found if isinstance(failure, Failure)]
@@ -121,7 +121,7 @@ class Suite:
         return Found(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
 
     def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> Entry:
-        """A subject of a kind as an entry."""
+        """Return a subject of a kind as an entry."""
         return Entry(subject.name, lambda: [self._case(kind, subject)], line)
 
     def _report(self, kind: Kind[Any], path: Path) -> Sequence[Case]:

@@ -66,7 +66,7 @@ _LETTERS = {8: ("u8", 1), 16: ("u16", 1), 32: ("u32", 1), 64: ("v2.u32", 2), 128
 
 
 def kernel(operation: str, bits: int) -> str:
-    """The CUDA text that times one kind of access; a block for each pattern."""
+    """Return the CUDA text that times one kind of access; a block for each pattern."""
     return COMMON + _CUDA["kernel"].substitute(
         name="banks",
         threads=32 * _WARPS,

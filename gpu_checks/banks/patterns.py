@@ -40,7 +40,7 @@ def matrices(operation: str) -> int:
 
 
 def patterns() -> tuple[Pattern, ...]:
-    """The patterns that are recorded; their names are unique."""
+    """Return the patterns that are recorded; their names are unique."""
     lane = np.arange(32)
     return tuple(
         Pattern(f"{operation} {bits}, {name}", operation, bits, tuple(map(int, addresses)))
@@ -135,7 +135,7 @@ def _swizzled(address: Any, bits: int) -> Any:
 
 
 def _tiles(lane: Any) -> _Rows:
-    """A tile of 16-bit elements with rows of 128 bytes, in pieces of 16 bytes: along its rows and its columns."""
+    """Yield a tile of 16-bit elements with rows of 128 bytes, in pieces of 16 bytes: along its rows and its columns."""
     row, column = lane // 8 * 128 + lane % 8 * 16, lane * 128
     for operation in ("load", "store"):
         for bits in (0, 1, 2, 3):
@@ -146,7 +146,7 @@ def _tiles(lane: Any) -> _Rows:
 
 
 def _matrices(lane: Any) -> _Rows:
-    """The rows of 8x8 matrices of 16-bit elements."""
+    """Yield the rows of 8x8 matrices of 16-bit elements."""
     for count in (1, 2, 4):
         for pitch in (16, 32, 64, 128, 144, 256):
             yield f"ldmatrix.x{count}", 128, f"rows {pitch} bytes apart", lane * pitch
@@ -158,7 +158,7 @@ def _matrices(lane: Any) -> _Rows:
 
 
 def _written_matrices(lane: Any) -> _Rows:
-    """The rows of matrices that are stored, and of those that are transposed on their way."""
+    """Yield the rows of matrices that are stored, and of those that are transposed on their way."""
     for count in (1, 2, 4):
         for operation in (f"stmatrix.x{count}", f"stmatrix.x{count}.trans", f"ldmatrix.x{count}.trans"):
             for pitch in (16, 32, 64, 128, 144):
@@ -173,7 +173,7 @@ def _written_matrices(lane: Any) -> _Rows:
 
 
 def _copies(lane: Any) -> _Rows:
-    """What asynchronous copies write: threads along a row, or along a column of a tile."""
+    """Yield what asynchronous copies write: threads along a row, or along a column of a tile."""
     for bits, steps in ((32, (1, 2, 8, 32, 33)), (64, (1, 2, 16, 17)), (128, (1, 2, 8, 9))):
         wide, random = bits // 8, np.random.default_rng(7 + bits)
         for step in steps:

@@ -18,7 +18,7 @@ from lanecheck.console.outputs import write_file
 
 
 def folder() -> Path | None:
-    """The folder of the entries; None where nothing is kept."""
+    """Return the folder of the entries; None where nothing is kept."""
     named = os.environ.get("LANECHECK_CACHE")
     if named is not None:
         return Path(named) if named else None
@@ -27,7 +27,7 @@ def folder() -> Path | None:
 
 
 def fetch(name: str) -> bytes | None:
-    """The entry of that name; None where there is none or it is damaged."""
+    """Return the entry of that name; None where there is none or it is damaged."""
     place = folder()
     if place is None:
         return None

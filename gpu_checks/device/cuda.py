@@ -24,7 +24,7 @@ _ALIGNMENT = 256  # bytes: where arrays begin, as in memory that CUDA allocates
 
 
 def device_info() -> DeviceInfo | Unavailable:
-    """The GPU that probes would run on, or why there is none. Creates no CUDA context."""
+    """Return the GPU that probes would run on, or why there is none. Creates no CUDA context."""
     try:
         return _device()
     except Unsupported as error:
@@ -140,7 +140,10 @@ class Launched:
     ended: Any  # CuPy's event behind it
 
     def results(self) -> list[Array]:
-        """The results, copied back once the kernel has ended; the wait sleeps, so that other processes can run."""
+        """Return the results, copied back once the kernel has ended.
+
+        The wait sleeps, so that other processes can run.
+        """
         content = np.empty(self.size, np.uint8)
         with _faults():
             self.ended.synchronize()
@@ -194,7 +197,7 @@ class Loaded:
         memory: Sequence[Array],
         parameters: Callable[[Sequence[int]], Sequence[bytes]],
     ) -> list[Array]:
-        """What a kernel with parameters of any kind leaves in arrays of bytes, a copy of each.
+        """Return what a kernel with parameters of any kind leaves in arrays of bytes, a copy of each.
 
         `launch` has the grid, the block and the bytes of dynamic shared memory; `parameters` gives the bytes of each
         parameter for the addresses at which the arrays begin.
@@ -261,7 +264,7 @@ def _line(error: BaseException) -> str:
 
 
 def array_module(on_gpu: bool) -> Any:
-    """The module whose arrays to compute with: CuPy, or numpy where no GPU is meant."""
+    """Return the module whose arrays to compute with: CuPy, or numpy where no GPU is meant."""
     if not on_gpu:
         return np
     import cupy

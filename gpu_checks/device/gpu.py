@@ -37,7 +37,7 @@ _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
 def machine() -> Gpu | Unavailable:
-    """The GPU as a Machine, or why there is none. `open` opens its CUDA context."""
+    """Return the GPU as a Machine, or why there is none. `open` opens its CUDA context."""
     found = device_info()
     return found if isinstance(found, Unavailable) else Gpu(found)
 
@@ -83,7 +83,7 @@ class Gpu:
             self._groups.append(self._compilers.submit(_build, group, self.info.sm, listed))
 
     def table(self, signature: Signature) -> Table:
-        """The D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
+        """Return the D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
         a_slots, b_slots = (signature.lanes * signature.operands[x].values for x in "AB")
         found = self._find(signature)
         grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
@@ -139,7 +139,7 @@ class Gpu:
         return lambda: begun.results()[0]
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
-        """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it."""
+        """Return memory [trial][row][word] and registers [trial][lane][register] after a matrix move of each trial."""
         found = self._find(signature)
         arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
         begun = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
@@ -147,13 +147,13 @@ class Gpu:
         return image, taken
 
     def sass(self, signature: Signature) -> str:
-        """The matrix opcodes of one issue, empty where no disassembler is found."""
+        """Return the matrix opcodes of one issue, empty where no disassembler is found."""
         kernels = self._find(signature)
         name = "move" if kernels.kind == "moves" else "run"
         return kernels.listing.opcodes.get(f"{name}_{kernels.index}", "")
 
     def _find(self, signature: Signature) -> _Kernels:
-        """The module of an instruction, once its group is compiled."""
+        """Return the module of an instruction, once its group is compiled."""
         self._begin([signature], listed=False)
         group = self._groups[self._place[signature.mnemonic]]
         if isinstance(group, Future):
@@ -201,7 +201,7 @@ def _build(group: Sequence[Signature], architecture: str, listed: bool) -> list[
 
 
 def _numbers(a: Window | None, b: Window | None, **known: int) -> Array:
-    """The first argument of a digit-coded kernel, whose places are `At`; zero where nothing is known."""
+    """Return the first argument of a digit-coded kernel, whose places are `At`; zero where nothing is known."""
     numbers = np.zeros(max(At) + 1, np.uint32)
     for at, image in ((At.A_DESCRIPTOR, a), (At.B_DESCRIPTOR, b)):
         if image is not None:

@@ -25,7 +25,7 @@ _NATIVE = re.compile(r"(?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM)(?:\.\w+)*")
 
 
 def disassembler() -> list[str] | None:
-    """The command that lists a cubin, to be followed by its path: nvdisasm or cuobjdump, if either is found."""
+    """Return the command that lists a cubin, to be followed by its path: nvdisasm or cuobjdump, if either is found."""
     folders = [os.environ.get("PATH", "")]
     roots = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
     folders += [str(Path(root) / "bin") for root in roots if root]
@@ -37,7 +37,7 @@ def disassembler() -> list[str] | None:
 
 
 def opcodes(listing: str) -> Mapping[str, str]:
-    r"""Function name -> its matrix opcodes, each with its count: "HMMA.16816.F32", "2xBMMA.88128.AND.POPC + CALL".
+    r"""Return each function's matrix opcodes with their counts: "HMMA.16816.F32", "2xBMMA.88128.AND.POPC + CALL".
 
     >>> opcodes(".text.run:\n  /*0090*/   IMMA.8816.S8.S8 R6, R0.ROW, R5.COL, R6 ;")
     {'run': 'IMMA.8816.S8.S8'}
@@ -92,7 +92,7 @@ class Listing:
 
 
 def _disassembled(cubin: bytes) -> Mapping[str, str]:
-    """The opcodes of each function of a cubin, kept on disk from then on."""
+    """Return the opcodes of each function of a cubin, kept on disk from then on."""
     command = disassembler()
     if command is None:
         return {}
@@ -119,7 +119,7 @@ def _disassembled(cubin: bytes) -> Mapping[str, str]:
 
 
 def _stamp(program: str) -> str:
-    """What changes when another version of the program is installed."""
+    """Return what changes when another version of the program is installed."""
     try:
         found = os.stat(program)
     except OSError:

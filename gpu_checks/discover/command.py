@@ -227,7 +227,7 @@ def _as_text(found: Found, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _heading(one: FoundMap) -> str:
-    """An operand with its tile, its inputs, and what numbers its axes."""
+    """Return an operand with its tile, its inputs, and what numbers its axes."""
     rows, columns = one.extent
     line = f"{one.operand}  ({', '.join(one.axes)}) {rows}x{columns}, "
     *lanes, values = one.lengths
@@ -239,7 +239,7 @@ def _heading(one: FoundMap) -> str:
 
 
 def _points(one: FoundMap) -> Iterator[str]:
-    """A line for each lane: the element of each value."""
+    """Yield a line for each lane: the element of each value."""
     table = one.table.reshape(-1, one.table.shape[-2], 2)
     for lane, row in enumerate(table.tolist()):
         listed = " ".join(f"({x},{y})" if min(x, y) >= 0 else "-" for x, y in row)
@@ -247,7 +247,7 @@ def _points(one: FoundMap) -> Iterator[str]:
 
 
 def _commands(found: Found, one: FoundMap) -> Iterator[str]:
-    """The commands that compare the map with the ISA tables: which other check has it, and whether it is the same."""
+    """Yield the commands that compare the map with the ISA tables: which other check has it, and whether it is it."""
     layout, bases = one.layout()[0], one.bases()[0]
     if "element" in one.inputs or STORED in one.axes:
         return

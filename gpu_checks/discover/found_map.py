@@ -50,7 +50,7 @@ class FoundMap:
         return f"{missing} of {prod(self.lengths)} points have no row or no column" if missing else ""
 
     def layout(self) -> tuple[str, str]:
-        """The layout with element row + rows*col (of B col + cols*row) at every point, and what prevents one.
+        """Return the layout with element row + rows*col (of B col + cols*row) at every point, and what prevents one.
 
         >>> table = np.array([[[v // 2 * 8 + t // 4, t % 4 * 2 + v % 2] for v in range(4)] for t in range(32)])
         >>> FoundMap("D", ("lane", "value"), ("m", "n"), table).layout()
@@ -81,7 +81,7 @@ class FoundMap:
         return ":".join(texts), ""
 
     def bases(self) -> tuple[str, str]:
-        """The F2 bases of the map, in Triton's spelling, and what prevents them.
+        """Return the F2 bases of the map, in Triton's spelling, and what prevents them.
 
         >>> table = np.array([[[t >> 1, (t & 1) ^ (t >> 1)]] for t in range(4)])
         >>> FoundMap("D", ("lane", "value"), ("m", "n"), table).bases()
@@ -117,7 +117,7 @@ def _written(bases: Mapping[str, Sequence[Sequence[int]]]) -> str:
 
 
 def _modes(line: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The digits of an index and the step of each, of the only coalesced layout that may have these values.
+    """Return the digits of an index and the step of each, of the only coalesced layout that may have these values.
 
     The first digit ends at the least k with L(k) != k*L(1); the others are those of L(k), L(2k), ...
     """
@@ -132,7 +132,7 @@ def _modes(line: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _values(shape: Sequence[int], stride: Sequence[int]) -> Labels:
-    """What the digits of 0, 1, 2, ... make, each times its step."""
+    """Return what the digits of 0, 1, 2, ... make, each times its step."""
     index = np.arange(prod(shape))
     units = accumulate(shape, mul, initial=1)
     digits = (index // unit % size * step for unit, size, step in zip(units, shape, stride, strict=False))

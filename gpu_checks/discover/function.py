@@ -46,7 +46,10 @@ class Function:
     define: tuple[str, ...] = ()  # macros, NAME or NAME=TEXT
 
     def text(self) -> str:
-        """The CUDA text: the user's, then the kernel that calls the function. ValueError for what cannot be read."""
+        """Return the CUDA text: the user's, then the kernel that calls the function.
+
+        Raises ValueError for what cannot be read.
+        """
         if not NAME.fullmatch(self.name):
             raise ValueError(f"{self.name!r:.60} is no name of a function; expected FILE.cu::function")
         if not 0 < self.lanes <= MOST_LANES or not 0 < self.values * self.lanes <= MOST_POINTS:
@@ -68,7 +71,7 @@ class Function:
         return f'#line 1 "{shown}"\n{given}\n{harness}'
 
     def options(self) -> tuple[str, ...]:
-        """The options of the compiler: folders of headers, the file's own first, and macros.
+        """Return the options of the compiler: folders of headers, the file's own first, and macros.
 
         Functions without an execution space are taken for device functions: CuTe's headers have some.
         """
@@ -77,7 +80,7 @@ class Function:
 
 
 def _cuda_headers() -> list[Path]:
-    """The folders of CUDA's own headers: of the wheels that CuPy's `ctk` brings, then of a toolkit."""
+    """Return the folders of CUDA's own headers: of the wheels that CuPy's `ctk` brings, then of a toolkit."""
     wheels = importlib.util.find_spec("nvidia")
     roots = [one for place in (wheels and wheels.submodule_search_locations) or () for one in Path(place).iterdir()]
     named = (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda")
@@ -107,7 +110,7 @@ class Call:
 
 
 def discovered(function: Function, timeout: float, axes: Sequence[str] = ("row", "col")) -> FoundMap | Unavailable:
-    """The map of a function, called twice; ValueError for what is no map."""
+    """Return the map of a function, called twice; ValueError for what is no map."""
     call = Call(function.text(), function.options(), function.lanes, function.values)
     with Worker(timeout=timeout) as worker:
         results = [result for _, result in worker.run([call, call])]
@@ -119,7 +122,7 @@ def discovered(function: Function, timeout: float, axes: Sequence[str] = ("row",
 
 
 def checked(name: str, first: Labels, second: Labels, axes: Sequence[str] = ("row", "col")) -> FoundMap:
-    """The map of two runs; ValueError where they differ, or a coordinate is not set, negative, or too large."""
+    """Return the map of two runs; ValueError where they differ, or a coordinate is not set, negative, or too large."""
     if (first != second).any():
         raise ValueError(f"{name} is no function of lane and i: {_at(first != second)} differs from call to call")
     for wrong, what in ((first == UNSET, "is not set"), (first < 0, "is negative"), (first >= LARGEST, "is too large")):

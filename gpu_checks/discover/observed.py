@@ -23,13 +23,13 @@ Numbers = Mapping[tuple[int, int], int]  # (product, class) -> number
 
 
 def of_recording(seen: Recording) -> list[FoundMap]:
-    """The maps of A, B and D of a product."""
+    """Return the maps of A, B and D of a product."""
     numbers = dict(_numbers(seen))
     return [_operand(seen, name, numbers) for name in AXES]
 
 
 def of_move(seen: Move, operand: str, bits: int) -> FoundMap:
-    """The map of a matrix move: which element of which row each value of a lane's registers is.
+    """Return the map of a matrix move: which element of which row each value of a lane's registers is.
 
     A row is that of the lane which passes its address; of movmatrix it is the lane that had the element. Raises
     ValueError where the bytes of an element are of several places.

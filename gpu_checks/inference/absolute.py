@@ -51,7 +51,7 @@ _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 
 def sources_of_coordinates(signatures: Iterable[Signature]) -> set[str]:
-    """The mnemonics of the instructions that give absolute coordinates to others."""
+    """Return the mnemonics of the instructions that give absolute coordinates to others."""
     found = {same_k_wgmma(signature) for signature in signatures}
     return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
 
@@ -61,7 +61,10 @@ def _widest(name: str) -> Signature:
 
 
 def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
-    """The memory place of each register byte of the .x4 form; None where the GPU has no such move or it has notes."""
+    """Return the memory place of each register byte of the .x4 form.
+
+    None where the GPU has no such move or it has notes.
+    """
     try:
         places, notes = observe(machine, _widest(name))
     except Unsupported:
@@ -72,7 +75,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
 # The cache key is the whole signature, its operands too: one in which a fault is planted is looked up anew.
 @cache
 def same_k_wgmma(signature: Signature) -> Signature | None:
-    """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
+    """Return the dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
     a = signature.operands.get("A")
     if a is None or signature.lanes != 32:
         return None
@@ -83,7 +86,7 @@ def same_k_wgmma(signature: Signature) -> Signature | None:
 # Kept for good: the shipped tables do not change in a process. No observation is part of it.
 @cache
 def _narrow() -> tuple[Signature, ...]:
-    """The dense wgmma with N = 8."""
+    """Return the dense wgmma with N = 8."""
     return tuple(look_up(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n8k" in name)
 
 
@@ -108,7 +111,7 @@ class MemoryObservations:
 def absolute_coordinates(
     signature: Signature, operands: Mapping[str, Labels], seen: MemoryObservations
 ) -> tuple[tuple[Coordinates, ...], tuple[str, ...]]:
-    """The absolute coordinates that fit the classes, and notes on axes for which two sources disagree.
+    """Return the absolute coordinates that fit the classes, and notes on axes for which two sources disagree.
 
     Coordinates fit when they and the classes are one bijection on each axis. An instruction whose
     registers are no such tiles (m8n8k4 .f16, every f64) has none.
@@ -119,7 +122,7 @@ def absolute_coordinates(
 
 
 def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Coordinates]:
-    """The coordinates of A and D in the first warp of a warpgroup, whose part is M = 16 and N = 8, where they fit."""
+    """Yield the coordinates of A and D in the first warp of a warpgroup, whose part is 16x8, where they fit."""
     for name in "AD":
         given = labels.get(name)
         classes = operands[name]
@@ -165,7 +168,7 @@ def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inn
 
 
 def _stack(classes: Labels, per_register: int, step: int) -> Labels:
-    """The label where each value's tile starts: tiles with the same set of classes start together."""
+    """Return the label where each value's tile starts: tiles with the same set of classes start together."""
     tiles = classes.reshape(len(classes), -1, per_register).swapaxes(0, 1)
     sets = [frozenset(tile.reshape(-1).tolist()) for tile in tiles]
     order = list(dict.fromkeys(sets))
@@ -187,7 +190,7 @@ def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, in
 def _disagreements(
     found: Sequence[Coordinates], operands: Mapping[str, Labels], shared: Sequence[int]
 ) -> tuple[str, ...]:
-    """Notes on shared axes for which two operands give one class different coordinates."""
+    """Return notes on shared axes for which two operands give one class different coordinates."""
     given: dict[int, tuple[Coordinates, dict[tuple[int, int], int]]] = {}
     notes = []
     for one in found:

@@ -59,7 +59,7 @@ def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int =
 
 
 def _addresses(signature: Signature, random: np.random.Generator) -> Bytes:
-    """What each lane gives: a row of its own, or the same column of Tensor Memory as all others."""
+    """Return what each lane gives: a row of its own, or the same column of Tensor Memory as all others."""
     if tensor_memory.fits(signature):
         return np.full(32, random.integers(tensor_memory.room(signature) + 1))
     return random.permutation(ROWS)[:32]
@@ -102,7 +102,7 @@ def _places(source: Bytes, width: int) -> Bytes:
 
 
 def notes_on(places: Labels, same: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    """What makes a copy unsound, from the place of each register byte and whether it was the same in every trial."""
+    """Return what makes a copy unsound, from the place of each register byte and whether it was so in every trial."""
     unmoved, unsteady = int((places[..., 0] < 0).sum()), int((~same).sum())
     pairs = places[places[..., 0] >= 0]
     repeated = len(pairs) - len(set(map(tuple, pairs.tolist())))

@@ -44,12 +44,12 @@ class Interactions:
     b: Few
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> Interactions:
-        """The interactions of some of the elements of A."""
+        """Return the interactions of some of the elements of A."""
         return self if chosen.all() else Interactions(self.a[chosen], self.d[chosen], self.b[chosen])
 
 
 def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions], tuple[str, ...]]:
-    """The interactions of each configuration; notes on elements with another number of products, which are left out."""
+    """Return the interactions of each configuration; notes on elements, left out, with another number of products."""
     limit = hits.places.shape[1]
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
@@ -86,7 +86,7 @@ class Found:
 
 
 def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Found:
-    """The classes of one instruction under one or several patterns of metadata."""
+    """Return the classes of one instruction under one or several patterns of metadata."""
     m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
     kept = np.full((len(tables), counts["A"]), _NONE)
     for table, k in zip(tables, kept, strict=True):
@@ -157,7 +157,7 @@ def distinct(*columns: Slots) -> int:
 
 
 def rebuild(a: Labels, b: Labels, d: Labels) -> Interactions:
-    """The interactions that flat labels of A, B and D imply, where each (k, column) and (row, column) is one slot."""
+    """Return the interactions that flat labels of A, B and D imply, where each (k, column) and (row, column) is one."""
     rows, columns = 1 + int(d[:, ROW].max(initial=0)), 1 + int(d[:, COLUMN].max(initial=0))
     home = np.full((rows, columns), -1, np.int32)
     live = np.flatnonzero((d[:, [ROW, COLUMN]] >= 0).all(axis=1))

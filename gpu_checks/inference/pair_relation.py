@@ -35,7 +35,7 @@ Slots: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def classes(signature: Signature, table: Table) -> Relation:
-    """The classes of a table; `notes` say what is no matrix product, and nothing is raised for it."""
+    """Return the classes of a table; `notes` say what is no matrix product, and nothing is raised for it."""
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
     d = table[a, b].astype(np.int64)
@@ -64,7 +64,7 @@ def classes(signature: Signature, table: Table) -> Relation:
 
 
 def rebuild(operands: Mapping[str, Labels]) -> Table:
-    """The table that the labels of A, B and D imply: `NONE` wherever no D element is named."""
+    """Return the table that the labels of A, B and D imply: `NONE` wherever no D element is named."""
     a, b, d = (operands[name].reshape(-1, 4) for name in "ABD")
     limits = [1 + max(int(part[:, axis].max(initial=0)) for part in (a, b, d)) for axis in range(4)]
     home = np.full((limits[PRODUCT], limits[ROW], limits[COLUMN]), NONE, np.uint16)
@@ -113,7 +113,7 @@ def _sets(slots: Slots, targets: Slots, size: int, width: int) -> list[bytes]:
 
 
 def _number(sets: Sequence[bytes], product: Slots) -> Slots:
-    """Number equal sets inside each product in order of first appearance; -1 without a product."""
+    """Return numbers of equal sets inside each product in order of first appearance; -1 without a product."""
     names: dict[int, dict[bytes, int]] = {}
     found = []
     for key, home in zip(sets, product.tolist(), strict=True):
@@ -123,7 +123,7 @@ def _number(sets: Sequence[bytes], product: Slots) -> Slots:
 
 
 def _inherit(labels: Slots, targets: Slots, size: int) -> tuple[Slots, Slots]:
-    """The one label of each target, and the targets with more than one (left at -1)."""
+    """Return the one label of each target, and the targets with more than one (left at -1)."""
     low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
     np.minimum.at(low, targets, labels)
     np.maximum.at(high, targets, labels)
@@ -166,7 +166,7 @@ def _unused_slots(signature: Signature, product: Mapping[str, Slots]) -> list[st
 
 
 def _unread(signature: Signature, labels: Mapping[str, Labels]) -> list[str]:
-    """Notes on operands of which lanes hold copies: how many elements are read from no copy."""
+    """Return notes on operands of which lanes hold copies: how many elements are read from no copy."""
     notes = []
     for name in spare(signature):
         read = labels[name][labels[name][:, PRODUCT] >= 0]

@@ -99,7 +99,7 @@ def random_metadata(
 
 
 def _spread(distributed: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
-    """A with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
+    """Return a with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
     rows = 1 + int(labels[..., 0].max())
     whole = np.zeros((len(distributed), 1, rows, columns), np.int64)
     whole[np.arange(len(distributed))[:, None, None], 0, labels[..., 0], k] = distributed
@@ -107,7 +107,7 @@ def _spread(distributed: Ints, labels: Labels, k: npt.NDArray[np.int64], columns
 
 
 def _times(a: Ints, b: Ints) -> Ints:
-    """A @ B; in float64, where all these integers are exact and the product is fast."""
+    """Return a @ B; in float64, where all these integers are exact and the product is fast."""
     return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
 
 
@@ -135,7 +135,7 @@ def _distributed(matrices: Ints, labels: Labels) -> Ints:
 def _checked(
     signature: Signature, maps: Maps, as_words: Mapping[str, tuple[int, Fragment]]
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """The maps of A, B, C and D with a product column, or ValueError."""
+    """Return the maps of A, B, C and D with a product column, or ValueError."""
     kinds = [as_words[name][1].type for name in "DC"]
     if "D" not in maps and kinds[0] != kinds[1]:
         text = f"{signature.mnemonic}: D is {kinds[0]} and C {kinds[1]}: D needs its own map"

@@ -30,7 +30,7 @@ NOTHING = np.zeros((1, 1, 1), np.uint32)  # the fixed words of an instruction wi
 def numbering(
     form: Form, image: Window | None, named: npt.NDArray[np.int64] | None = None, columns: int | None = None
 ) -> Numbering:
-    """A plane of ones, then one for each digit of the slot's number, the lowest first.
+    """Return a plane of ones, then one for each digit of the slot's number, the lowest first.
 
     The number is the slot's own, or the one in `named`. An element whose number is below 0 is zero in every plane,
     which leaves so many `columns` of B.
@@ -63,13 +63,13 @@ def query(
     fixed: Words = NOTHING,
     only: npt.NDArray[np.int64] | None = None,
 ) -> Query:
-    """The query for the interactions of A's elements, or of `only` some of them, under each of the fixed words."""
+    """Return the query for the interactions of A's elements, or of `only` some, under each of the fixed words."""
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
     return Query(form, a, b, chosen.astype(np.uint32), numbered, fixed)
 
 
 def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
-    """The results of several probes, whose queries of one turn are issued together."""
+    """Yield the results of several probes, whose queries of one turn are issued together."""
     every, known = list(several), {}
     answers: dict[int, list[Answer] | None] = dict.fromkeys(range(len(every)))
     while answers:
@@ -86,7 +86,7 @@ def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
 
 
 def run_queries(machine: Machine, signature: Signature, queries: Queries[T]) -> T:
-    """The result of a probe. The queries of a turn are issued together: a GPU is slow to change processes."""
+    """Return the result of a probe. The queries of a turn are issued together: a GPU is slow to change processes."""
     answers: list[Answer] | None = None
     while True:
         try:

@@ -27,7 +27,7 @@ def hash_of(recording: Recording) -> str:
 
 
 def incomplete(found: Iterable[Recording]) -> Iterator[Recording]:
-    """Recordings whose labels do not rebuild the observed table; labels that several share are rebuilt once."""
+    """Yield recordings whose labels do not rebuild the observed table; labels that several share are rebuilt once."""
     # The cache key is every label that is read: a wrong label is rebuilt anew.
     rebuilt: dict[tuple[str | bytes, ...], str] = {}
     for recording in found:

@@ -43,23 +43,23 @@ _EVERY = 0x11111111  # one in every field
 
 
 def patterns(signature: Signature) -> tuple[int, ...]:
-    """The patterns of a field that the tables call meaningful."""
+    """Return the patterns of a field that the tables call meaningful."""
     return tuple(signature.sparsity.kept) if signature.sparsity else ()
 
 
 def uniform(signature: Signature) -> Words:
-    """The fixed words of each pattern in every field; those of an instruction without metadata."""
+    """Return the fixed words of each pattern in every field; those of an instruction without metadata."""
     values = np.array(patterns(signature), np.uint32)[:, None, None]
     return values * np.full((1, signature.lanes, 1), _EVERY, np.uint32) if values.size else NOTHING
 
 
 def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The first and the last of several rows, one for each pattern."""
+    """Return the first and the last of several rows, one for each pattern."""
     return rows[:: max(1, len(rows) - 1)]
 
 
 def queries(signature: Signature, seed: int) -> Queries[Relation]:
-    """The queries of a sparse instruction: every pattern under every selector."""
+    """Yield the queries of a sparse instruction: every pattern under every selector."""
     start = yield from whole(signature)
     return (yield from complete(start, seed))
 
@@ -76,7 +76,7 @@ class Start:
 
 
 def whole(signature: Signature) -> Queries[Start]:
-    """The relation in the first form."""
+    """Yield the relation in the first form."""
     form, image = forms(signature)[0], plainest(signature, "B")
     ((tables, notes),) = yield [query(form, None, image, numbering(form, image), outer(uniform(signature)))]
     found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
@@ -84,7 +84,7 @@ def whole(signature: Signature) -> Queries[Start]:
 
 
 def complete(start: Start, seed: int) -> Queries[Relation]:
-    """The relation with its metadata, if the instruction has any."""
+    """Yield the relation with its metadata, if the instruction has any."""
     signature, labels = start.form.signature, start.labels
     notes, metadata = start.notes, None
     if signature.sparsity is not None:
@@ -127,7 +127,7 @@ class _Part:
 
 
 def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Numbering:
-    """The first columns of B, whose elements are known by their k; b are their flat labels."""
+    """Return the first columns of B, whose elements are known by their k; b are their flat labels."""
     few = (b[:, COLUMN] >= 0) & (b[:, COLUMN] < columns)
     return numbering(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
 
@@ -135,7 +135,7 @@ def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Numbering
 def _metadata(
     every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
 ) -> Queries[tuple[Metadata, tuple[str, ...]]]:
-    """The k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
+    """Yield the k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
     signature = every[0].signature
     ways, notes = yield from part.k(every[0], uniform(signature))
     notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
@@ -152,14 +152,14 @@ def _metadata(
 
 
 def _same(form: Form, part: _Part, ways: Labels) -> Queries[tuple[str, ...]]:
-    """A note where a further selector gives the patterns another meaning."""
+    """Yield a note where a further selector gives the patterns another meaning."""
     again, said = yield from part.k(form, uniform(form.signature))
     same = np.array_equal(again, ways)
     return (*said, *(() if same else (f"selector {form.signature.chosen['F']} gives another relation",)))
 
 
 def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[Labels, tuple[str, ...]]]:
-    """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
+    """Ask for [A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
     lanes, distinct = form.signature.lanes, _distinct(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
     digits = range(int(number.max()).bit_length())
@@ -183,7 +183,7 @@ def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[La
 def check(
     form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Interactions]
 ) -> tuple[str, ...]:
-    """Notes on an A in memory whose elements have another k, under the `drawn` fields, than those in registers.
+    """Return notes on an A in memory whose elements have another k, under the `drawn` fields, than those in registers.
 
     `labels` are those of the image's places under the first pattern, `tables` the interactions with one column of B.
     """
@@ -205,7 +205,7 @@ def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Int
 
 
 def _slots(a: Labels, labels: Labels) -> Labels:
-    """The slot of the registers that holds the element of each label."""
+    """Return the slot of the registers that holds the element of each label."""
     columns = 1 + int(a[:, CONTRACTED].max())
     home = np.zeros((1 + int(a[:, ROW].max()), columns), np.int64)
     home[a[:, ROW], a[:, CONTRACTED]] = np.arange(len(a))
@@ -214,7 +214,7 @@ def _slots(a: Labels, labels: Labels) -> Labels:
 
 
 def drawn_words(signature: Signature, drawn: Labels) -> Words:
-    """The metadata words of fields that were drawn."""
+    """Return the metadata words of fields that were drawn."""
     return words_of(np.array(patterns(signature))[drawn])
 
 
@@ -246,7 +246,7 @@ def words_of(fields: Labels) -> Words:
 
 
 def _k_of(table: Interactions, size: int) -> Labels:
-    """The k of each element of A where B's are numbered by theirs, -1 where it interacts with none or several."""
+    """Return the k of each element of A where B's are numbered by theirs, -1 where it meets none or several."""
     found, others = np.full(size, -1), table.b != table.b[:, :1]
     found[table.a] = np.where(others.any(axis=1), -1, table.b[:, 0]) if others.any() else table.b[:, 0]
     return found

@@ -35,7 +35,7 @@ _ROW = 16
 
 
 def queries(signature: Signature, seed: int = 0) -> Queries[Relation]:
-    """The queries of a wgmma: every form and image of the instruction."""
+    """Yield the queries of a wgmma: every form and image of the instruction."""
     start = yield from sparse.whole(signature)
     images = () if start.notes else _images(start, seed)
     relation: Relation
@@ -77,7 +77,7 @@ class _ImageOfA:
     notes: tuple[str, ...]  # what did not fit
 
     def labelled(self, relation: Relation) -> LabelledImage:
-        """The image with the labels of the relation."""
+        """Return the image with the labels of the relation."""
         form, first, image = self.form, self.first, self.image
         labels, wrong = _placed(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
@@ -116,7 +116,7 @@ class _ImageOfB:
     notes: tuple[str, ...]
 
     def labelled(self, relation: Relation) -> LabelledImage:
-        """The image with the labels of the relation."""
+        """Return the image with the labels of the relation."""
         tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])
         columns = np.concatenate([_of_d(relation, table, COLUMN) for table in tables])
@@ -134,7 +134,7 @@ def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Queries[_Imag
 
 
 def _of_d(relation: Relation, table: Interactions, axis: int) -> Labels:
-    """The row or the column of D in which each product is."""
+    """Return the row or the column of D in which each product is."""
     found: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
     return found
 

@@ -87,7 +87,7 @@ def issue_in_memory(signature: Signature, asm: str, stride: int, zero: bool) -> 
 
 
 def operand_list(signature: Signature, asm: str, result: Sequence[str] = ()) -> str:
-    """The operand text with numbered registers: D first, as the only output, or the one address of D's `result`."""
+    """Return the operand text with numbered registers: D first, the only output, or the address of D's `result`."""
     numbered: dict[str, str] = {}
     place = 0
     for name, fragment in signature.operands.items():
@@ -100,7 +100,7 @@ def operand_list(signature: Signature, asm: str, result: Sequence[str] = ()) -> 
 
 
 def register_inputs(name: str, fragment: Fragment) -> Iterator[str]:
-    """The input constraints of one operand, whose words are the array `name`."""
+    """Yield the input constraints of one operand, whose words are the array `name`."""
     if fragment.space == "smem":
         yield f'"l"({name})'
         return

@@ -32,12 +32,12 @@ def loads(signature: Signature) -> bool:
 
 
 def registers(signature: Signature) -> Fragment:
-    """The registers that a lane gives or takes."""
+    """Return the registers that a lane gives or takes."""
     return signature.operands["R" if "R" in signature.operands else "D"]
 
 
 def text(signature: Signature, index: int) -> str:
-    """The kernel: one trial a block; what is not written stays as it was given."""
+    """Return the kernel: one trial a block; what is not written stays as it was given."""
     if tensor_memory.fits(signature):
         return tensor_memory.text(signature, index)
     count = registers(signature).regs

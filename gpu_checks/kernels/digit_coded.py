@@ -52,7 +52,7 @@ _CUDA = beside(__file__)
 
 
 def families(signatures: Sequence[Signature]) -> list[list[Signature]]:
-    """The instructions that these kernels can issue, those together that differ in N alone; in order of appearance."""
+    """Return the instructions that these kernels can issue, those together that differ in N alone, as they appear."""
     found: dict[str, list[Signature]] = {}
     for signature in signatures:
         if fits(signature):
@@ -61,14 +61,14 @@ def families(signatures: Sequence[Signature]) -> list[list[Signature]]:
 
 
 def family_of(signature: Signature) -> str:
-    """The mnemonic without N, where a warpgroup issues the instruction: only then is D in memory."""
+    """Return the mnemonic without N, where a warpgroup issues the instruction: only then is D in memory."""
     return (
         signature.mnemonic.replace(f"n{signature.shape[1]}k", "nNk") if is_warpgroup(signature) else signature.mnemonic
     )
 
 
 def family_text(family: Sequence[Signature], index: int) -> str:
-    """The kernels of all forms of a family; form f's end in _index_f."""
+    """Return the kernels of all forms of a family; form f's end in _index_f."""
     written = []
     for number, members in enumerate(zip(*map(forms, family), strict=True)):
         most = max(members, key=lambda form: form.signature.shape[1]).signature
@@ -84,7 +84,7 @@ def family_text(family: Sequence[Signature], index: int) -> str:
 
 
 def text(signature: Signature, index: int) -> str:
-    """The kernel that issues the instruction in its first form on given words."""
+    """Return the kernel that issues the instruction in its first form on given words."""
     form = forms(signature)[0]
     s, sizes = form.signature, _sizes(form.signature)
     facts = _facts([form], s, f"c_words[trial * {sizes['c_words']} + w]", 1)
@@ -98,7 +98,7 @@ def _sizes(signature: Signature) -> dict[str, int]:
 
 
 def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dict[str, object]:
-    """The values of a form's template, for one instruction or several, of which `most` has the largest matrices.
+    """Return the values of a form's template, for one instruction or several, of which `most` has the largest matrices.
 
     `c` is what word w of C is, `stride` the distance of the words of D.
     """

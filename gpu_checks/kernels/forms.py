@@ -70,12 +70,12 @@ def forms(signature: Signature) -> tuple[Form, ...]:
 
 
 def plain_form(signature: Signature) -> Signature:
-    """The signature of the form that `run` issues."""
+    """Return the signature of the form that `run` issues."""
     return forms(signature)[0].signature if fits(signature) else signature
 
 
 def plainest(signature: Signature, operand: str) -> Window | None:
-    """The image that `run` expects of A or B; None for an operand in registers."""
+    """Return the image that `run` expects of A or B; None for an operand in registers."""
     fragment = forms(signature)[0].signature.operands[operand]
     return window(operand, fragment) if fragment.space == "smem" else None
 

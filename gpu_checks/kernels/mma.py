@@ -37,7 +37,7 @@ def spare(signature: Signature) -> str:
 
 
 def text(signature: Signature, index: int) -> str:
-    """The two kernels of one instruction."""
+    """Return the two kernels of one instruction."""
     operands = signature.operands
     facts: dict[str, object] = {
         "index": index,
@@ -64,7 +64,7 @@ def text(signature: Signature, index: int) -> str:
 
 
 def shape(fragment: Fragment) -> str:
-    """The template arguments of `one_hot` for an operand in registers."""
+    """Return the template arguments of `one_hot` for an operand in registers."""
     width = words_per_register(fragment)
     numbers = (words_per_lane(fragment), fragment.values, fragment.per_register, fragment.bits, width)
     return ", ".join(map(str, numbers))

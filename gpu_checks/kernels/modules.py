@@ -38,7 +38,7 @@ def has_kernels(signature: Signature) -> bool:
 
 
 def grouped(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
-    """The instructions in groups that are best compiled as one module: families together, which share kernels."""
+    """Return the instructions in groups that are best compiled as one module: families, which share kernels."""
     kin = sorted(signatures, key=lambda s: (digit_coded.family_of(s), s.shape))
     return [kin[start : start + GROUP] for start in range(0, len(kin), GROUP)]
 

@@ -95,7 +95,7 @@ def operands_as_words(signature: Signature) -> dict[str, tuple[int, Fragment]]:
 
 
 def digits(signature: Signature) -> int:
-    """A power of two up to which every integer below it is exact in B and, as a product with one, in D."""
+    """Return a power of two up to which every integer below it is exact in B and, as a product with one, in D."""
     return 1 << min(_whole_bits(NUMBERS[signature.operands[name].type]) for name in "BD")
 
 
@@ -107,7 +107,7 @@ def _whole_bits(number: Number) -> int:
 
 
 def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:
-    """The bits of each integer as an element of the type; the integers must be exact in it.
+    """Return the bits of each integer as an element of the type; the integers must be exact in it.
 
     >>> [hex(encode(t, np.array(1))) for t in ("f16", "bf16", "f64", "e4m3", "e2m1", "s4")]
     ['0x3c00', '0x3f80', '0x3ff0000000000000', '0x38', '0x2', '0x1']
@@ -143,7 +143,7 @@ def pack(fragment: Fragment, numbers: Ints) -> Words:
 
 
 def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
-    """The bits of each integer, in C's order; a number that occurs often is encoded once."""
+    """Return the bits of each integer, in C's order; a number that occurs often is encoded once."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if most - least >= numbers.size:
         return encode(fragment.type, numbers).astype(kind, order="C")
@@ -151,14 +151,14 @@ def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
 
 
 def unpack(fragment: Fragment, words: Words) -> npt.NDArray[np.float64]:
-    """The numbers [..., lane, i] in the words of an accumulator: f16, f32, f64 or s32."""
+    """Return the numbers [..., lane, i] in the words of an accumulator: f16, f32, f64 or s32."""
     kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32, "u32": np.uint32}
     flat = np.ascontiguousarray(words).view(np.dtype(kinds[fragment.type]).newbyteorder("<"))
     return flat.reshape(*words.shape[:-1], fragment.values).astype(np.float64)
 
 
 def one(fragment: Fragment) -> int:
-    """The bits of the number one in the operand's type, at the element's place for i = 0."""
+    """Return the bits of the number one in the operand's type, at the element's place for i = 0."""
     return int(encode(fragment.type, np.array(1, np.int64))) << fragment.shift
 
 

@@ -42,7 +42,7 @@ class Window(NamedTuple):
 
 
 def packed(swizzle: str, lbo: int, sbo: int) -> int:
-    """The 64 bits of a descriptor without its start address, from its mode and its offsets in bytes.
+    """Return the 64 bits of a descriptor without its start address, from its mode and its offsets in bytes.
 
     >>> hex(packed("64B", 1024, 512))
     '0x8000002000400000'
@@ -51,7 +51,7 @@ def packed(swizzle: str, lbo: int, sbo: int) -> int:
 
 
 def window(operand: str, fragment: Fragment, swizzle: str = "none", major: str = "K") -> Window | None:
-    """The image of A or B in a mode; None where a row is longer than the mode is wide."""
+    """Return the image of A or B in a mode; None where a row is longer than the mode is wide."""
     mn, k = fragment.extent if operand == "A" else fragment.extent[::-1]
     row, width = k * fragment.bits // 8, SWIZZLES[swizzle][0]
     if major == "K" and swizzle == "none":

@@ -42,12 +42,12 @@ def fits(signature: Signature) -> bool:
 
 
 def names(signature: Signature) -> tuple[str, ...]:
-    """What the host gives, a 64-bit number each, in the order of the operand list: operands, addresses, idesc, p."""
+    """Return what the host gives, a 64-bit number each, in the operand list's order: operands, addresses, idesc, p."""
     return tuple(name for name in _listed(signature) if _space(signature, name) != "reg")
 
 
 def text(signature: Signature, index: int) -> str:
-    """The kernel tensor_{index}: the instruction once in a cluster."""
+    """Return the kernel tensor_{index}: the instruction once in a cluster."""
     return _CUDA["kernel"].substitute(
         mnemonic=signature.mnemonic,
         index=index,
@@ -64,7 +64,7 @@ def text(signature: Signature, index: int) -> str:
 
 
 def _listed(signature: Signature) -> list[str]:
-    """The names in the operand list: an operand's in capitals, else as the assembly text has it."""
+    """Return the names in the operand list: an operand's in capitals, else as the assembly text has it."""
     return [operand or word for operand, word in _NAME.findall(signature.asm)]
 
 
@@ -75,7 +75,7 @@ def _space(signature: Signature, name: str) -> str:
 
 
 def _issue(signature: Signature) -> str:
-    """The instruction, its registers numbered: first those that it returns, then what the host gives."""
+    """Return the instruction, its registers numbered: first those that it returns, then what the host gives."""
     numbered: dict[str, str] = {}
     registers = 0
     for name, fragment in signature.operands.items():

@@ -27,13 +27,13 @@ def fits(signature: Signature) -> bool:
 
 
 def room(signature: Signature) -> int:
-    """The last column at which the instruction stays inside Tensor Memory."""
+    """Return the last column at which the instruction stays inside Tensor Memory."""
     behind = int(signature.chosen.get("immHalfSplitoff", 0))
     return COLUMNS - signature.operands["R"].extent[1] - behind
 
 
 def text(signature: Signature, index: int) -> str:
-    """The kernel: one trial a block; what is not written stays as it was given."""
+    """Return the kernel: one trial a block; what is not written stays as it was given."""
     fragment = signature.operands["R"]
     loads = signature.asm.startswith("{R}")
     given = ", ".join(register_inputs("r", fragment))

@@ -180,7 +180,7 @@ class Probe:
         return block + _BLOCK
 
     def _operand(self, place: int, run: int, given: int, block: int) -> str:
-        """The text of an operand."""
+        """Return the text of an operand."""
         form, part = self.form, self.form.parts[place]
         if part.number is not None:
             return f"{part.number:#x}"
@@ -194,7 +194,7 @@ class Probe:
         return text + f"|q{run}" * part.pair
 
     def _address(self, run: int, given: int, block: int) -> str:
-        """The address of the memory of a lane in one run; both runs of a load read the same."""
+        """Return the address of the memory of a lane in one run; both runs of a load read the same."""
         space = _space(self.form)
         if space == "global":
             return f"to+{block}" if self._writes else f"from+{given}"

@@ -58,7 +58,7 @@ def mismatch(gpu: str, sm: str) -> str:
 
 
 def capabilities(gpu: str) -> tuple[int, ...]:
-    """The numbers that may follow `sm_` for a GPU of that name; none where the table does not have it."""
+    """Return the numbers that may follow `sm_` for a GPU of that name; none where the table does not have it."""
     return next((numbers for pattern, numbers in CAPABILITIES if _names(pattern, gpu)), ())
 
 

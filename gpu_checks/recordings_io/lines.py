@@ -26,12 +26,14 @@ ANEW = "record it anew"
 
 
 def with_digest(line: str) -> str:
-    """The text of a JSON object, with its digest as its last field."""
+    """Return the text of a JSON object, with its digest as its last field."""
     return line[:-1] + _field(line[:-1])
 
 
 def without_digest(line: str) -> str:
-    """The text of a JSON object as it was before it got its digest; ValueError where the digest is not there or wrong.
+    """Return the text of a JSON object as it was before it got its digest.
+
+    Raises ValueError where the digest is not there or wrong.
 
     >>> without_digest(with_digest('{"a": 1}'))
     '{"a": 1}'
@@ -54,7 +56,7 @@ def _field(body: str) -> str:
 
 
 def parsed(line: str) -> dict[str, Any]:
-    """The fields of a line but its digest, which is checked; ValueError for anything that is no such line."""
+    """Return the fields of a line but its digest, which is checked; ValueError for anything that is no such line."""
     text = without_digest(line)
     try:
         value = json.loads(text, object_pairs_hook=_once)
@@ -66,7 +68,7 @@ def parsed(line: str) -> dict[str, Any]:
 
 
 def identity(body: Mapping[str, Any]) -> str:
-    """The id of a table, a list of images or a premise: the start of the SHA-256 of its JSON."""
+    """Return the id of a table, a list of images or a premise: the start of the SHA-256 of its JSON."""
     text = json.dumps(body, separators=(",", ":"))
     return sha256(text.encode()).hexdigest()[:_KEEP]
 
@@ -84,7 +86,10 @@ def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_each(path: Path, schema: int, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-    """The value of each line of a file without a header; RecordingError where `read` fails, with the line's number."""
+    """Yield the value of each line of a file without a header.
+
+    Raises RecordingError where `read` fails, with the line's number.
+    """
     for number, fields in rows(path, schema):
         try:
             yield read(fields)
@@ -95,7 +100,7 @@ def read_each(path: Path, schema: int, read: Callable[[dict[str, Any]], T]) -> I
 
 
 def files(place: Path) -> list[Path]:
-    """The recordings files of a folder, or the one that is named; RecordingError where there is neither.
+    """Return the recordings files of a folder, or the one that is named; RecordingError where there is neither.
 
     Also if a folder of shipped recordings hasn't the files that it should have.
     """
@@ -106,7 +111,10 @@ def files(place: Path) -> list[Path]:
 
 
 def text_of(path: Path, largest: int = 16 * 2**20) -> list[str]:
-    """The lines of a file; RecordingError for one that is no text, cannot be opened, is larger or has a line cut."""
+    """Return the lines of a file.
+
+    Raises RecordingError for one that is no text, cannot be opened, is larger or has a line cut.
+    """
     try:
         if (size := path.stat().st_size) > largest:
             raise RecordingError(f"{path}: {size} bytes, more than {largest}")
@@ -129,7 +137,10 @@ def check_gpu(gpu: str, sm: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where a key occurs twice, for only one of two tables under one name could be meant."""
+    """Return a JSON object.
+
+    Raises ValueError where a key occurs twice, for only one of two tables under one name could be meant.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")

@@ -65,7 +65,7 @@ _ROOM = 2**18  # labels of a table
 
 
 def recordings(*extra: Path | str) -> Recordings:
-    """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
+    """Return the shipped recordings and those in other files or folders, by mnemonic; read when looked up.
 
     Raises RecordingError at once for a path that does not exist and a folder without recordings; at the first access
     for a file that is no recording, or in which a line is cut; for any other bad line when it is read.
@@ -213,7 +213,7 @@ class _File:
             raise self.bad(number, f"unknown key {key}")
 
     def table(self, number: int, name: object) -> Labels:
-        """The labels that a line refers to."""
+        """Return the labels that a line refers to."""
         if not isinstance(name, str) or name not in self.index["table"]:
             raise self.bad(number, f"table {name!r} is not in the file")
         if name not in self.cache:
@@ -221,7 +221,7 @@ class _File:
         return self.cache[name]
 
     def _table_line(self, number: int) -> tuple[list[int], list[Any]]:
-        """The shape of a table and its columns as they are written."""
+        """Return the shape of a table and its columns as they are written."""
         line = self.parse(number)
         self.check(number, line, {"table": str, "shape": list, "columns": list})
         shape, columns = line["shape"], line["columns"]

@@ -30,7 +30,7 @@ _LONG = 256  # entries that are worth compressing
 
 
 def written(column: Entries) -> Written:
-    """The form with the shortest repeated part.
+    """Return the form with the shortest repeated part.
 
     >>> written(np.array([3, 5, 8, 3, 5, 8, 4, 6, 9, 4, 6, 9]))
     {'first': [3, 5, 8], 'times': [[2, 0], [2, 1]]}
@@ -39,7 +39,7 @@ def written(column: Entries) -> Written:
 
 
 def entries(given: object, size: int) -> Entries:
-    """The column of `size` entries that was written; ValueError where it is none.
+    """Return the column of `size` entries that was written; ValueError where it is none.
 
     >>> entries({"first": [0, -1], "times": [[2, 3]]}, 4).tolist()
     [0, -1, 3, -1]
@@ -60,7 +60,7 @@ def entries(given: object, size: int) -> Entries:
 # The cache key is every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
 def _written(content: bytes) -> Written:
-    """A column's form, cached: most columns of wgmma are those of many instructions."""
+    """Return a column's form, cached: most columns of wgmma are those of many instructions."""
     column = np.frombuffer(content, "<i4").astype(np.int64)
     first, times = _period(column)
     if len(first) == 1 and not any(step for _, step in times):
@@ -72,7 +72,7 @@ def _written(content: bytes) -> Written:
 
 
 def _period(column: Entries) -> tuple[Entries, list[list[int]]]:
-    """The shortest beginning that the column repeats, and how: [times, step], the innermost first."""
+    """Return the shortest beginning that the column repeats, and how: [times, step], the innermost first."""
     times: list[list[int]] = []
     while (found := next(_halvings(column), None)) is not None:
         column, count, step = found
@@ -84,7 +84,7 @@ def _period(column: Entries) -> tuple[Entries, list[list[int]]]:
 
 
 def _halvings(column: Entries) -> Iterator[tuple[Entries, int, int]]:
-    """The ways to see a column as its beginning, a prime number of times, each time a step further."""
+    """Yield the ways to see a column as its beginning, a prime number of times, each time a step further."""
     named = column >= 0
     every = bool(named.all())
     for count in _primes(len(column)):
@@ -97,7 +97,7 @@ def _halvings(column: Entries) -> Iterator[tuple[Entries, int, int]]:
 
 
 def _primes(number: int) -> Iterator[int]:
-    """The prime divisors, the least first."""
+    """Yield the prime divisors, the least first."""
     divisor = 2
     while number > 1:
         if number % divisor == 0:
@@ -147,7 +147,7 @@ def _compressed(column: Entries) -> str:
 
 
 def _expanded(text: str, room: int) -> Entries:
-    """The numbers of a compressed column; ValueError where it is damaged or of another length."""
+    """Return the numbers of a compressed column; ValueError where it is damaged or of another length."""
     import base64
     import zlib
 

@@ -42,7 +42,9 @@ class StaleRecording(UserWarning):
 
 
 def misfit(recording: Recording | Move, signature: Signature) -> str:
-    """The first thing in a recording that the instruction's probe cannot have written; empty where there is none.
+    """Return the first thing in a recording that the instruction's probe cannot have written.
+
+    Empty where there is none.
 
     A recording that is not sound is no evidence, and is not validated.
     """
@@ -81,7 +83,7 @@ def _made_by() -> Mapping[str, str]:
 
 
 def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
-    """The message on the stale recordings of a file."""
+    """Return the message on the stale recordings of a file."""
     more = f" and {len(mnemonics) - 1} more" if len(mnemonics) > 1 else ""
     return f"{file}: {mnemonics[0]}{more}: recorded by kernels of another text than today's: record it anew"
 

@@ -32,7 +32,7 @@ class RecordedLines(NamedTuple):
 
 
 def to_lines(recording: Recording | Move) -> RecordedLines:
-    """The lines of a recording."""
+    """Return the lines of a recording."""
     tables: dict[str, str] = {}
     premises: dict[str, str] = {}
     line = json.dumps(_line(recording, tables, premises))

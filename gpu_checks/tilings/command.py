@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _select(known: Sequence[Tiling], names: Sequence[str]) -> list[Tiling]:
-    """The selected tilings in the file's order; ValueError for a name without one."""
+    """Return the selected tilings in the file's order; ValueError for a name without one."""
     for name in names:
         if not any(fnmatchcase(tiling.name, name) for tiling in known):
             raise ValueError(f"no tiling is named {name!r} (see --list)")

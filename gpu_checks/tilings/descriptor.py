@@ -43,7 +43,7 @@ class Descriptor(NamedTuple):
 
 
 def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, origins: Sequence[int]) -> Descriptor:
-    """The descriptor for instructions that start at the given indices of a tile of `extent` (mn, k).
+    """Return the descriptor for instructions that start at the given indices of a tile of `extent` (mn, k).
 
     TilingError where the layout is none of the four above.
     """
@@ -66,7 +66,7 @@ def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, ori
 
 
 def _mode(shared: Strided, bits: int) -> str:
-    """The mode whose exchange of address bits is the layout's swizzle, which counts elements."""
+    """Return the mode whose exchange of address bits is the layout's swizzle, which counts elements."""
     if shared.swizzle is None:
         return "none"
     count, base, shift = shared.swizzle

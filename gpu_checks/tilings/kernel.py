@@ -25,7 +25,7 @@ _FENCE, _WAIT = (_CUDA[name].template for name in ("fence", "wait"))
 
 
 def kernel(tiling: Tiling) -> str:
-    """The whole text, helpers included. TilingError where the layouts do not fit each other."""
+    """Return the whole text, helpers included. TilingError where the layouts do not fit each other."""
     check(tiling)
     operands = kernel_operands(tiling)
     used = sum(operand.room * operand.fragment.bits // 8 for operand in operands.values())
@@ -44,7 +44,7 @@ def kernel(tiling: Tiling) -> str:
 
 
 def kernel_operands(tiling: Tiling) -> dict[str, KernelOperand]:
-    """The operands in memory: A and B, and V of a reuse."""
+    """Return the operands in memory: A and B, and V of a reuse."""
     found = {}
     for name, (feed, product, role) in tiling.feeds.items():
         mn, k = tiling.extents[name]
@@ -54,7 +54,7 @@ def kernel_operands(tiling: Tiling) -> dict[str, KernelOperand]:
 
 
 def _majors(operands: dict[str, KernelOperand], *names: str) -> tuple[str, str]:
-    """The majors of A and B in shared memory, as an instruction's text gives them; K for registers."""
+    """Return the majors of A and B in shared memory, as an instruction's text gives them; K for registers."""
     found = [operands[name].descriptor if name in operands else None for name in names]
     a, b = (one.major if one else "K" for one in found)
     return a, b
@@ -79,7 +79,7 @@ def _main(tiling: Tiling, operands: dict[str, KernelOperand], result: str) -> st
 
 
 def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> str:
-    """The first product over all tiles along k."""
+    """Return the first product over all tiles along k."""
     a, b = operands["A"], operands["B"]
     body = parts.copied(a, "blockIdx.x", "tile_k", tiling.threads)
     body += parts.copied(b, tile_n, "tile_k", tiling.threads)
@@ -89,7 +89,7 @@ def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> st
 
 
 def _attention(tiling: Tiling, reuse: Reuse, operands: dict[str, KernelOperand]) -> str:
-    """The first product's tiles along n, each at once multiplied by its rows of V."""
+    """Return the first product's tiles along n, each at once multiplied by its rows of V."""
     v = operands["V"]
     body = parts.accumulators(tiling.product, "C") + _gemm(tiling, operands, "tile_n")
     body += parts.narrowed(tiling.product, reuse)
@@ -99,7 +99,7 @@ def _attention(tiling: Tiling, reuse: Reuse, operands: dict[str, KernelOperand])
 
 
 def _ready(*operands: KernelOperand) -> str:
-    """What has to happen before shared memory is read."""
+    """Return what has to happen before shared memory is read."""
     return (_FENCE if any(operand.descriptor for operand in operands) else "") + _WAIT
 
 

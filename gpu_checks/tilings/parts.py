@@ -72,13 +72,13 @@ class KernelOperand(NamedTuple):
         return Strided(self.product.extent(self.role), self.strides)
 
     def origin(self, mn: str, k: str) -> str:
-        """The first element in global memory of the tile at mn tiles along m or n and k tiles along k."""
+        """Return the first element in global memory of the tile at mn tiles along m or n and k tiles along k."""
         steps = zip((mn, k), self.product.extent(self.role), self.strides, strict=True)
         return " + ".join(f"{tile} * {size * stride}" for tile, size, stride in steps)
 
 
 def index(name: str, layout: Strided, *parameters: str) -> str:
-    """A layout as a function of an index, or of an index for each mode."""
+    """Return a layout as a function of an index, or of an index for each mode."""
     declared = ", ".join(f"int {parameter}" for parameter in parameters)
     return _CUDA["index"].substitute(name=name, parameters=declared, expression=layout.expression(*parameters))
 
@@ -132,7 +132,7 @@ def copied(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
 
 
 def _vector(operand: KernelOperand) -> int:
-    """The most elements that are contiguous, and aligned, in global and in shared memory, for every thread."""
+    """Return the most elements that are contiguous, and aligned, in global and in shared memory, for every thread."""
     tile, most = _table(operand.feed.copy), _WIDEST * 8 // operand.fragment.bits
     # contiguous elements are all inside the matrix or all outside
     whole = operand.limits[operand.strides.index(1)] if operand.limits else most
@@ -144,7 +144,7 @@ def _vector(operand: KernelOperand) -> int:
 
 
 def _table(layout: Strided) -> Indices:
-    """The layout at every (thread, value)."""
+    """Return the layout at every (thread, value)."""
     threads, values = layout.modes
     return threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
 
@@ -155,7 +155,7 @@ def _side_by_side(places: Indices, vector: int) -> bool:
 
 
 def packing(fragment: Fragment) -> str:
-    """The template arguments of `put` and `get`."""
+    """Return the template arguments of `put` and `get`."""
     return f"{fragment.per_register}, {fragment.bits}, {words_per_register(fragment)}"
 
 
@@ -204,7 +204,7 @@ def multiplied(space: str, product: Product, a: KernelOperand | str, b: KernelOp
 
 
 def _argument(operand: KernelOperand | str, fragment: Fragment, number: str) -> str:
-    """The registers or the descriptor of one of an operand's instructions."""
+    """Return the registers or the descriptor of one of an operand's instructions."""
     name = operand if isinstance(operand, str) else operand.name
     if fragment.space == "smem":
         return f"{name}_descriptor({name}_memory, {name}_fragment(t, {values_of(fragment)} * ({number})))"
@@ -212,7 +212,7 @@ def _argument(operand: KernelOperand | str, fragment: Fragment, number: str) -> 
 
 
 def accumulators(product: Product, name: str) -> str:
-    """Registers for the results of a product, zero."""
+    """Return registers for the results of a product, zero."""
     m, n, _ = product.steps
     return _CUDA["accumulators"].substitute(name=name, words=m * n * words_per_lane(product.fragment("C")))
 
@@ -226,7 +226,7 @@ def narrowing(reuse: Reuse) -> str:
 
 
 def narrowed(product: Product, reuse: Reuse) -> str:
-    """The second product's A from the accumulators of the first."""
+    """Return the second product's A from the accumulators of the first."""
     fragment, count = reuse.product.fragment("A"), reuse.values.size
     if product.fragment("C").type != "f32" or count != reuse.product.A.modes[1].size:
         raise TilingError(f"{reuse.values} takes {count} of the accumulators, f32, to the second product's A")

@@ -45,7 +45,7 @@ class TilingGpu:
 
 
 def tiling_gpu() -> TilingGpu | Unavailable:
-    """The GPU at hand, or why there is none."""
+    """Return the GPU at hand, or why there is none."""
     found = device_info()
     return found if isinstance(found, Unavailable) else TilingGpu(found)
 
@@ -63,7 +63,7 @@ class RunTiling:
         return self.tiling.product.signature
 
     def on(self, bench: Bench) -> TilingRun:
-        """The run; Unsupported or DeviceFault where it cannot be made."""
+        """Return the run; Unsupported or DeviceFault where it cannot be made."""
         info = bench.machine.info
         for needed in (self.tiling.product.signature, self.tiling.last.signature):
             if not runs_on(needed, info.sm):
@@ -114,13 +114,13 @@ def draw(tiling: Tiling, seed: int) -> dict[str, Ints]:
 
 
 def _exact(type_: str) -> int:
-    """The largest integer up to which every one is exact in the type."""
+    """Return the largest integer up to which every one is exact in the type."""
     number = NUMBERS[type_]
     return (1 << number.mantissa + 1) if number.exponent else (1 << number.bits - 1) - 1
 
 
 def expected(tiling: Tiling, matrices: Mapping[str, Ints]) -> Ints:
-    """A @ B, or (A @ B) @ V; operands of type B are stored (n, k)."""
+    """Return a @ B, or (A @ B) @ V; operands of type B are stored (n, k)."""
     made: Ints = matrices["A"] @ matrices["B"].T
     if tiling.reuse:
         made = made @ matrices["V"].T

@@ -65,7 +65,10 @@ def write(path: Path, chosen: Iterable[Tiling | TilingRun]) -> None:
 
 
 def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:
-    """The tilings of a file, those shipped if none is named. TilingError for a line that is none, with its number."""
+    """Return the tilings of a file, those shipped if none is named.
+
+    Raises TilingError for a line that is none, with its number.
+    """
     return tuple(_tilings(path))
 
 
@@ -98,7 +101,7 @@ def _runs(path: Path) -> Iterator[TilingRun]:
 
 
 def _data(value: Any) -> Any:
-    """A value as JSON takes it: a layout is text, what is absent is left out."""
+    """Return a value as JSON takes it: a layout is text, what is absent is left out."""
     if isinstance(value, Strided):
         return str(value)
     if hasattr(value, "_asdict"):
@@ -107,13 +110,13 @@ def _data(value: Any) -> Any:
 
 
 def _read(kind: Any, data: Any) -> Any:
-    """The value of the kind that `_data` gave; TypeError or ValueError for anything else."""
+    """Return the value of the kind that `_data` gave; TypeError or ValueError for anything else."""
     return _reader(kind)(data)
 
 
 @cache
 def _reader(kind: Any) -> Callable[[Any], Any]:
-    """The function that reads values of a kind, made once: to look at types takes longer than to read a line."""
+    """Return the function that reads values of a kind, made once: to look at types takes longer than to read a line."""
     if kind is Strided:
         return Strided.parse
     if hasattr(kind, "_fields"):

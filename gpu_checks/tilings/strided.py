@@ -53,7 +53,7 @@ class Strided:
     @classmethod
     @lru_cache(maxsize=1024)  # recordings repeat most of their layouts
     def parse(cls, text: str) -> Self:
-        """The layout written as `shape:stride`, with `Sw<bits,base,shift> o 0 o ` before it if it is swizzled."""
+        """Return the layout written as `shape:stride`, with `Sw<bits,base,shift> o 0 o ` before a swizzled one."""
         found = _TEXT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text!r} is not a layout: shape:stride, or Sw<bits,base,shift> o 0 o shape:stride")
@@ -97,7 +97,7 @@ class Strided:
     @overload
     def __call__(self, index: Indices) -> Indices: ...
     def __call__(self, index: int | Indices) -> int | Indices:
-        """The value at an index, or at each of an array of them, digit by digit."""
+        """Return the value at an index, or at each of an array of them, digit by digit."""
         value: int | Indices = 0 * index
         for extent, stride in self.leaves:
             index, digit = index // extent, index % extent
@@ -108,7 +108,7 @@ class Strided:
         return value
 
     def expression(self, *variables: str) -> str:
-        """The C expression of its value, for one index or for an index of each mode.
+        """Return the C expression of its value, for one index or for an index of each mode.
 
         >>> Strided.parse("((4,8),(2,2)):((32,1),(0,8))").expression("t", "v")
         't % 4 * 32 + t / 4 + v / 2 * 8'
@@ -129,7 +129,7 @@ class Strided:
 
 @lru_cache(maxsize=1024)  # recordings repeat most of them
 def _nested(text: str) -> Nested:
-    """A number, or a tuple of them. JSON's reader is faster than Python's."""
+    """Return a number, or a tuple of them. JSON's reader is faster than Python's."""
     return _tuples(json.loads(text.translate(_JSON)))
 
 

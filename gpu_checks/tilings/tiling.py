@@ -46,12 +46,12 @@ class Product(NamedTuple):
         return look_up(self.mnemonic, A_space=self.A_space) if wide else look_up(self.mnemonic)
 
     def fragment(self, operand: str) -> Fragment:
-        """A, B or C as one lane holds it; C is D where the accumulators are both."""
+        """Return A, B or C as one lane holds it; C is D where the accumulators are both."""
         operands = self.signature.operands
         return operands[operand] if operand in operands else operands["D"]
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """The tile of an operand: (m, k), (n, k) or (m, n)."""
+        """Return the tile of an operand: (m, k), (n, k) or (m, n)."""
         m, n, k = self.tile
         return {"A": (m, k), "B": (n, k), "C": (m, n)}[operand]
 
@@ -138,7 +138,7 @@ class Tiling(NamedTuple):
 
 
 def rests(layout: Strided) -> tuple[int, int]:
-    """The two rest extents of (thread, (value, (rest, rest)))."""
+    """Return the two rest extents of (thread, (value, (rest, rest)))."""
     _, outer = layout.modes[1].modes
     first, second = outer.modes
     return first.size, second.size
@@ -199,12 +199,12 @@ def _require(holds: bool, otherwise: str) -> None:
 
 
 def values_of(fragment: Fragment) -> int:
-    """The elements that one instruction takes of an operand: from a lane, or from the tile in shared memory."""
+    """Return the elements that one instruction takes of an operand: from a lane, or from the tile in shared memory."""
     return prod(fragment.extent) if fragment.space == "smem" else fragment.values
 
 
 def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
-    """The tiling with one wrong stride, once for each operand that can have one: (operand, mutant).
+    """Yield the tiling with one wrong stride, once for each operand that can have one: (operand, mutant).
 
     The largest stride of the distribution becomes the next smaller one, or 0: no index leaves the tile. For an operand
     that the instruction reads from shared memory it is the step from one instruction to the next.
@@ -236,7 +236,7 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
 
 
 def mutant(layout: Strided, wrong: int | None = None) -> Strided:
-    """The layout with its largest stride replaced by another, the next smaller one if none is given.
+    """Return the layout with its largest stride replaced by another, the next smaller one if none is given.
 
     >>> print(mutant(Strided.parse("((4,8),(2,2)):((32,1),(16,8))")))
     ((4,8),(2,2)):((16,1),(16,8))
@@ -254,7 +254,7 @@ def _replaced(shape: Nested, stride: Nested, old: int, new: int) -> Nested:
 
 
 def _fma(mnemonic: str) -> Signature:
-    """The scalar D = A * B + C of one thread, on f32 or f64."""
+    """Return the scalar D = A * B + C of one thread, on f32 or f64."""
     kind = mnemonic.removeprefix(FMA)
     bits = {"f32": 32, "f64": 64}.get(kind)
     if bits is None:

@@ -22,7 +22,7 @@ PLACEHOLDERS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst
 
 
 def whole(entry: Entry) -> CopyAtom:
-    """The copy atom of an entry that leaves nothing out. Raises AtomFileError."""
+    """Return the copy atom of an entry that leaves nothing out. Raises AtomFileError."""
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         operands = {operand: read(partial(entry.layout, operand)) for operand in LAYOUTS}
@@ -39,7 +39,7 @@ def whole(entry: Entry) -> CopyAtom:
 
 
 def _space(entry: Entry) -> dict[str, str]:
-    """The spaces of Src and Dst."""
+    """Return the spaces of Src and Dst."""
     space = entry.spaces(OPERANDS, SPACES)
     for operand in OPERANDS:
         if operand not in space:
@@ -48,7 +48,7 @@ def _space(entry: Entry) -> dict[str, str]:
 
 
 def _bits(entry: Entry) -> dict[str, int]:
-    """The width of an element of Src and Dst; a thread's bits must be a whole number of elements."""
+    """Return the width of an element of Src and Dst; a thread's bits must be a whole number of elements."""
     given = {}
     for operand, value in entry.tables("bits", "Src and Dst and whole numbers", OPERANDS).items():
         width = entry.integer(value, f"bits.{operand}")

@@ -23,7 +23,7 @@ WORD = r"[A-Za-z0-9_]+"
 
 
 def family(entry: Entry) -> Family:
-    """The family of a table with `params`. Raises AtomFileError."""
+    """Return the family of a table with `params`. Raises AtomFileError."""
     given = entry.table["params"]
     if not isinstance(given, dict):
         entry.fail("params", f"expected a table of parameters, found {kind(given)}")

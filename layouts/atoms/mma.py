@@ -24,7 +24,7 @@ PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types":
 
 
 def whole(entry: Entry) -> Atom:
-    """The MMA atom of an entry that leaves nothing out. Raises AtomFileError."""
+    """Return the MMA atom of an entry that leaves nothing out. Raises AtomFileError."""
     operands = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
@@ -67,7 +67,7 @@ def _types(entry: Entry) -> Mapping[str, str]:
 
 
 def _relabel(entry: Entry) -> Mapping[str, str]:
-    """The declared relabelling of each axis, a layout. Whether it is a permutation is checked as a claim."""
+    """Return the declared relabelling of each axis, a layout. Whether it is a permutation is checked as a claim."""
     given = entry.tables("relabel", "axes and layouts", AXES)
     return {axis: entry.layout_of(layout, f"relabel.{axis}") for axis, layout in given.items()}
 

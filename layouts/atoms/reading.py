@@ -46,7 +46,7 @@ KEYS = frozenset({"params", *mma.OPTIONAL, *mma.REQUIRED, *copying.OPTIONAL, *co
 
 
 def load(path: Path | str) -> tuple[ReadAtom, ...]:
-    """The atoms of a TOML file, in its order, families expanded.
+    """Return the atoms of a TOML file, in its order, families expanded.
 
     Raises AtomFileError, with all errors of the file: not TOML, over 1 MiB, unreadable, nested deeper than 64, a key
     missing, unknown or of the wrong type, a layout text that does not parse or has over 2^24 points, a parameter,
@@ -57,7 +57,7 @@ def load(path: Path | str) -> tuple[ReadAtom, ...]:
 
 
 def listed(document: Document) -> Found[ReadAtom]:
-    """The atoms of a file that can be read, and all errors of the others."""
+    """Return the atoms of a file that can be read, and all errors of the others."""
     parsed: dict[str, IntTuple] = {}
     seen: set[str] = set()
 
@@ -72,7 +72,7 @@ def listed(document: Document) -> Found[ReadAtom]:
 
 
 def instances(entry: Entry) -> Iterator[Entry]:
-    """The entries of a table: itself, or with parameters the instances of its family."""
+    """Yield the entries of a table: itself, or with parameters the instances of its family."""
     if "params" not in entry.table:
         yield entry
         return
@@ -81,7 +81,7 @@ def instances(entry: Entry) -> Iterator[Entry]:
 
 
 def read_atom(entry: Entry) -> ReadAtom:
-    """The atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA.
+    """Return the atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA.
 
     For a misspelled key there is one error, not a second one for the missing key that was meant.
     """
@@ -95,7 +95,7 @@ def read_atom(entry: Entry) -> ReadAtom:
 
 
 def _whole_or_gaps(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders: Mapping[str, object]) -> ReadAtom:
-    """The atom of an entry; an IncompleteAtom where it leaves keys of ``placeholders`` to its instruction.
+    """Return the atom of an entry; an IncompleteAtom where it leaves keys of ``placeholders`` to its instruction.
 
     The keys that are there are validated in either case: ``whole`` reads the entry with placeholders for the others,
     which do not affect them. An entry without an instruction must have all keys.
@@ -109,7 +109,7 @@ def _whole_or_gaps(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders
 
 
 def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[str, str]) -> AnyAtom:
-    """The atom with the keys `said` by its instruction filled in; `taken` describes each of them in words.
+    """Return the atom with the keys `said` by its instruction filled in; `taken` describes each of them in words.
 
     Raises AtomFileError where a key that is filled in does not fit, or one is still missing.
     """

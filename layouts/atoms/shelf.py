@@ -64,7 +64,7 @@ class Shelf(Mapping[str, AnyAtom]):
         return self.beginning("")
 
     def beginning(self, *starts: str) -> Iterator[str]:
-        """The names of entries that may have an atom with one of these beginnings; no other family is parsed.
+        """Yield the names of entries that may have an atom with one of these beginnings; no other family is parsed.
 
         >>> names = list(registry().beginning("SM80_16x8x16_F32"))
         >>> len(names), "SM80_16x8x16_F32F16F16F32_TN" in names, any("{" in name for name in names)
@@ -82,17 +82,17 @@ class Shelf(Mapping[str, AnyAtom]):
         return sum(1 for _ in self)
 
     def families(self) -> list[Family]:
-        """The entries with parameters."""
+        """Return the entries with parameters."""
         return [self.family(name) for name in self.texts if "{" in name]
 
     def family(self, name: str) -> Family:
-        """A family by the name of its entry."""
+        """Return a family by the name of its entry."""
         if name not in self.opened:
             self.opened[name] = read_family(self._entry(name))
         return self.opened[name]
 
     def named(self, pattern: str) -> dict[str, dict[str, Word]]:
-        """The instances of a family, each with its parameters."""
+        """Return the instances of a family, each with its parameters."""
         if pattern not in self.members:
             self.members[pattern] = dict(self.family(pattern).names())
             self.pattern.update(dict.fromkeys(self.members[pattern], pattern))
@@ -114,7 +114,7 @@ class Shelf(Mapping[str, AnyAtom]):
 
 
 def _whole(entry: Entry) -> AnyAtom:
-    """The atom of a shipped entry, which must have all keys."""
+    """Return the atom of a shipped entry, which must have all keys."""
     atom = read_atom(entry)
     if isinstance(atom, IncompleteAtom):
         entry.fail(atom.gaps[0], "missing")

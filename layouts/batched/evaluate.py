@@ -88,7 +88,7 @@ class Linear:
         return below, above, max(high, above - below)
 
     def cast(self, dtype: Any) -> Linear:
-        """The same layout in numbers of a type in which all its indices and values fit.
+        """Return the same layout in numbers of a type in which all its indices and values fit.
 
         A stride beyond them belongs to a digit that is always 0, an extent beyond them to one that never wraps.
         """
@@ -106,7 +106,7 @@ class Linear:
         )
 
     def rows(self, which: slice) -> Linear:
-        """Some of the rows."""
+        """Return some of the rows."""
         extents, strides = (
             tuple(c if isinstance(c, int) else c[which, :] for c in columns) for columns in (self.extents, self.strides)
         )
@@ -121,7 +121,10 @@ class Linear:
         return Linear(self.xp, extents, strides)
 
     def cut(self, room: int) -> tuple[Linear, Linear]:
-        """The first modes, as many as have at most ``room`` indices together, and the others; one mode may be cut."""
+        """Return the first modes, as many as have at most ``room`` indices together, and the others.
+
+        One mode may be cut.
+        """
         inner: list[tuple[int, Column]] = []
         outer: list[tuple[int, Column]] = []
         for s, d in zip(self.extents, self.strides, strict=True):
@@ -135,17 +138,17 @@ class Linear:
         return Linear(self.xp, *low), Linear(self.xp, *high)
 
     def table(self, dtype: Any) -> Array:
-        """The value at every index, where rows have the same extents."""
+        """Return the value at every index, where rows have the same extents."""
         return summed(self.xp, self.extents, self.strides, dtype)
 
     def at(self, index: Array, dtype: Any) -> Array:
-        """The values at an array of indices, digit by digit."""
+        """Return the values at an array of indices, digit by digit."""
         fitting = self.cast(dtype)
         return digit_sum(index, fitting.extents, fitting.strides)
 
 
 def summed(xp: Any, extents: Sequence[int], strides: Sequence[Column], dtype: Any) -> Array:
-    """The value at every index of modes: sums of one line for each mode, first fastest. The numbers must fit."""
+    """Return the value at every index of modes: sums of one line for each mode, first fastest. The numbers must fit."""
     found = None
     for s, d in zip(extents, strides, strict=True):
         line = xp.arange(s, dtype=dtype) * d
@@ -266,7 +269,7 @@ class Batch:
         return self._follow(self.first.at(self.xp.asarray(index, dtype=dtype), dtype), dtype)
 
     def rows(self, which: slice) -> Batch:
-        """Some of the rows."""
+        """Return some of the rows."""
         if self.count is None:
             return self
         then = tuple(step.rows(which) if isinstance(step, Linear) else step for step in self.then)
@@ -280,7 +283,7 @@ class Batch:
         return Batch(self.xp, first, then)
 
     def spans(self, budget: int = BUDGET, end: int | None = None) -> Iterator[tuple[int, int]]:
-        """The domain, or its indices before ``end``, in ranges (start, stop) of at most ``budget`` bytes of values."""
+        """Return the domain, or its indices before ``end``, in ranges (start, stop) of at most ``budget`` bytes."""
         points, end = max(1, budget // (8 * (self.count or 1))), self.size if end is None else end
         return ((i, min(i + points, end)) for i in range(0, end, points))
 
@@ -293,11 +296,12 @@ class Batch:
         return ((start, self.values(start, stop, narrow=True)) for start, stop in self.spans(budget))
 
     def follow(self, values: Array) -> Array:
-        """The steps alone, applied to values of the layout inside."""
+        """Return the steps alone, applied to values of the layout inside."""
         return self._follow(values, self.xp.int64)
 
     def _first(self, start: int, stop: int, dtype: Any) -> Array:
-        """The layout inside, at a range: the sums of two short tables, or digit by digit where rows differ in shape.
+        """Return the layout inside, at a range: the sums of two short tables, or digit by digit where rows differ in
+        shape.
 
         With i = q * n + r, r < n, where the n are the indices of the first modes: L(i) = high(q) + low(r).
         """
@@ -394,7 +398,8 @@ def compose(outer: Function | Batch, inner: Function | Batch, xp: Any = np) -> B
 
 
 def table(function: Layout | ComposedLayout, xp: Any = np) -> Array:
-    """The values at every coordinate, as an array with one axis for each mode: T[c_0, c_1, ...] = F(c_0, c_1, ...).
+    """Return the values at every coordinate, as an array with one axis for each mode: T[c_0, c_1, ...] = F(c_0, c_1,
+    ...).
 
     Along a mode whose strides are 0 the values are not repeated in memory: the array is for reading.
 
@@ -421,7 +426,7 @@ def _modes(layout: Layout, xp: Any) -> Linear:
 
 
 def _steps(outer: Function, xp: Any) -> tuple[Step, ...]:
-    """What the outer function of a composed layout does to an index, step by step."""
+    """Return what the outer function of a composed layout does to an index, step by step."""
     if isinstance(outer, Swizzle):
         return (outer,)
     if isinstance(outer, Layout):
@@ -430,5 +435,5 @@ def _steps(outer: Function, xp: Any) -> tuple[Step, ...]:
 
 
 def _moved(swizzle: Swizzle, field: Any) -> Any:
-    """The bits that a swizzle reads, where it changes others."""
+    """Return the bits that a swizzle reads, where it changes others."""
     return field >> swizzle.shift if swizzle.shift >= 0 else field << -swizzle.shift

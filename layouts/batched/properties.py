@@ -18,7 +18,7 @@ Fault = Any  # an index or None, or an array [row] of indices and -1
 
 
 def first_difference(f: Function | Batch, g: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Fault:
-    """The first index i with F(i) != G(i), or that one of the two domains lacks.
+    """Return the first index i with F(i) != G(i), or that one of the two domains lacks.
 
     >>> from layouts.layout import Layout
     >>> first_difference(Layout((4, 2), (1, 5)), Layout(8)), first_difference(Layout(4), Layout(6))
@@ -43,7 +43,9 @@ def first_difference(f: Function | Batch, g: Function | Batch, xp: Any = np, bud
 
 
 def first_outside(f: Function | Batch, stop: Any, xp: Any = np, budget: int = BUDGET) -> Fault:
-    """The first index i whose value is not in bounds: not 0 <= F(i) < stop; ``stop`` is an int, or an array [row].
+    """Return the first index i whose value is not in bounds: not 0 <= F(i) < stop.
+
+    ``stop`` is an int, or an array [row].
 
     >>> from layouts.layout import Layout
     >>> first_outside(Layout((2, 4), (8, 1)), 12), first_outside(Layout((2, 4), (8, 1)), 11)
@@ -59,7 +61,8 @@ def first_outside(f: Function | Batch, stop: Any, xp: Any = np, budget: int = BU
 
 
 def first_not_inverse(f: Function | Batch, g: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Fault:
-    """The first index i with F(G(i)) != i: of a layout F and its right inverse G, or of F, the left inverse of G.
+    """Return the first index i with F(G(i)) != i: of a layout F and its right inverse G, or of F, the left inverse of
+    G.
 
     >>> from layouts.inverse import right_inverse
     >>> from layouts.layout import Layout
@@ -76,7 +79,9 @@ def first_not_inverse(f: Function | Batch, g: Function | Batch, xp: Any = np, bu
 
 
 def first_repeat(f: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Fault:
-    """The first index j whose value an index before it has: F(i) = F(j), i < j. Where there is none, F is injective.
+    """Return the first index j whose value an index before it has: F(i) = F(j), i < j.
+
+    Where there is none, F is injective.
 
     A domain of more than ``budget`` bytes is compared block by block, each with all blocks before it.
 
@@ -112,7 +117,7 @@ def is_bijection(f: Function | Batch, xp: Any = np, budget: int = BUDGET) -> Any
 
 
 def counts(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -> Array:
-    """The number of indices that have each value below ``stop``: an array [value], or [row][value].
+    """Return the number of indices that have each value below ``stop``: an array [value], or [row][value].
 
     >>> from layouts.layout import Layout
     >>> counts(Layout((2, 3), (1, 1)), 5).tolist()
@@ -130,7 +135,7 @@ def counts(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -
 
 
 def inverse(f: Function | Batch, stop: int, xp: Any = np, budget: int = BUDGET) -> Array:
-    """The first index that has each value below ``stop``, -1 where none has: an array [value], or [row][value].
+    """Return the first index that has each value below ``stop``, -1 where none has: an array [value], or [row][value].
 
     >>> from layouts.layout import Layout
     >>> inverse(Layout((2, 3), (4, 1)), 8).tolist()
@@ -171,7 +176,7 @@ def _parts(budget: int, one: Batch, *others: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _first(bad: Callable[..., Array], limits: Any, one: Batch, *others: Any, budget: int) -> Fault:
-    """The first index below its limit at which ``bad`` is true: of (start, stop, parts of the arguments)."""
+    """Return the first index below its limit at which ``bad`` is true: of (start, stop, parts of the arguments)."""
     xp = one.xp
     count = next((b.count for b in (one, *others) if isinstance(b, Batch) and b.count is not None), None)
     if count is None:
@@ -194,7 +199,7 @@ def _first(bad: Callable[..., Array], limits: Any, one: Batch, *others: Any, bud
 
 
 def _argfirst(xp: Any, found: Array) -> Array:
-    """The first place along the last axis that is true, 0 where none is."""
+    """Return the first place along the last axis that is true, 0 where none is."""
     return xp.argmax(xp.asarray(found, dtype=xp.int8), axis=-1)
 
 
@@ -220,7 +225,7 @@ def _first_repeat(one: Batch, budget: int) -> int | None:
 
 
 def _repeats(xp: Any, values: Array, low: int) -> Array:
-    """The first index along the last axis whose value occurs before it, else the number of indices; values >= low."""
+    """Return the first index along the last axis whose value, >= low, occurs before it, else how many there are."""
     n = values.shape[-1]
     keys = xp.sort((values - low) * n + xp.arange(n, dtype=xp.int64), axis=-1)
     again = keys[..., 1:] // n == keys[..., :-1] // n

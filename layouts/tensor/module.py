@@ -64,7 +64,7 @@ class Coordinates:
         return hash(_stripped(self.value))
 
     def __abs__(self) -> int:
-        """The largest absolute value of its integers, which must fit 64 bits."""
+        """Return the largest absolute value of its integers, which must fit 64 bits."""
         return max((abs(x) for x in leaves(self.value)), default=0)
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Coordinates:
 
 
 def E(*path: int) -> Coordinates:
-    """The basis coordinate: 1 at mode path[0], within it at mode path[1], ..., and 0 elsewhere.
+    """Return the basis coordinate: 1 at mode path[0], within it at mode path[1], ..., and 0 elsewhere.
 
     >>> E(0), E(2), E(1, 0)
     ((1), (0,0,1), (0,(1)))
@@ -146,7 +146,7 @@ class Xor:
 
 
 def module_layout(shape: IntTuple, stride: Strides) -> Layout:
-    """The layout ``shape:stride`` whose strides are integers or elements of one module: L(c) = sum of c_i * d_i.
+    """Return the layout ``shape:stride`` whose strides are integers or elements of one module: L(c) = sum of c_i * d_i.
 
     >>> L = module_layout((4, 8), (E(0), E(1)))
     >>> print(L, L(2, 5), L(9))
@@ -166,7 +166,7 @@ def module_layout(shape: IntTuple, stride: Strides) -> Layout:
 
 
 def identity_layout(shape: IntTuple) -> Layout:
-    """The layout that gives each coordinate back: shape:(E(0), E(1), ...), nested as the shape.
+    """Return the layout that gives each coordinate back: shape:(E(0), E(1), ...), nested as the shape.
 
     >>> identity_layout((4, (2, 3)))(1, (1, 2))
     (1,(1,2))
@@ -178,7 +178,7 @@ def identity_layout(shape: IntTuple) -> Layout:
 
 
 def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
-    """The layout under exclusive or in which bit b of digit i has the stride d_i << b.
+    """Return the layout under exclusive or in which bit b of digit i has the stride d_i << b.
 
     L(c) = exclusive or of (d_i << b) over the bits b that are set in c_i. A power of two 2^k becomes k modes of 2.
 
@@ -198,7 +198,7 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
 
 
 def index(element: Any) -> Any:
-    """A stride element as an index: the number of an Xor, the tuple of Coordinates, an integer itself.
+    """Return a stride element as an index: the number of an Xor, the tuple of Coordinates, an integer itself.
 
     >>> index(Xor(9)), index(2 * E(0) + E(1)), index(7)
     (9, (2, 1), 7)
@@ -220,7 +220,7 @@ def _basis(shape: IntTuple, *path: int) -> Any:
 
 
 def map_leaves(change: Callable[[Any], Any], t: Nested) -> Nested:
-    """A nested tuple with each of its leaves changed."""
+    """Return a nested tuple with each of its leaves changed."""
     return tuple(map_leaves(change, x) for x in t) if isinstance(t, tuple) else change(t)
 
 
@@ -240,14 +240,14 @@ def _add(a: Nested, b: Nested) -> Nested:
 
 
 def _wrap_zero(t: Nested) -> tuple[Nested, ...]:
-    """The tuple; for a 0, the empty tuple."""
+    """Return the tuple; for a 0, the empty tuple."""
     if not isinstance(t, tuple) and np.any(t):
         raise LayoutError(f"cannot add {t} to a nested coordinate")
     return t if isinstance(t, tuple) else ()
 
 
 def _stripped(t: Nested) -> Nested:
-    """The canonical form of a coordinate: no zeros at the end of a tuple, 0 for an empty one."""
+    """Return the canonical form of a coordinate: no zeros at the end of a tuple, 0 for an empty one."""
     if not isinstance(t, tuple):
         return t
     modes = [_stripped(x) for x in t]

@@ -20,7 +20,7 @@ Projection: TypeAlias = "tuple[int | None, ...] | None"
 
 
 def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
-    """The tile at ``coord`` among the tiles: R(t) = T(tile t of rest coord).
+    """Return the tile at ``coord`` among the tiles: R(t) = T(tile t of rest coord).
 
     Modes of the rest beyond ``coord`` are kept, as are those where it is None. Where the tiles do not divide the
     tensor, the last one extends beyond it: ``make_predicate`` computes which elements are inside.
@@ -37,7 +37,7 @@ def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
 
 
 def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
-    """The element at ``coord`` of each tile: R(r) = T(tile coord of rest r).
+    """Return the element at ``coord`` of each tile: R(r) = T(tile coord of rest r).
 
     >>> from layouts.tensor.tensor import make_identity_tensor
     >>> outer_partition(make_identity_tensor((8, 6)), (4, 3), (1, 0))[1, 1]
@@ -51,7 +51,8 @@ def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
 
 
 def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = None) -> Tensor:
-    """The tile of a tensor for a CTA: inner_partition, by the modes of tiler and coord that ``proj`` does not drop.
+    """Return the tile of a tensor for a CTA: inner_partition, by the modes of tiler and coord that ``proj`` does not
+    drop.
 
     ``proj`` has a number for each mode that the tensor has, None for the others: (1, None, 1) is A of an (m, n, k)
     tiler.
@@ -69,7 +70,7 @@ def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = N
 
 
 def local_partition(tensor: Tensor, tile: Layout, index: int, proj: Projection = None) -> Tensor:
-    """The view of thread ``index`` where ``tile`` is the layout of threads in each tile: coordinate -> thread.
+    """Return the view of thread ``index`` where ``tile`` is the layout of threads in each tile: coordinate -> thread.
 
     R(r) = T(c of rest r), where c is the coordinate with tile(c) = index. ``proj`` as in local_tile.
 
@@ -90,7 +91,9 @@ def local_partition(tensor: Tensor, tile: Layout, index: int, proj: Projection =
 
 
 def make_predicate(coords: Tensor, bounds: IntTuple) -> Tensor:
-    """The predicate of the elements inside: P[c] = every coordinate in coords[c] is below its bound; a new tensor.
+    """Return the predicate of the elements inside: P[c] = every coordinate in coords[c] is below its bound.
+
+    A new tensor.
 
     ``coords`` is a tile or partition of an identity tensor, ``bounds`` the shape of the tensor that is there.
 
@@ -131,7 +134,7 @@ def flat_coord(layout: Layout, index: Index) -> tuple[Any, ...]:
 
 
 def _padded(coord: Slicer, shape: IntTuple) -> Slicer:
-    """A coordinate with None for the modes of ``shape`` beyond it; None for a shape that is one mode."""
+    """Return a coordinate with None for the modes of ``shape`` beyond it; None for a shape that is one mode."""
     if not isinstance(coord, tuple):
         return coord
     if not isinstance(shape, tuple):

@@ -63,7 +63,7 @@ class Tensor:
         return rank(self.layout)
 
     def __getitem__(self, coord: Slicer) -> Any:
-        """The element at a coordinate, elements at arrays of coordinates, or with None a view."""
+        """Return the element at a coordinate, elements at arrays of coordinates, or with None a view."""
         if has_none(coord):
             return self._view(coord)
         at = self._places(coord)
@@ -79,7 +79,7 @@ class Tensor:
             self.data[self._within(self._places(coord))] = value
 
     def indices(self, which: Any = slice(None)) -> IndexArray:
-        """The places of the elements in the storage, in the order of the index 0 .. size-1, or of those in ``which``.
+        """Return the places of the elements in the storage, in the order of the index, or of those in ``which``.
 
         Raises LayoutError when there is no storage, or an index is outside it.
         """
@@ -105,7 +105,7 @@ class Tensor:
         return elements
 
     def compose(self, tiler: Tiler) -> Tensor:
-        """The tensor R with R[c] = T[tiler(c)]."""
+        """Return the tensor R with R[c] = T[tiler(c)]."""
         return replace(self, layout=on_layout(lambda plain: composition(plain, tiler), self.layout))
 
     def __str__(self) -> str:
@@ -121,7 +121,7 @@ class Tensor:
         return index(self.offset + self.layout(coord))
 
     def _all_places(self) -> Any:
-        """The places of all elements; where strides are no integers, by the call."""
+        """Return the places of all elements; where strides are no integers, by the call."""
         inner = self.layout
         while isinstance(inner, ComposedLayout):
             inner = inner.layout_b
@@ -137,7 +137,7 @@ class Tensor:
         return replace(self, layout=part, offset=self.offset + offset)
 
     def _within(self, at: Any) -> Any:
-        """Indices of the storage, checked: numpy would count negative ones from the end."""
+        """Return indices of the storage, checked: numpy would count negative ones from the end."""
         length = self.data.shape[0]
         low, high = (int(np.min(at)), int(np.max(at))) if np.size(at) else (0, 0)
         if low < 0 or high >= length:
@@ -147,7 +147,7 @@ class Tensor:
 
 
 def make_tensor(shape: IntTuple, dtype: Any = "int64") -> Tensor:
-    """A tensor with storage of its own: zeros, in the compact column-major layout of ``shape``.
+    """Return a tensor with storage of its own: zeros, in the compact column-major layout of ``shape``.
 
     >>> print(make_tensor((2, (3, 4))))
     (2,(3,4)):(1,(2,6))
@@ -156,7 +156,8 @@ def make_tensor(shape: IntTuple, dtype: Any = "int64") -> Tensor:
 
 
 def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
-    """Registers for a thread's part (V, rests ...): zeros in its shape, V compact, the rests ordered by its strides.
+    """Return registers for a thread's part (V, rests ...): zeros in its shape, V compact, the rests ordered by its
+    strides.
 
     So a copy into them runs through both in the same order. Values of V that are one element of the tensor (stride 0)
     are one register. Rests of equal strides follow each other from the left, as all do where the strides are
@@ -181,7 +182,9 @@ def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
 
 
 def make_identity_tensor(shape: IntTuple) -> Tensor:
-    """The tensor of its own coordinates: T[c] = c. Its views, tiles and partitions show the coordinates they came from.
+    """Return the tensor of its own coordinates: T[c] = c.
+
+    Its views, tiles and partitions show the coordinates they came from.
 
     >>> T = make_identity_tensor((4, 8))
     >>> T[2, 5], T[None, 3][1], T[9]

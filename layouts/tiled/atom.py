@@ -38,7 +38,7 @@ class MmaAtom:
 
     @classmethod
     def of(cls, atom: MmaAtom | Atom | IncompleteAtom) -> MmaAtom:
-        """The atom with its layouts parsed; in a file's entry they are texts.
+        """Return the atom with its layouts parsed; in a file's entry they are texts.
 
         Raises LayoutError where a text is no layout, and for an entry that leaves out keys for its instruction to give.
 
@@ -55,7 +55,7 @@ class MmaAtom:
         return cls(atom.shape, thr, A, B, C, memory)
 
     def operand(self, name: str) -> Layout:
-        """The (thread, value) layout of A, B or C; raises LayoutError for any other."""
+        """Return the (thread, value) layout of A, B or C; raises LayoutError for any other."""
         if name not in ("A", "B", "C"):
             raise LayoutError(f"{name!r} is no operand of an MMA: A, B, C are")
         return {"A": self.A, "B": self.B, "C": self.C}[name]
@@ -82,7 +82,7 @@ class CopyAtom:
 
     @classmethod
     def of(cls, atom: CopyAtom | CopyEntry, bits: int) -> CopyAtom:
-        """The atom, for values of ``bits`` bits.
+        """Return the atom, for values of ``bits`` bits.
 
         Raises LayoutError where a text is no layout.
         """
@@ -92,7 +92,7 @@ class CopyAtom:
         return cls(thr, src, dst, ref, bits)
 
     def values(self, operand: str) -> Layout:
-        """The layout (logical thread, value) -> number of the value, of src, dst or ref.
+        """Return the layout (logical thread, value) -> number of the value, of src, dst or ref.
 
         Raises LayoutError when a thread's bits are no whole number of values.
         """

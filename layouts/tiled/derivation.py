@@ -22,7 +22,7 @@ class Step(NamedTuple):
 
 
 def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout | ComposedLayout, thread: int = 0) -> tuple[Step, ...]:
-    """The steps from an operand's layout to the view of ``thread``.
+    """Return the steps from an operand's layout to the view of ``thread``.
 
     A shape means its column-major layout. The first step is the layout itself, the last the thread's view; the one
     before the last is thrfrg.

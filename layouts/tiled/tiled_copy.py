@@ -71,7 +71,8 @@ class TiledCopy:
         return tuple(size(_as_shape(mode)) for mode in self.tiler)
 
     def tidfrg(self, operand: str, layout: L) -> L:
-        """The layout (thread, (values, more values), (restM, restN, ...)) of the layout (m, n, ...) of src or dst.
+        """Return the layout (thread, (values, more values), (restM, restN, ...)) of the layout (m, n, ...) of src or
+        dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
         """
@@ -95,7 +96,7 @@ class TiledCopy:
         return self._distributed("dst", Layout(size(self.shape)))
 
     def get_slice(self, thread: int) -> ThrCopy:
-        """The view of one thread.
+        """Return the view of one thread.
 
         Raises LayoutError for a thread outside 0 .. size-1.
         """
@@ -104,7 +105,8 @@ class TiledCopy:
         return ThrCopy(self, thread)
 
     def retile(self, tensor: Tensor) -> Tensor:
-        """A thread's tensor (V, restM, restN, ...), by the copy's values: ((values, more values), restM, restN, ...).
+        """Return a thread's tensor (V, restM, restN, ...), by the copy's values: ((values, more values), restM, restN,
+        ...).
 
         For registers that another tiling filled, such as a TiledMMA's fragments: value i of the result is the element
         of the tile that layout_tv gives to value i, provided that the first V values of layout_tv are V.
@@ -157,7 +159,7 @@ class ThrCopy:
     thread: int
 
     def partition(self, operand: str, tensor: Tensor) -> Tensor:
-        """The thread's view ((values, more values), restM, restN, ...) of a tensor (m, n, ...), as src or dst.
+        """Return the thread's view ((values, more values), restM, restN, ...) of a tensor (m, n, ...), as src or dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
         """
@@ -169,14 +171,14 @@ class ThrCopy:
     partition_D = partialmethod(partition, "dst")
 
     def retile_S(self, tensor: Tensor) -> Tensor:
-        """Registers of another tiling as this copy's source, or destination: TiledCopy.retile."""
+        """Return registers of another tiling as this copy's source, or destination: TiledCopy.retile."""
         return self.copy.retile(tensor)
 
     retile_D = retile_S
 
 
 def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
-    """The tiled copy of threads (m, n) -> thread, each with a block of values (m, n) -> value, one by default.
+    """Return the tiled copy of threads (m, n) -> thread, each with a block of values (m, n) -> value, one by default.
 
     The tile is the product of both, the values of a thread contiguous: layout_tv is the inverse of their raked product.
 
@@ -201,7 +203,7 @@ def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | Non
 
 
 def _made_like(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy in which each thread has the elements of an operand that it has in the MMA."""
+    """Return the tiled copy in which each thread has the elements of an operand that it has in the MMA."""
     tile = mma.tile_shape(operand)
     return TiledCopy(atom, mma.layout_TV(operand, Layout(tile)), tile)
 

@@ -93,12 +93,12 @@ class TiledMMA:
         return size(_filled(self.thr_layout_vmnk))
 
     def tile_shape(self, operand: str) -> tuple[int, int]:
-        """The extents of an operand's tile: (M, K) of A, (N, K) of B, (M, N) of C."""
+        """Return the extents of an operand's tile: (M, K) of A, (N, K) of B, (M, N) of C."""
         x, y = _axes(operand)
         return self.shape_mnk[x], self.shape_mnk[y]
 
     def thrfrg(self, operand: str, layout: L) -> L:
-        """The layout ((V, (X, Y)), (frg, (restX, restY, ...))) of an operand's layout (x, y, ...).
+        """Return the layout ((V, (X, Y)), (frg, (restX, restY, ...))) of an operand's layout (x, y, ...).
 
         V is the thread within its atom, X and Y the atom along the operand's two modes, frg the value within the atom.
         The values of the layout are kept: addresses or coordinates, swizzled or not.
@@ -109,7 +109,8 @@ class TiledMMA:
         return distributed
 
     def steps(self, operand: str, layout: L) -> Iterator[L]:
-        """The layouts on the way to thrfrg: permuted, divided into atoms, as (thread, value), distributed over threads.
+        """Yield the layouts on the way to thrfrg: permuted, divided into atoms, as (thread, value), distributed over
+        threads.
 
         The first of them is ``layout`` itself.
         """
@@ -130,7 +131,7 @@ class TiledMMA:
     thrfrg_C = partialmethod(thrfrg, "C")
 
     def layout_TV(self, operand: str, layout: L) -> L:
-        """The layout (thread, (frg, (restX, restY, ...))) of an operand's layout: thread is 0 .. size-1.
+        """Return the layout (thread, (frg, (restX, restY, ...))) of an operand's layout: thread is 0 .. size-1.
 
         Atoms along the mode that the operand does not have share its elements, with a stride of 0: A along N, B along
         M, C along K (where CuTe's get_layoutC_TV leaves the tile).
@@ -164,7 +165,7 @@ class TiledMMA:
         return self.layout_TV("C", Layout(self.tile_shape("C")))
 
     def get_slice(self, thread: Index) -> ThrMMA:
-        """The view of one thread; of a column of threads (an array of shape (n, 1)), a row of values for each,
+        """Return the view of one thread; of a column of threads (an array of shape (n, 1)), a row of values for each,
         or one row where all have the same.
 
         Raises LayoutError for a thread outside 0 .. size-1.
@@ -176,7 +177,7 @@ class TiledMMA:
         return ThrMMA(self, v, (m, n, k))
 
     def partition_shape(self, operand: str, shape: IntTuple) -> IntTuple:
-        """The shape (frg, restX, restY, ...) of each thread's view of an operand's shape."""
+        """Return the shape (frg, restX, restY, ...) of each thread's view of an operand's shape."""
         fragment: Layout = _fragment(self, operand, Layout(shape), 0, (0, 0))[0]
         return fragment.shape
 
@@ -200,7 +201,7 @@ class ThrMMA:
     place: tuple[Index, Index, Index]
 
     def partition(self, operand: str, tensor: Tensor) -> Tensor:
-        """The thread's view (frg, restX, restY, ...) of an operand's tensor (x, y, ...).
+        """Return the thread's view (frg, restX, restY, ...) of an operand's tensor (x, y, ...).
 
         >>> from layouts.atoms import registry
         >>> from layouts.tensor import make_identity_tensor
@@ -220,7 +221,8 @@ class ThrMMA:
     partition_C = partialmethod(partition, "C")  # atoms along K share it: partial sums
 
     def make_fragment(self, operand: str, partitioned: Tensor) -> Tensor:
-        """Registers for a partition: a tensor of zeros in its shape, for A and B in the order of make_fragment_like.
+        """Return registers for a partition: a tensor of zeros in its shape, for A and B in the order of
+        make_fragment_like.
 
         An operand that stays in memory has no registers: the instruction reads the partition itself. Accumulators are
         in column-major order, whatever the order of C in memory.
@@ -238,7 +240,7 @@ class ThrMMA:
 
 
 def _axes(operand: str) -> tuple[int, int]:
-    """The modes of (M, N, K) that an operand has; raises LayoutError unless it is A, B or C."""
+    """Return the modes of (M, N, K) that an operand has; raises LayoutError unless it is A, B or C."""
     if operand not in AXES:
         raise LayoutError(f"{operand!r} is no operand of a tiled MMA: A, B, C are")
     return AXES[operand]
@@ -278,7 +280,7 @@ def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
 
 
 def _filled(threads: Layout) -> Layout:
-    """The threads and, as a second mode, their repetitions that fill the range of thread indices."""
+    """Return the threads and, as a second mode, their repetitions that fill the range of thread indices."""
     return make_layout(threads, complement(threads))
 
 
@@ -297,7 +299,7 @@ def _three_modes(atoms: Layout | IntTuple | str) -> Layout:
 
 
 def _permutation(axis: str, tiler: int | Layout | str | None, covered: int) -> Layout:
-    """The tiler of one mode as a layout, of a multiple of the elements that the atoms cover."""
+    """Return the tiler of one mode as a layout, of a multiple of the elements that the atoms cover."""
     if tiler is None:
         return Layout(covered)
     if isinstance(tiler, str):

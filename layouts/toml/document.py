@@ -55,7 +55,7 @@ class Document:
         return {name: path for name, path in found if often[name] == 1}
 
     def located(self, error: AtomFileError) -> AtomFileError:
-        """The error with line and column: those of its key, or else of the nearest table around it."""
+        """Return the error with line and column: those of its key, or else of the nearest table around it."""
         if error.place is not None or error.spot is None:
             return error
         spot, offset = error.spot, self._offset(error.spot)
@@ -68,7 +68,7 @@ class Document:
         )
 
     def line(self, table: str) -> int:
-        """The line of a table's header, or of its first key; 1 where none is known."""
+        """Return the line of a table's header, or of its first key; 1 where none is known."""
         return self.place(table)[0]
 
     def place(self, table: str, *keys: str) -> tuple[int, int]:
@@ -94,7 +94,7 @@ class Document:
 
 
 def in_source(error: AtomFileError, sources: Sequence[Source]) -> AtomFileError:
-    """The error at its place in the printed text, where the TOML was made from one."""
+    """Return the error at its place in the printed text, where the TOML was made from one."""
     if not sources or error.place is None:
         return error
     place = sources[error.place[0] - 1].place(error.place[1])
@@ -102,7 +102,7 @@ def in_source(error: AtomFileError, sources: Sequence[Source]) -> AtomFileError:
 
 
 def dotted(path: Keys) -> str:
-    """A path as messages write it.
+    """Return a path as messages write it.
 
     >>> dotted(("types", "D")), dotted(("ptx", 1))
     ('types.D', 'ptx[1]')
@@ -111,7 +111,7 @@ def dotted(path: Keys) -> str:
 
 
 def read(path: Path) -> Document:
-    """The document of a TOML file.
+    """Return the document of a TOML file.
 
     Raises AtomFileError when the file cannot be read, is over 1 MiB, is not UTF-8 or nests deeper than 64.
     """
@@ -129,7 +129,10 @@ def read(path: Path) -> Document:
 
 
 def document(raw: bytes, file: str) -> Document:
-    """The document of a TOML text, `file` named in errors. Raises AtomFileError unless it is UTF-8, at most 64 deep."""
+    """Return the document of a TOML text, `file` named in errors.
+
+    Raises AtomFileError unless it is UTF-8, at most 64 deep.
+    """
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -148,7 +151,7 @@ def document(raw: bytes, file: str) -> Document:
 
 
 def parse(raw: bytes, file: str) -> dict[str, object]:
-    """The tables of a TOML text; `file` is named in errors.
+    """Return the tables of a TOML text; `file` is named in errors.
 
     >>> parse(b"x.y = 1", "x.toml")
     {'x': {'y': 1}}
@@ -171,7 +174,7 @@ class _Reading:
     spoiled: set[str] = field(default_factory=set)
 
     def tables(self) -> dict[str, object]:
-        """The tables that have no error."""
+        """Return the tables that have no error."""
         import tomllib  # with what it loads 6 ms: not for those who open no file
 
         while True:
@@ -210,7 +213,7 @@ class _Reading:
         self.text = self.text[:begin] + kept + self.text[end:]
 
     def _offset(self, position: re.Match[str] | None, walked: Places, unclosed: bool) -> int:
-        """The offset of the error; for an unclosed bracket or string, where it is opened."""
+        """Return the offset of the error; for an unclosed bracket or string, where it is opened."""
         if walked.stopped is not None and (unclosed or position is None or position[1] is None):
             return walked.stopped
         if position is None or position[1] is None:
@@ -240,6 +243,6 @@ def deeper(tables: dict[str, object], limit: int) -> bool:
 
 
 def containers(outer: object) -> list[object]:
-    """The tables and arrays directly inside a table or an array."""
+    """Return the tables and arrays directly inside a table or an array."""
     items = outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
     return [item for item in items if isinstance(item, (dict, list))]

@@ -40,7 +40,7 @@ class Read(Protocol):
     """Runs the reader of a key and records its errors, so that other keys can be read after an error."""
 
     def __call__(self, reader: Callable[[], T]) -> T:
-        """The reader's result; None where it fails."""
+        """Return the reader's result; None where it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Entry:
     taken: Mapping[str, str] = field(default_factory=dict)  # keys that were filled in -> with what
 
     def gaps(self, said: Mapping[str, object]) -> tuple[str, ...]:
-        """The keys that `filled` would fill in, also those missing from its tables.
+        """Return the keys that `filled` would fill in, also those missing from its tables.
 
         >>> Entry("", "", {"types": {"A": "f16"}}).gaps({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"})
         ('thr', 'types.B')
@@ -69,7 +69,7 @@ class Entry:
         return tuple(keys)
 
     def filled(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
-        """The entry with missing keys filled in, also those of its tables; keys that are there are kept.
+        """Return the entry with missing keys filled in, also those of its tables; keys that are there are kept.
 
         >>> Entry("", "", {"types": {"A": "f16"}}).filled({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"}).table
         {'types': {'A': 'f16', 'B': 'f32'}, 'thr': '1:0'}
@@ -85,7 +85,7 @@ class Entry:
         raise self.error(key, problem, cause)
 
     def error(self, key: str, problem: str, cause: BaseException | None = None) -> AtomFileError:
-        """The AtomFileError of a key; its spot has the letter at which parsing of a layout stopped."""
+        """Return the AtomFileError of a key; its spot has the letter at which parsing of a layout stopped."""
         text, letter = "", -1
         while cause is not None and letter < 0:
             if isinstance(cause, LayoutParseError):
@@ -96,7 +96,7 @@ class Entry:
 
     @contextmanager
     def collected(self) -> Iterator[Read]:
-        """A context in which keys are read one after another; at its end all errors are raised at once."""
+        """Open a context in which keys are read one after another; at its end all errors are raised at once."""
         errors: list[AtomFileError] = []
 
         def read(reader: Callable[[], T]) -> T:
@@ -113,7 +113,7 @@ class Entry:
                 raise raised(errors)
 
     def common(self, read: Read) -> dict[str, Any]:
-        """What MMA and copy atoms have in common besides operands, spaces and multiplicities."""
+        """Return what MMA and copy atoms have in common besides operands, spaces and multiplicities."""
         return {
             "name": self.name,
             "ptx": read(self.ptx),
@@ -129,7 +129,7 @@ class Entry:
         }
 
     def value(self, key: str) -> object:
-        """The value of a required key."""
+        """Return the value of a required key."""
         if key not in self.table:
             self.fail(key, "missing")
         return self.table[key]
@@ -145,7 +145,7 @@ class Entry:
             raise raised(errors)
 
     def corrected(self, known: Sequence[str]) -> Entry:
-        """The entry with known keys only; an unknown key is renamed to the known one that was probably meant.
+        """Return the entry with known keys only; an unknown key is renamed to the known one that was probably meant.
 
         >>> Entry("", "", {"a": "1:0", "q": 1}).corrected(["A", "B"]).table
         {'A': '1:0'}
@@ -158,7 +158,7 @@ class Entry:
         return replace(self, table=table)
 
     def text(self, value: object, key: str) -> str:
-        """A string that is not blank."""
+        """Return a string that is not blank."""
         if not isinstance(value, str):
             self.fail(key, f"expected a string, found {kind(value)}")
         if not value.strip():
@@ -166,7 +166,7 @@ class Entry:
         return value
 
     def integer(self, value: object, key: str, what: str = "it") -> int:
-        """A whole number from 1 to 2^24."""
+        """Return a whole number from 1 to 2^24."""
         if type(value) is not int:
             self.fail(key, f"{what} should be an integer, found {kind(value)}")
         if not 1 <= value <= LARGEST:
@@ -174,7 +174,7 @@ class Entry:
         return value
 
     def tables(self, key: str, what: str, allowed: Sequence[str]) -> Mapping[str, object]:
-        """The table of a key, from operands to values; empty where the key is absent."""
+        """Return the table of a key, from operands to values; empty where the key is absent."""
         given = self.table.get(key, {})
         if not isinstance(given, dict):
             self.fail(key, f"expected a table of {what}, found {kind(given)}")
@@ -182,12 +182,12 @@ class Entry:
         return given
 
     def ptx(self) -> tuple[str, ...] | None:
-        """The instructions in order, each by its first mnemonic; None where the key is absent."""
+        """Return the instructions in order, each by its first mnemonic; None where the key is absent."""
         issued = self._issued()
         return None if issued is None else tuple(mnemonics[0] for mnemonics in issued)
 
     def spellings(self) -> dict[str, tuple[str, ...]]:
-        """The other mnemonics of each instruction, by its first."""
+        """Return the other mnemonics of each instruction, by its first."""
         return {first: tuple(others) for first, *others in self._issued() or () if others}
 
     def _issued(self) -> tuple[tuple[str, ...], ...] | None:
@@ -218,14 +218,16 @@ class Entry:
         return text
 
     def layout(self, key: str, plain: bool = True) -> str:
-        """The text of a layout that parses and has at most 2^24 points; `plain` excludes swizzles and coordinates.
+        """Return the text of a layout that parses and has at most 2^24 points.
+
+        `plain` excludes swizzles and coordinates.
 
         A list of shape and strides is a text too. A swizzle of no bits is left out: it's the identity.
         """
         return self.layout_of(self.value(key), key, plain)
 
     def layout_of(self, value: object, key: str, plain: bool = True) -> str:
-        """The text of a value that is a layout, as `layout` of a key of the table."""
+        """Return the text of a value that is a layout, as `layout` of a key of the table."""
         text = _without_identity(self.text(_bracketed(value) if isinstance(value, list) else value, key))
         if text not in self.parsed:
             try:
@@ -240,7 +242,7 @@ class Entry:
         return text
 
     def threads(self) -> str:
-        """The text of the threads' layout, at most 2^16 of them."""
+        """Return the text of the threads' layout, at most 2^16 of them."""
         text = self.layout("thr")
         count = prod(max(extent, 1) for extent in leaves(self.parsed[text]))
         if count > MOST_THREADS:
@@ -261,7 +263,7 @@ class Entry:
         return given
 
     def spaces(self, allowed: Sequence[str], spaces: Sequence[str]) -> dict[str, str]:
-        """The space of each operand that states one."""
+        """Return the space of each operand that states one."""
         given = {}
         for operand, value in self.tables("space", "operands and spaces", allowed).items():
             if operand not in self.table:
@@ -272,7 +274,7 @@ class Entry:
         return given
 
     def optional(self, key: str) -> str | None:
-        """The text of a key; None where it is absent."""
+        """Return the text of a key; None where it is absent."""
         return self.text(self.table[key], key) if key in self.table else None
 
     def expectation(self) -> str | None:
@@ -284,7 +286,7 @@ class Entry:
 
 
 def _bracketed(value: object) -> str:
-    """The text of a list of shape and strides: [[4, 8], [8, 1]]."""
+    """Return the text of a list of shape and strides: [[4, 8], [8, 1]]."""
     return f"[{','.join(map(_bracketed, value))}]" if isinstance(value, list) else str(value)
 
 
@@ -316,13 +318,13 @@ def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:
 
 
 def kind(value: object) -> str:
-    """The TOML type of a value, in words."""
+    """Return the TOML type of a value, in words."""
     names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "an array", dict: "a table"}
     return names.get(type(value), "a date or time")
 
 
 def hint(key: str, known: Sequence[str]) -> str:
-    """The suggestion for an unknown key, as a clause.
+    """Return the suggestion for an unknown key, as a clause.
 
     >>> hint("ThrID", ["thr", "A"]), hint("a", ["thr", "A"]), hint("x", ["thr", "A"])
     ("did you mean 'thr'?", "did you mean 'A'?", 'known are thr, A')
@@ -334,7 +336,7 @@ def hint(key: str, known: Sequence[str]) -> str:
 
 
 def likeliest(key: str, known: Sequence[str]) -> str:
-    """The known key that was probably meant by an unknown one; empty where none is near."""
+    """Return the known key that was probably meant by an unknown one; empty where none is near."""
     from difflib import get_close_matches
 
     lowered = {name.lower(): name for name in known}
@@ -351,19 +353,19 @@ class Family(NamedTuple):
     entry: Entry  # the table as in the file, without `params`
 
     def names(self) -> Iterator[tuple[str, dict[str, Word]]]:
-        """The names of all instances with their parameters, the last parameter varying fastest."""
+        """Yield the names of all instances with their parameters, the last parameter varying fastest."""
         for values in product(*self.params.values()):
             chosen = dict(zip(self.params, values, strict=True))
             yield template.fill(self.name, chosen), chosen
 
     def instance(self, name: str, params: Mapping[str, Word]) -> Entry:
-        """The entry of one instance; raises AtomFileError where a text cannot be filled in."""
+        """Return the entry of one instance; raises AtomFileError where a text cannot be filled in."""
         filled = Entry(self.entry.file, name, {}, self.entry.parsed, self, params)
         table = {key: _filled(filled, key, value) for key, value in self.entry.table.items()}
         return Entry(self.entry.file, name, table, self.entry.parsed, self, params)
 
     def said(self, name: str) -> dict[str, str] | None:
-        """The parameters in a name of this family, listed values or not; None where the name does not fit."""
+        """Return the parameters in a name of this family, listed values or not; None where the name does not fit."""
         fixed = PLACE.split(self.name)
         parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
         found = re.fullmatch("".join(parts), name)
@@ -371,7 +373,10 @@ class Family(NamedTuple):
 
 
 def _filled(entry: Entry, key: str, value: object) -> object:
-    """A value of the table with the parameters in its texts filled in; in `shape`, numbers in texts become integers."""
+    """Return a value of the table with the parameters in its texts filled in.
+
+    In `shape`, numbers in texts become integers.
+    """
     if isinstance(value, str):
         try:
             text = template.fill(value, entry.params) if "{" in value else value

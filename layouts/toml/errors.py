@@ -63,7 +63,7 @@ class AtomFileError(ValueError):
 
 
 def raised(errors: Iterable[AtomFileError]) -> AtomFileError:
-    """The exception for one or more errors: a single one itself."""
+    """Return the exception for one or more errors: a single one itself."""
     first, *others = {str(one): one for error in errors for one in error.errors}.values()
     if not others:
         return first

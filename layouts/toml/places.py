@@ -47,7 +47,7 @@ class Places:
     stopped: int | None = None
 
     def at(self, offset: int) -> tuple[int, int]:
-        r"""The line and the column of an offset, counted from 1.
+        r"""Return the line and the column of an offset, counted from 1.
 
         >>> Places("a = 1\nb = 2").at(8)
         (2, 3)
@@ -55,11 +55,11 @@ class Places:
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def line(self, number: int) -> str:
-        """A line of the text, without its end."""
+        """Return a line of the text, without its end."""
         return self.text.split("\n", number)[number - 1].rstrip("\r")
 
     def find(self, path: Path) -> int | None:
-        """The offset of a key, or of the nearest table around it that has an offset; None where none has."""
+        """Return the offset of a key, or of the nearest table around it that has an offset; None where none has."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.keys:
                 return self.keys[path[:length]]
@@ -67,7 +67,7 @@ class Places:
 
 
 def places(text: str) -> Places:
-    r"""The positions of the keys of a text.
+    r"""Return the positions of the keys of a text.
 
     >>> found = places('["a.b"]\ne = { f = [1, 2] }')
     >>> {path[1:]: found.at(offset) for path, offset in found.keys.items()}
@@ -136,7 +136,7 @@ class _Walk:
         return path
 
     def dotted(self) -> list[tuple[str, int]]:
-        """The parts of a key, each with its offset, and the blanks behind it."""
+        """Return the parts of a key, each with its offset, and the blanks behind it."""
         parts = [self.key()]
         self.skip(SPACE)
         while self.sees("."):
@@ -156,7 +156,7 @@ class _Walk:
         return self.skip(BARE_KEY), start
 
     def statement(self, table: Path, depth: int) -> None:
-        """A key with its value."""
+        """Read a key with its value."""
         path = table
         for word, offset in self.dotted():
             path = (*path, word)
@@ -209,7 +209,7 @@ class _Walk:
 
 
 def _unescaped(quoted: str, at: int) -> str:
-    """The text of a quoted key with escapes."""
+    """Return the text of a quoted key with escapes."""
     try:
         import tomllib
 

@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
 
 def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
-    r"""The TOML of a text with printed MMA atoms, the second one `NAME 2`, and the source of each of its lines.
+    r"""Return the TOML of a text with printed MMA atoms, the second one `NAME 2`, and the source of each of its lines.
 
     The text itself and no sources where it has none.
 
@@ -86,5 +86,5 @@ def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
 
 
 def _quoted(text: str) -> str:
-    """The text inside a TOML string of one line; characters that it cannot have are left out."""
+    """Return the text inside a TOML string of one line; characters that it cannot have are left out."""
     return "".join(c for c in text if c.isprintable()).replace("\\", "\\\\").replace('"', '\\"')

@@ -21,14 +21,14 @@ class Found(NamedTuple, Generic[T_co]):
     errors: tuple[AtomFileError, ...]
 
     def whole(self) -> tuple[T_co, ...]:
-        """The results of all tables. Raises AtomFileError, with all errors, where there are any."""
+        """Return the results of all tables. Raises AtomFileError, with all errors, where there are any."""
         if self.errors:
             raise raised(self.errors)
         return self.items
 
 
 def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
-    r"""The results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
+    r"""Return the results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
 
     >>> from layouts.toml.document import document
     >>> found = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
@@ -61,7 +61,7 @@ def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:
 
 
 def named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
-    """The entry of a table with a name. Raises AtomFileError where the name is no name or the value no table."""
+    """Return the entry of a table with a name. Raises AtomFileError where the name is no name or the value no table."""
     spot = Spot(name, "")
     if not isinstance(table, dict):
         raise AtomFileError(file, name or '""', f"expected a table, found {kind(table)}", spot)
@@ -76,7 +76,7 @@ def named(file: str, name: str, table: object, what: str = "an atom", keys: Coll
 
 
 def _inside(name: str, table: Mapping[str, object], keys: Collection[str]) -> str:
-    """The whole name of the first table inside one that has no key of its own; empty where there is none."""
+    """Return the whole name of the first table inside one that has no key of its own; empty where there is none."""
     while not table.keys() & set(keys):
         name_and_table = next(((n, t) for n, t in table.items() if isinstance(t, dict) and t), None)
         if name_and_table is None:

@@ -23,7 +23,7 @@ class TemplateError(ValueError):
 
 
 def names(text: str) -> set[str]:
-    """The parameters that a text uses.
+    """Return the parameters that a text uses.
 
     >>> sorted(names("({M//2},{N})"))
     ['M', 'N']
@@ -32,7 +32,7 @@ def names(text: str) -> set[str]:
 
 
 def fill(text: str, params: Mapping[str, Word]) -> str:
-    """The text with its placeholders replaced.
+    """Return the text with its placeholders replaced.
 
     >>> fill("(2,2,{N//8}):(64,8,512)", {"N": 256})
     '(2,2,32):(64,8,512)'
@@ -43,7 +43,7 @@ def fill(text: str, params: Mapping[str, Word]) -> str:
 
 
 def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
-    """The value of the text between braces: a number, or the word of a parameter.
+    """Return the value of the text between braces: a number, or the word of a parameter.
 
     Raises TemplateError: unknown parameter, no such operator, a quotient that is not whole, a number above 2^24.
     """
@@ -60,7 +60,7 @@ def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
 
 @lru_cache(maxsize=1024)  # the members of a family have the same expressions
 def tokens(expression: str) -> tuple[str, ...]:
-    """The names, numbers and operators of an expression; raises TemplateError."""
+    """Return the names, numbers and operators of an expression; raises TemplateError."""
     found, at = list[str](), 0
     while at < len(expression):
         token = TOKEN.match(expression, at)

@@ -45,12 +45,12 @@ def problem(law: Law) -> str:
 
 
 def digest(text: str) -> str:
-    """The sha256 of a text."""
+    """Return the sha256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def certificate(law: Law) -> dict[str, Any]:
-    """The entry of one law in `index.json`."""
+    """Return the entry of one law in `index.json`."""
     models = [solve.example(nonvacuity(law)), *map(solve.counterexample, mutants(law))]
     return {
         "sha256": digest(problem(law)),
@@ -88,14 +88,14 @@ def generate(folder: Path = FOLDER) -> None:
 
 
 def _compact(index: Mapping[str, Any]) -> str:
-    """The index as JSON with one line for each law, so that a change of one law changes one line."""
+    """Return the index as JSON with one line for each law, so that a change of one law changes one line."""
     laws = ",\n".join(f"{json.dumps(n)}: {json.dumps(law, ensure_ascii=False)}" for n, law in index["laws"].items())
     head = {key: value for key, value in index.items() if key != "laws"}
     return json.dumps(head, ensure_ascii=False)[:-1] + ', "laws": {\n' + laws + "\n}}\n"
 
 
 def faults(folder: Path = FOLDER) -> Iterable[str]:
-    """The reasons why the certificates in a folder are not current, one line each; none when they are."""
+    """Yield the reasons why the certificates in a folder are not current, one line each; none when they are."""
     try:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         kept = dict(index["laws"])
@@ -141,7 +141,7 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
 
 
 def unproved(folder: Path = FOLDER) -> Iterable[str]:
-    """The laws whose entry differs when they are proved again by both solvers, one line each."""
+    """Yield the laws whose entry differs when they are proved again by both solvers, one line each."""
     kept = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     engines = [solve.version("z3"), solve.version("cvc5")]
     if kept["engines"] != engines:

@@ -55,7 +55,7 @@ class LawResult:
         return next((s for s in ("sat", "unknown", "unsat") if s in found), "")
 
     def seconds(self, engine: str) -> float:
-        """The time of the engine over all obligations and seeds."""
+        """Return the time of the engine over all obligations and seeds."""
         return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
 
 
@@ -79,7 +79,10 @@ def decide_law(
 
 
 def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[LawResult]:
-    """The results for laws by name, in order; by ``jobs`` processes, one for each core when 0, this process when 1."""
+    """Yield the results for laws by name, in order.
+
+    By ``jobs`` processes, one for each core when 0, this process when 1.
+    """
     one = partial(_decide_named, engines=tuple(engines), seeds=seeds)
     jobs = min(jobs or os.cpu_count() or 1, len(names) or 1)
     if jobs == 1:
@@ -98,7 +101,7 @@ def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:
 
 @lru_cache(maxsize=1)
 def kept_models() -> Mapping[str, Mapping[str, Values]]:
-    """The models that the certificates keep, by law and by what they satisfy; none where there is no such file.
+    """Return the models that the certificates keep, by law and by what they satisfy; none where there is no such file.
 
     They save the search and need not be trusted: each is confirmed before it is used.
     """
@@ -111,5 +114,5 @@ def kept_models() -> Mapping[str, Mapping[str, Values]]:
 
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Law]:
-    """The shipped laws by name, read once per process."""
+    """Return the shipped laws by name, read once per process."""
     return catalogue()

@@ -11,7 +11,7 @@ from proofs.laws.problem import mutants, nonvacuity
 
 
 def explained(law: Law, laws: Mapping[str, Law]) -> str:
-    """The law as a page of text."""
+    """Return the law as a page of text."""
     return "\n".join(_lines(law, laws)) + "\n"
 
 

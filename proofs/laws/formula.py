@@ -42,7 +42,7 @@ OPERATORS = frozenset(_BITS) | {"and", "or", "not", "call"}
 
 
 def parse(text: str) -> Node:
-    """The tree of a formula.
+    """Return the tree of a formula.
 
     >>> parse("x % (a*b) < a*b")
     ('<', ('%', 'x', ('*', 'a', 'b')), ('*', 'a', 'b'))
@@ -89,7 +89,7 @@ def _compound(tree: ast.expr, down: Callable[[ast.expr], Node]) -> Node | None:
 
 
 def substitute(node: Node, by: Mapping[str, Node]) -> Node:
-    """The tree with variables replaced by trees; the names of applied functions are kept.
+    """Return the tree with variables replaced by trees; the names of applied functions are kept.
 
     >>> substitute(parse("f(x) + y"), {"x": 3, "f": "g"})
     ('+', ('call', 'f', 3), 'y')
@@ -103,7 +103,7 @@ def substitute(node: Node, by: Mapping[str, Node]) -> Node:
 
 
 def expand(node: Node, macros: Mapping[str, tuple[tuple[str, ...], Node]]) -> Node:
-    """The tree with each application of a macro replaced by the body of the macro.
+    """Return the tree with each application of a macro replaced by the body of the macro.
 
     >>> expand(parse("f(3) + y"), {"f": (("x",), parse("x * x"))})
     ('+', ('*', 3, 3), 'y')
@@ -131,12 +131,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def conjunction(nodes: tuple[Node, ...]) -> Node:
-    """The conjunction of some formulas; true for none."""
+    """Return the conjunction of some formulas; true for none."""
     return nodes[0] if len(nodes) == 1 else ("and", *nodes)
 
 
 def smt(node: Node, bits: int | None = None) -> str:
-    """The SMT-LIB text, over integers or over vectors of ``bits`` bits.
+    """Return the SMT-LIB text, over integers or over vectors of ``bits`` bits.
 
     >>> smt(parse("x // a != y")), smt(parse("x >> 3"), 32)
     ('(distinct (div x a) y)', '(bvlshr x (_ bv3 32))')
@@ -157,7 +157,7 @@ def smt(node: Node, bits: int | None = None) -> str:
 
 
 def evaluate(node: Node, at: Mapping[str, int], functions: Mapping[str, Table], bits: int | None = None) -> Value:
-    """The value of the formula in Python integers; with ``bits`` modulo 2**bits.
+    """Return the value of the formula in Python integers; with ``bits`` modulo 2**bits.
 
     >>> evaluate(parse("f(x) % 4 == 3"), {"x": 5}, {"f": lambda x: x + 2})
     True
@@ -201,7 +201,7 @@ _TIGHT = {"|": 6, "^": 7, "&": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "
 
 
 def text(node: Node, outer: int = -1) -> str:
-    """The text of the formula, with no more parentheses than it needs.
+    """Return the text of the formula, with no more parentheses than it needs.
 
     >>> text(parse("(x//a) % b == (x % (a*b)) // a"))
     'x // a % b == x % (a * b) // a'

@@ -108,7 +108,7 @@ class Law:
         )
 
     def implication(self) -> Node:
-        """The law as one formula, hypotheses implying the goal, with its variables free."""
+        """Return the law as one formula, hypotheses implying the goal, with its variables free."""
         assumed = (*(f for _, f in self.domain), *self.hyps)
         goal = conjunction(self.goal)
         return ("implies", conjunction(assumed), goal) if assumed else goal
@@ -236,7 +236,7 @@ def _check_divisors(formula: Node, law: Law) -> None:
 
 
 def ancestors(law: Law, laws: Mapping[str, Law]) -> frozenset[str]:
-    """The names of all laws that the proof of ``law`` uses, directly or through other laws.
+    """Return the names of all laws that the proof of ``law`` uses, directly or through other laws.
 
     >>> laws = catalogue()
     >>> sorted(ancestors(laws["NDIV"], laws))

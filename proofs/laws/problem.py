@@ -27,7 +27,7 @@ class Obligation:
     goal: Node
 
     def smt(self) -> str:
-        """The text, without (check-sat), of the problem that is unsatisfiable exactly when the obligation holds."""
+        """Return the problem that is unsatisfiable exactly when the obligation holds, without (check-sat)."""
         lines = [f"; {self.name}", *_head(self.law)]
         for label, comment, node in self.assumptions:
             lines += [f"; {comment}", f"(assert (! {smt(node, self.law.bits)} :named {label}))"]
@@ -35,7 +35,7 @@ class Obligation:
 
 
 def obligations(law: Law) -> tuple[Obligation, ...]:
-    """The cuts, each of which may use the cuts before it, and then the law itself.
+    """Return the cuts, each of which may use the cuts before it, and then the law itself.
 
     >>> from proofs.laws.decide import shipped
     >>> [obligation.name for obligation in obligations(shipped()["MRAD"])]
@@ -60,11 +60,14 @@ class Query:
     formulas: tuple[Node, ...]
 
     def smt(self, extra: Sequence[Node] = ()) -> str:
-        """The text, without (check-sat)."""
+        """Return the text, without (check-sat)."""
         return "\n".join([*_head(self.law), self.body(extra)])
 
     def body(self, extra: Sequence[Node] = ()) -> str:
-        """The text after the declarations; every application of a function has a name, so a model has its value."""
+        """Return the text after the declarations.
+
+        Every application of a function has a name, so a model has its value.
+        """
         bits = self.law.bits
         lines = [f"(assert {smt(node, bits)})" for node in (*self.formulas, *extra)]
         for i, application in enumerate(self.applications()):
@@ -73,12 +76,12 @@ class Query:
         return "\n".join([*lines, ""])
 
     def applications(self) -> list[tuple[str | Node, ...]]:
-        """The different applications of uninterpreted functions."""
+        """Return the different applications of uninterpreted functions."""
         found = (n for f in self.formulas for n in walk(f))
         return list(dict.fromkeys(n for n in found if isinstance(n, tuple) and n[0] == "call"))
 
     def names(self) -> tuple[str, ...]:
-        """The names whose values make up a model: variables, applications and their arguments."""
+        """Return the names whose values make up a model: variables, applications and their arguments."""
         named = [f"app.{i}{j}" for i, a in enumerate(self.applications()) for j in ("", *_places(len(a) - 2))]
         return (*self.law.variables, *named)
 
@@ -92,7 +95,7 @@ class Query:
         return all(bool(evaluate(node, model, functions, self.law.bits)) for node in self.formulas)
 
     def shown(self, model: Mapping[str, int]) -> str:
-        """The model in one line: the values of the variables, then of the functions."""
+        """Return the model in one line: the values of the variables, then of the functions."""
         parts = [f"{x}={model[x]}" for x in self.law.variables]
         for i, application in enumerate(self.applications()):
             arguments = ",".join(str(model[f"app.{i}{j}"]) for j in _places(len(application) - 2))
@@ -105,12 +108,12 @@ def _places(count: int) -> tuple[str, ...]:
 
 
 def nonvacuity(law: Law) -> Query:
-    """The query for the hypotheses and the goal: without a model the law is vacuous."""
+    """Return the query for the hypotheses and the goal: without a model the law is vacuous."""
     return Query(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
 
 
 def denial(law: Law) -> Query:
-    """The query for the hypotheses and the negated goal: satisfiable exactly when the law is false."""
+    """Return the query for the hypotheses and the negated goal: satisfiable exactly when the law is false."""
     return Query(law, "the law itself", (*(node for _, node in law.domain), *law.hyps, ("not", conjunction(law.goal))))
 
 
@@ -130,7 +133,8 @@ def interesting(law: Law, level: int) -> list[Node]:
 
 
 def mutants(law: Law) -> Iterator[Query]:
-    """The queries that must be satisfiable: without a hypothesis, declared mutants, with a part of the goal changed.
+    """Yield the queries that must be satisfiable: without a hypothesis, declared mutants, with a part of the goal
+    changed.
 
     The range of a variable is dropped too, except for divisors: division by 0 has no meaning. A part of the goal that a
     declared mutant changes is not changed again.
@@ -159,7 +163,7 @@ _TIGHTER = {"<": "-", "<=": "-", ">": "+", ">=": "+"}
 
 
 def off_by_one(part: Node) -> Node:
-    """A part of a goal made wrong: an equation or a bound by one, any other formula by its negation.
+    """Return a part of a goal made wrong: an equation or a bound by one, any other formula by its negation.
 
     >>> text(off_by_one(("==", "x", "y"))), text(off_by_one(("<", "x", 3)))
     ('x == y + 1', 'x < 3 - 1')
@@ -172,7 +176,7 @@ def off_by_one(part: Node) -> Node:
 
 
 def near(law: Law, distance: int) -> list[Node]:
-    """The conditions that every variable lies within a distance of 0."""
+    """Return the conditions that every variable lies within a distance of 0."""
     if law.bits is not None:
         return [("<=", x, distance) for x in law.variables]
     return [node for x in law.variables for node in ((">=", x, -distance), ("<=", x, distance))]

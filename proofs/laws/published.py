@@ -13,7 +13,7 @@ Flat = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def value(a: Flat, x: int) -> int:
-    """The value of the layout at an index, the last mode unbounded.
+    """Return the value of the layout at an index, the last mode unbounded.
 
     >>> value(((6, 2), (1, 7)), 7)
     8
@@ -25,12 +25,12 @@ def value(a: Flat, x: int) -> int:
 
 
 def cosize(a: Flat) -> int:
-    """The largest value plus 1: 1 + the sum of (s - 1) * d."""
+    """Return the largest value plus 1: 1 + the sum of (s - 1) * d."""
     return 1 + sum((s - 1) * d for s, d in zip(*a, strict=True))
 
 
 def notation(a: Flat) -> str:
-    """The layout in CuTe's notation.
+    """Return the layout in CuTe's notation.
 
     >>> notation(((6, 2), (1, 7)))
     '(6,2):(1,7)'
@@ -40,7 +40,7 @@ def notation(a: Flat) -> str:
 
 
 def composed(a: Flat, n: int, r: int) -> Flat | None:
-    """A o (n:r) when the mode is admissible (Shah 2024, 2.12: r divides or is divided by each extent), else None."""
+    """Return A o (n:r) if the mode is admissible (Shah 2024, 2.12: r divides or is divided by each extent)."""
     shapes: list[int] = []
     strides: list[int] = []
     for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
@@ -62,7 +62,7 @@ def composed(a: Flat, n: int, r: int) -> Flat | None:
 
 
 def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
-    """A o (n:r) as CuTe computes it; None when CuTe's assertion rejects it.
+    """Return A o (n:r) as CuTe computes it; None when CuTe's assertion rejects it.
 
     ``guard`` is the assertion. "divides": the stride divides each extent or is divided by it. "weak": a stride smaller
     than the extent passes too, and the part that is split off must divide what is left.
@@ -84,7 +84,7 @@ def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
 
 
 def complement(a: Flat, target: int) -> Flat:
-    """The complement with gaps d // end rounded down, as in all implementations of CuTe."""
+    """Return the complement with gaps d // end rounded down, as in all implementations of CuTe."""
     shapes: list[int] = []
     strides: list[int] = []
     end = 1
@@ -95,7 +95,7 @@ def complement(a: Flat, target: int) -> Flat:
 
 
 def right_inverse(a: Flat) -> Flat:
-    """The right inverse by the chain of modes with strides 1, s_0, s_0 s_1, ..., up to the first gap."""
+    """Return the right inverse by the chain of modes with strides 1, s_0, s_0 s_1, ..., up to the first gap."""
     before = [prod(a[0][:i]) for i in range(len(a[0]))]
     shapes: list[int] = []
     strides: list[int] = []
@@ -119,19 +119,19 @@ class Published:
     """
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
-        """(A o B_0, A o B_1, ...), each mode by the fold of Shah 2024, which must accept all of them."""
+        """Return (A o B_0, A o B_1, ...), each mode by the fold of Shah 2024, which must accept all of them."""
         return [_accepted(composed(a, n, r)) for n, r in zip(*b, strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
-        """A o (n:r) by CuTe's fold."""
+        """Return A o (n:r) by CuTe's fold."""
         return _accepted(cute_fold(a, n, r, guard))
 
     def complement(self, a: Flat, target: int) -> Flat:
-        """The complement with gaps rounded down."""
+        """Return the complement with gaps rounded down."""
         return complement(a, target)
 
     def left_inverse(self, a: Flat) -> Flat:
-        """The right inverse of (A, A*)."""
+        """Return the right inverse of (A, A*)."""
         rest = complement(a, cosize(a))
         return right_inverse((a[0] + rest[0], a[1] + rest[1]))
 
@@ -149,5 +149,5 @@ def _accepted(result: Flat | None) -> Flat:
 
 
 def shape_size(shape: object) -> int:
-    """The product of the integers of a shape."""
+    """Return the product of the integers of a shape."""
     return prod(map(shape_size, shape)) if isinstance(shape, tuple) else int(str(shape))

@@ -50,7 +50,7 @@ class Found:
 
 @lru_cache(maxsize=1)
 def catalogue() -> Mapping[str, Refutation]:
-    """The refuted claims by name."""
+    """Return the refuted claims by name."""
     text = Path(__file__).with_name("refutations.toml").read_text(encoding="utf-8")
     return {
         name: Refutation(name=name, **{**entry, "repaired_by": tuple(entry["repaired_by"])})
@@ -59,7 +59,7 @@ def catalogue() -> Mapping[str, Refutation]:
 
 
 def explained(refutation: Refutation) -> str:
-    """A refuted claim explained as text."""
+    """Return a refuted claim explained as text."""
     found = search(refutation)
     lines = [
         f"{refutation.name}: {refutation.claim}", f"  claimed by   {refutation.source}", "  status       false",
@@ -71,7 +71,7 @@ def explained(refutation: Refutation) -> str:
 
 
 def search(refutation: Refutation, operations: Published | None = None) -> Found | None:
-    """The smallest counterexample, or None when the search finds none.
+    """Return the smallest counterexample, or None when the search finds none.
 
     ``operations`` are those of an implementation; by default the published ones.
 
@@ -88,12 +88,12 @@ def search(refutation: Refutation, operations: Published | None = None) -> Found
 
 
 def searched(refutation: Refutation) -> int:
-    """The number of cases of the search."""
+    """Return the number of cases of the search."""
     return sum(1 for _ in SEARCHES[refutation.search][0]())
 
 
 def _distributive(on: Published, a: Flat, b: Flat) -> str:
-    """A coordinate at which by-mode composition is wrong, in words; empty when there is none."""
+    """Return a coordinate at which by-mode composition is wrong, in words; empty when there is none."""
     result = on.by_mode(a, b)
     for c in grid(*map(range, b[0])):
         x = sum(i * d for i, d in zip(c, b[1], strict=True))
@@ -124,7 +124,7 @@ def _images_case(on: Published, a: Flat, b: Flat) -> str:
 
 
 def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
-    """A = (s,2):(1,s+1) and B with ``rank`` small modes, by the sum of all numbers that vary."""
+    """Yield A = (s,2):(1,s+1) and B with ``rank`` small modes, by the sum of all numbers that vary."""
     top = 7 if rank == 2 else 6
     candidates = [
         (s, modes)

@@ -37,7 +37,7 @@ class Answer:
 
 
 def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
-    """The answer of z3 to a problem, under a seed and within a budget."""
+    """Return the answer of z3 to a problem, under a seed and within a budget."""
     started = time.perf_counter()
     session = Session(_seeded(problem, seed), budget)
     answer = session.check()
@@ -53,7 +53,10 @@ def has_cvc5() -> bool:
 
 
 def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
-    """The answer of cvc5; with ``core``, also the assumptions that it used. Raises ImportError when it is missing."""
+    """Return the answer of cvc5; with ``core``, also the assumptions that it used.
+
+    Raises ImportError when it is missing.
+    """
     started = time.perf_counter()
     found = read(f"{problem}(check-sat)", budget, seed, core)
     status = found.answers[-1]
@@ -62,7 +65,7 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
 
 
 def version(engine: str) -> str:
-    """The name and version of an engine, "z3" or "cvc5"."""
+    """Return the name and version of an engine, "z3" or "cvc5"."""
     if engine == "z3":
         from proofs.smt.engine import engine as described
 
@@ -85,12 +88,14 @@ class Model:
         return self.status == "sat" and self.query.holds(self.values)
 
     def shown(self) -> str:
-        """The values, or the reason, in one line."""
+        """Return the values, or the reason, in one line."""
         return self.query.shown(self.values) if self.values else self.reason
 
 
 def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
-    """A model of a query that satisfies the first possible of ``wishes``, or none of them; several seeds are tried.
+    """Return a model of a query that satisfies the first possible of ``wishes``, or none of them.
+
+    Several seeds are tried.
 
     ``solver`` is used under the first seed only: a solver keeps the seed that it was given.
     """
@@ -109,12 +114,12 @@ def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver 
 
 
 def refute(law: Law) -> Model:
-    """A counterexample to a law; a proved law has none."""
+    """Return a counterexample to a law; a proved law has none."""
     return counterexample(denial(law))
 
 
 def counterexample(query: Query, solver: Solver | None = None) -> Model:
-    """A counterexample to a mutant, in small numbers when there is one.
+    """Return a counterexample to a mutant, in small numbers when there is one.
 
     >>> from proofs.laws.decide import shipped
     >>> from proofs.laws.problem import mutants
@@ -125,7 +130,10 @@ def counterexample(query: Query, solver: Solver | None = None) -> Model:
 
 
 def recalled(query: Query, kept: Mapping[str, Values]) -> Model | None:
-    """The model of a query among those kept, by the query's words; None where it does not hold in plain Python."""
+    """Return the model of a query among those kept, by the query's words.
+
+    None where it does not hold in plain Python.
+    """
     values = kept.get(query.why, {})
     if not isinstance(values, dict) or values.keys() != set(query.names()):
         return None
@@ -134,7 +142,8 @@ def recalled(query: Query, kept: Mapping[str, Values]) -> Model | None:
 
 
 def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Model, ...]:
-    """A counterexample to each mutant: one that is kept, or from one incremental problem near 0, or `counterexample`.
+    """Return a counterexample to each mutant: one that is kept, or from one incremental problem near 0, or
+    `counterexample`.
 
     All mutants of a law share its declarations and the bounds near 0, which are read once.
     """
@@ -154,10 +163,10 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
 
 
 def example(query: Query) -> Model:
-    """A model of the hypotheses of a law, as readable as possible (see `interesting`)."""
+    """Return a model of the hypotheses of a law, as readable as possible (see `interesting`)."""
     return satisfy(query, [interesting(query.law, level) for level in range(4)])
 
 
 def _seeded(problem: str, seed: int) -> str:
-    """The problem with its seed, also when it is 0: z3 keeps the last seed for all later problems of the process."""
+    """Return the problem with its seed, also when it is 0: z3 keeps the last seed for all later problems."""
     return f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n{problem}"

@@ -95,7 +95,7 @@ class _Ownership(Claim):
         return counted & (here >= 0) & (here < self.elements) & ((here != there) | (apart ^ True))
 
     def by_digits(self) -> list[Obligations]:
-        """The same claim for two points given by their digits, which the lemmas of `mixed_radix` compare one by one."""
+        """Return the same claim for two points by their digits, which lemmas of `mixed_radix` compare one by one."""
         from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
         from proofs.layout.obligations import Obligations
 
@@ -147,7 +147,7 @@ class _Ownership(Claim):
         return Survey(len(wrong) + len(missing), first)
 
     def _first(self, rank: int, elements: list[int], owners: Counter[int]) -> Point:
-        """The facts at the first point that is an owner of a wrong element, with the next owner."""
+        """Return the facts at the first point that is an owner of a wrong element, with the next owner."""
         element, miscounted = elements[rank], self.miscount() is not None
         facts = self._place(rank)
         if 0 <= element < self.elements:
@@ -177,7 +177,7 @@ class _Ownership(Claim):
         return dict(reversed(place.items()))
 
     def _owner(self, rank: int) -> int:
-        """The rank with every digit of stride 0 set to 0: points that differ only there have the same element."""
+        """Return the rank with every digit of stride 0 set to 0: points that differ only there share an element."""
         owner, unit = 0, 1
         for s, d in self._ranked():
             rank, digit = divmod(rank, s)

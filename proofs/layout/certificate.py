@@ -29,7 +29,9 @@ class Certificate(NamedTuple):
 
 
 def certificate(layout: Layout, size: int) -> Certificate | None:
-    """A certificate that ``layout`` is onto 0 .. size-1, by mixed radix or else by F2 rank; None when there is none.
+    """Return a certificate that ``layout`` is onto 0 .. size-1, by mixed radix or else by F2 rank.
+
+    None when there is none.
 
     >>> certificate(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"), 128).steps
     ((8, 1), (2, 8), (2, 16), (4, 32))
@@ -40,7 +42,9 @@ def certificate(layout: Layout, size: int) -> Certificate | None:
 
 
 def mixed_radix(layout: Layout, size: int) -> Certificate | None:
-    """The certificate by mixed radix; None exactly when the layout does not take each of 0 .. size-1 equally often.
+    """Return the certificate by mixed radix; None exactly when the layout does not take each of 0 ..
+
+    Size-1 equally often.
 
     The modes of stride 0 repeat everything. The others, by increasing stride, must be the places of a mixed-radix
     number: d_0 = 1, d_(i+1) = s_i * d_i, and their extents multiply to ``size``. The condition is necessary too: the
@@ -62,7 +66,9 @@ def mixed_radix(layout: Layout, size: int) -> Certificate | None:
 
 
 def f2_rank(layout: Layout, size: int) -> Certificate | None:
-    """The certificate by rank over F2; None when extents or ``size`` are no powers of two or the map is not linear.
+    """Return the certificate by rank over F2.
+
+    None when extents or ``size`` are no powers of two or the map is not linear.
 
     Bit j of the index of a mode is mapped to stride * 2^j. When the images of different bits have no bit in common,
     sums are exclusive ors: the map is linear, and takes every number below 2^n equally often when its rank is n.
@@ -86,7 +92,7 @@ def f2_rank(layout: Layout, size: int) -> Certificate | None:
 
 
 def _rank(rows: list[int]) -> int:
-    """The rank over F2 of rows given as the bits of integers, by elimination on the leading bit."""
+    """Return the rank over F2 of rows given as the bits of integers, by elimination on the leading bit."""
     basis: dict[int, int] = {}
     for row in rows:
         rest = row

@@ -59,7 +59,7 @@ class Size:
         return Size(self.factor * other.factor, tuple(sorted(self.names + other.names)))
 
     def at(self, params: Mapping[str, int]) -> int:
-        """The number for these values of the parameters."""
+        """Return the number for these values of the parameters."""
         return self.factor * prod(params[name] for name in self.names)
 
     def __str__(self) -> str:
@@ -76,11 +76,11 @@ class FamilyLayout(NamedTuple):
     value: tuple[SizeMode, ...]
 
     def names(self) -> list[str]:
-        """The parameters, sorted."""
+        """Return the parameters, sorted."""
         return sorted({name for mode in (*self.thread, *self.value) for part in mode for name in part.names})
 
     def at(self, params: Mapping[str, int]) -> tuple[Modes, Modes]:
-        """The modes of the two halves for these values of the parameters."""
+        """Return the modes of the two halves for these values of the parameters."""
         thread, values = ([(s.at(params), d.at(params)) for s, d in half] for half in (self.thread, self.value))
         return tuple(thread), tuple(values)
 
@@ -93,7 +93,7 @@ class Digits(NamedTuple):
 
 
 def total(sizes: Iterable[Size]) -> Size:
-    """The product of some sizes."""
+    """Return the product of some sizes."""
     result = Size(1)
     for one in sizes:
         result = result * one
@@ -101,7 +101,7 @@ def total(sizes: Iterable[Size]) -> Size:
 
 
 def digits(layout: FamilyLayout, elements: Size) -> Digits | None:
-    """The certificate by mixed radix for all parameters; None when there is none of this form.
+    """Return the certificate by mixed radix for all parameters; None when there is none of this form.
 
     The modes of stride 0 repeat everything, a fixed number of times; the others must be the places of a mixed-radix
     number, so that each stride is the product of the extents before it.
@@ -148,7 +148,7 @@ class Equality(NamedTuple):
     locate: Locate  # the formula, (lane, value) -> (x, y)
 
     def facts(self, point: Mapping[str, int]) -> dict[str, int] | None:
-        """The point with the values that disagree there, in plain Python; None when they agree."""
+        """Return the point with the values that disagree there, in plain Python; None when they agree."""
         thread, values = self.layout.at(point)
         rows, columns = (extent.at(point) for extent in self.extent)
         element = value(thread, point["thread"]) + value(values, point["value"])
@@ -187,7 +187,7 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
 
 
 def symbol(name: str) -> str:
-    """The name of a parameter in a script, where `and`, `true` or `lane` have another meaning."""
+    """Return the name of a parameter in a script, where `and`, `true` or `lane` have another meaning."""
     return f"param.{name}"
 
 
@@ -202,7 +202,7 @@ class Parametric(Script):
         self._lines += [f"(declare-const {symbol(name)} Int)", f"(assert (<= 1 {symbol(name)}))"]
 
     def product(self, one: Size) -> Term:
-        """A size as a term. Raises ProblemError when it is a product of two parameters, which is not linear."""
+        """Return a size as a term. Raises ProblemError when it is a product of two parameters, which is not linear."""
         if len(one.names) > 1:
             raise ProblemError(f"{one} is not linear")
         if not one.names:
@@ -210,7 +210,7 @@ class Parametric(Script):
         return Term(symbol(one.names[0]), 1, UNBOUNDED, None) * one.factor
 
     def below(self, name: str, limit: Term) -> Term:
-        """A symbolic integer in [0, limit)."""
+        """Return a symbolic integer in [0, limit)."""
         term = Term(name, 0, UNBOUNDED, None)
         self._lines.append(f"(declare-const {name} Int)")
         self.require((term >= 0) & (term < limit))
@@ -221,7 +221,7 @@ class Parametric(Script):
         self._lines.append(f"(assert {render(condition.expr)})")
 
     def split(self, index: Term, flat: tuple[SizeMode, ...], stem: str) -> Term:
-        """The value of some modes at an index, by new variables for its digits and one equation between them."""
+        """Return the value of some modes at an index, by new variables for its digits and one equation between them."""
         radix, number, image = Size(1), self.term(0), self.term(0)
         for position, (extent, stride) in enumerate(flat):
             digit = self.below(f"{stem}.{position}", self.product(extent))
@@ -273,7 +273,7 @@ def _require_points(claim: Equality) -> None:
 
 
 def _refutation(claim: Equality, session: Session, names: tuple[str, ...]) -> dict[str, int]:
-    """A counterexample with small parameters, confirmed in plain Python."""
+    """Return a counterexample with small parameters, confirmed in plain Python."""
 
     def point() -> dict[str, int]:
         return {name.removeprefix(symbol("")): number for name, number in session.values(names).items()}

@@ -31,7 +31,7 @@ class MixedRadix(NamedTuple):
     digits: tuple[tuple[Term, int], ...] = ()
 
     def plus(self, *others: tuple[MixedRadix, int]) -> MixedRadix:
-        """The sum of this number and of others, each times a factor."""
+        """Return the sum of this number and of others, each times a factor."""
         more = ((digit, weight * factor) for other, factor in others for digit, weight in other.digits)
         return MixedRadix((*self.digits, *more))
 
@@ -45,24 +45,24 @@ class MixedRadixScript(Parametric):
         self._parts: dict[str, tuple[Term, Term, int]] = {}
 
     def assumed(self) -> str:
-        """The text of all declarations and assertions so far."""
+        """Return the text of all declarations and assertions so far."""
         return "\n".join([LOGIC, *self._lines, ""])
 
     def lemmas(self) -> Obligations:
-        """The lemma, for every ratio r that was used: d + r * q determines d and q when 0 <= d < r."""
+        """Return the lemma, for every ratio r that was used: d + r * q determines d and q when 0 <= d < r."""
         return Obligations(HEAD, {f"digits below {r} are unique": _lemma(r) for r in sorted(self.ratios)}, "true")
 
     def integer(self, name: str) -> Term:
-        """A symbolic integer without bounds."""
+        """Return a symbolic integer without bounds."""
         self._lines.append(f"(declare-const {name} Int)")
         return Term(name, -UNBOUNDED, UNBOUNDED, None)
 
     def sum(self, number: MixedRadix) -> Term:
-        """The number as a term: the sum of digit * weight, in the digits after all splits so far."""
+        """Return the number as a term: the sum of digit * weight, in the digits after all splits so far."""
         return self.total(digit * weight for digit, weight in self.cut(number).digits)
 
     def cut(self, number: MixedRadix) -> MixedRadix:
-        """The number with each digit replaced by the digits that it was split into."""
+        """Return the number with each digit replaced by the digits that it was split into."""
         found: list[tuple[Term, int]] = []
         for digit, weight in number.digits:
             parts = self._parts.get(str(digit.expr))
@@ -74,7 +74,7 @@ class MixedRadixScript(Parametric):
         return MixedRadix(tuple(found))
 
     def parted(self, number: MixedRadix, radix: int, stem: str) -> tuple[MixedRadix, MixedRadix]:
-        """(number mod radix, number div radix).
+        """Return (number mod radix, number div radix).
 
         A digit that extends across the radix is split in two there. If the sum of the digits below the radix is then
         less than it, the digits are distributed to the two results; else the results are two new variables with
@@ -93,7 +93,7 @@ class MixedRadixScript(Parametric):
         return MixedRadix(((first, 1),)), MixedRadix(((second, 1),))
 
     def image_of(self, flat: Modes, number: MixedRadix, stem: str) -> MixedRadix:
-        """The value of the layout at a number, its last digit unbounded."""
+        """Return the value of the layout at a number, its last digit unbounded."""
         values: list[tuple[Term, int]] = []
         for j, (extent, stride) in enumerate(flat):
             digit = number
@@ -123,7 +123,7 @@ class MixedRadixScript(Parametric):
         return True
 
     def differ(self, first: MixedRadix, second: MixedRadix) -> Condition | bool:
-        """The condition that two numbers with the same weights differ in a digit."""
+        """Return the condition that two numbers with the same weights differ in a digit."""
         found: Condition | bool = False
         for (a, _), (b, _) in zip(self.cut(first).digits, self.cut(second).digits, strict=True):
             found = (a != b) | found

@@ -15,7 +15,7 @@ from proofs.smt.script import Modes
 
 
 def modes(layout: Layout) -> Modes:
-    """The flat modes from left to right, without those of size 1.
+    """Return the flat modes from left to right, without those of size 1.
 
     >>> modes(Layout.parse("((4,1),(2,2)):((32,7),(16,8))"))
     ((4, 32), (2, 16), (2, 8))
@@ -24,7 +24,7 @@ def modes(layout: Layout) -> Modes:
 
 
 def top_modes(layout: Layout) -> tuple[Modes, ...]:
-    """The flat modes of each top-level mode.
+    """Return the flat modes of each top-level mode.
 
     >>> top_modes(Layout.parse("((4,8),2):((32,1),16)"))
     (((4, 32), (8, 1)), ((2, 16),))
@@ -35,7 +35,7 @@ def top_modes(layout: Layout) -> tuple[Modes, ...]:
 
 
 def domain(layout: Layout) -> tuple[int, int]:
-    """The number of threads and the number of values of a (thread, value) layout, from its shape.
+    """Return the number of threads and the number of values of a (thread, value) layout, from its shape.
 
     Raises ProblemError when the layout does not have two modes.
 
@@ -49,12 +49,12 @@ def domain(layout: Layout) -> tuple[int, int]:
 
 
 def size(flat: Modes) -> int:
-    """The number of points of the domain: the product of the extents."""
+    """Return the number of points of the domain: the product of the extents."""
     return prod(s for s, _ in flat)
 
 
 def values(flat: Modes) -> list[int]:
-    """The values at 0, 1, 2, ...; the leftmost mode varies fastest.
+    """Return the values at 0, 1, 2, ...; the leftmost mode varies fastest.
 
     >>> values(((2, 10), (3, 1)))
     [0, 10, 1, 11, 2, 12]
@@ -66,7 +66,7 @@ def values(flat: Modes) -> list[int]:
 
 
 def value(flat: Modes, index: int) -> int:
-    """The value at one index of the domain: the sum of digit * stride.
+    """Return the value at one index of the domain: the sum of digit * stride.
 
     >>> value(((2, 10), (3, 1)), 3)
     11

@@ -250,6 +250,6 @@ class _Whole(_OfAccess):
 
 
 def _through(swizzle: Swizzle, address: Any) -> Any:
-    """The swizzled address: the bits that the swizzle reads are xored into the bits that it changes."""
+    """Return the swizzled address: the bits that the swizzle reads are xored into the bits that it changes."""
     read, shift = address & swizzle.yyy_mask, swizzle.shift
     return address ^ (read >> shift if shift >= 0 else read << -shift)

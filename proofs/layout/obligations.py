@@ -76,7 +76,7 @@ def decide_obligations(
 
 
 def _met(one: Obligations, session: Session) -> Answer:
-    """The answer to "have the assumptions a model?": the given point, or else any."""
+    """Return the answer to "have the assumptions a model?": the given point, or else any."""
     at_point = session.check_assuming(one.point)
     session.forget()
     return at_point if at_point.status == "sat" else session.check()

@@ -56,7 +56,7 @@ class Fragment:
         return f"{self.layout} onto {self.extent[0]}x{self.extent[1]}"
 
     def lanes(self) -> tuple[Modes, Modes]:
-        """The modes of ``thr`` and of ``rep``.
+        """Return the modes of ``thr`` and of ``rep``.
 
         Raises ProblemError when ``thr`` has another number of threads than the layout, or a lane is negative.
         """

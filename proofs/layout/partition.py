@@ -162,7 +162,7 @@ def prove_tiled(p: Partition, layout: Layout, budget: int = BUDGET, solver: Solv
 
 
 def _compared(p: Partition, layout: Layout) -> Obligations:
-    """The obligation of `prove_tiled`."""
+    """Return the obligation of `prove_tiled`."""
     script = _tiles()
     point = _point(script, p, "1")
     for n in "xy":
@@ -184,7 +184,7 @@ def _compared(p: Partition, layout: Layout) -> Obligations:
 
 
 def _difference(p: Partition, layout: Layout, session: Session) -> dict[str, int]:
-    """A counterexample to `prove_tiled`, confirmed in plain Python."""
+    """Return a counterexample to `prove_tiled`, confirmed in plain Python."""
     at = _model(p, session, "1", ("wz_1",))
     v, frg, x, y = p.place(at, "1")
     numbers = [0, 0, 0, 0]
@@ -208,7 +208,7 @@ def _tiles() -> MixedRadixScript:
 
 
 def _posed(p: Partition) -> list[Obligations]:
-    """The obligations of `prove_partition`."""
+    """Return the obligations of `prove_partition`."""
     script = _tiles()
     here, there = (_point(script, p, which) for which in "12")
     x, y = ((script.sum(a), script.sum(b)) for a, b in zip(here.element, there.element, strict=True))
@@ -264,7 +264,7 @@ def _point(script: MixedRadixScript, p: Partition, which: str) -> _Point:
 
 
 def _refutation(p: Partition, session: Session) -> dict[str, int]:
-    """A counterexample, confirmed in plain Python: wrong counts, two owners of one element, or one outside the tile."""
+    """Return a counterexample, confirmed in plain Python: wrong counts, two owners, or an element outside the tile."""
     if p.holders != p.copies * p.elements or p.repeats != p.copies:
         return {"holders": p.holders, "elements": p.elements, "repeats": p.repeats}
     at = _model(p, session, "12", (symbol("Nx"), symbol("Ny")))
@@ -280,7 +280,7 @@ def _refutation(p: Partition, session: Session) -> dict[str, int]:
 
 
 def _model(p: Partition, session: Session, points: str, others: tuple[str, ...]) -> dict[str, int]:
-    """The digits of one owner or of two in the model."""
+    """Return the digits of one owner or of two in the model."""
     names = [f"{stem}{j}" for stem, flat in zip("tv", top_modes(p.layout), strict=True) for j in range(len(flat))]
     names += [f"{stem}{n}" for stem in "wrR" for n in "xy"]
     return session.values((*others, *(f"{name}_{which}" for name in names for which in points)))
@@ -291,7 +291,7 @@ def _prefixes(flat: Modes) -> list[int]:
 
 
 def _image(flat: Modes, index: int) -> int:
-    """The value of the layout at an index, the last digit unbounded."""
+    """Return the value of the layout at an index, the last digit unbounded."""
     total = 0
     for position, (s, d) in enumerate(flat):
         digit = index if position == len(flat) - 1 else index % s

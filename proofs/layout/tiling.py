@@ -32,12 +32,12 @@ ORIGIN = f"(and (= 1 {' '.join(NAMES[:6])}) (= 0 {' '.join(NAMES[6:])}))"
 
 
 def lemmas(which: Mapping[str, str] = LEMMAS) -> Obligations:
-    """The lemmas about w + A * r, which have no assumptions."""
+    """Return the lemmas about w + A * r, which have no assumptions."""
     return Obligations(_TEXT["head"] + _constants(("A", "R", "w", "r", "w2", "r2", "p")), which, "true")
 
 
 def law(hypotheses: Mapping[str, str] = HYPOTHESES) -> Obligations:
-    """The law for one operand: its hypotheses, the instances of the lemmas, and its three goals."""
+    """Return the law for one operand: its hypotheses, the instances of the lemmas, and its three goals."""
     known = [_TEXT["head"], *(f"(declare-fun {f} (Int Int) Int)\n" for f in ("row", "col", "thread_of", "value_of"))]
     known += [_constants(NAMES), _TEXT["definitions"]]
     known += [f"; {name}\n(assert {text})\n" for name, text in hypotheses.items()]

@@ -44,7 +44,7 @@ class Solver:
         return self.run(f"{again}(get-info :rlimit)")
 
     def run(self, text: str) -> str:
-        """The output of z3 for a piece of SMT-LIB text.
+        """Return the output of z3 for a piece of SMT-LIB text.
 
         Raises EngineError when z3 rejects the text, _OutOfBudget when the limit ends a command other than a check.
         """
@@ -74,15 +74,15 @@ class Session:
         self.spent = 0
 
     def check(self) -> Answer:
-        """The answer for all assertions so far."""
+        """Return the answer for all assertions so far."""
         return self._check("")
 
     def check_assuming(self, assertion: str) -> Answer:
-        """The answer with one more assertion, which ``forget`` drops again."""
+        """Return the answer with one more assertion, which ``forget`` drops again."""
         return self.check_with(f"(assert {assertion})")
 
     def check_with(self, text: str) -> Answer:
-        """The answer with more definitions and assertions, which ``forget`` drops again."""
+        """Return the answer with more definitions and assertions, which ``forget`` drops again."""
         return self._check(f"(push){text}")
 
     def forget(self) -> None:
@@ -95,7 +95,7 @@ class Session:
         self._run(f"(assert {assertion})")
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
-        """The values of some constants in the last model; bit-vectors are read as unsigned.
+        """Return the values of some constants in the last model; bit-vectors are read as unsigned.
 
         >>> s = Session("(declare-const a (_ BitVec 4))(declare-const b Int)(assert (and (= b (- 7)) (= a #xb)))", 9999)
         >>> s.check().status, s.values(("a", "b"))
@@ -134,7 +134,7 @@ class Session:
         return Answer("unknown", f"rlimit {self._budget} exhausted")
 
     def _run(self, text: str) -> str:
-        """The output of a command other than a check: it is short, so it has no limit."""
+        """Return the output of a command other than a check: it is short, so it has no limit."""
         before, self._text = self._text, ""
         return self._solver.run(f"(set-option :rlimit 0){before}{text}")
 
@@ -144,12 +144,12 @@ class _OutOfBudget(Exception):
 
 
 def _spent(text: str) -> int:
-    """The resource units of the last report in ``text``."""
+    """Return the resource units of the last report in ``text``."""
     return int(_SPENT.findall(text)[-1])
 
 
 def engine() -> str:
-    """The name and version of the solver, as evidence reports it."""
+    """Return the name and version of the solver, as evidence reports it."""
     return f"z3 {version()}"
 
 

@@ -44,7 +44,7 @@ class Context:
             self._dead.append(context)
 
     def evaluate(self, text: str) -> str:
-        r"""The output of z3 for SMT-LIB text, commands of which change the context.
+        r"""Return the output of z3 for SMT-LIB text, commands of which change the context.
 
         >>> Context().evaluate("(assert false)(check-sat)")
         'unsat\n'
@@ -63,7 +63,10 @@ class Context:
 
 @cache
 def library() -> CDLL:
-    """The shared library, with the types of the functions used here; raises ImportError where z3 is not installed."""
+    """Return the shared library, with the types of the functions used here.
+
+    Raises ImportError where z3 is not installed.
+    """
     found = load()
     for name, result, *arguments in (
         ("Z3_mk_config", c_void_p),
@@ -82,7 +85,7 @@ def library() -> CDLL:
 
 
 def load() -> CDLL:
-    """The library in the package's own folder, in the environment's, or where the system finds one."""
+    """Return the library in the package's own folder, in the environment's, or where the system finds one."""
     spec = find_spec("z3")
     packages = (spec and spec.submodule_search_locations) or ()
     for folder in (*packages, sys.prefix):
@@ -96,7 +99,7 @@ def load() -> CDLL:
 
 
 def version() -> str:
-    """The version of z3: major, minor, build."""
+    """Return the version of z3: major, minor, build."""
     numbers = [c_uint() for _ in range(4)]
     library().Z3_get_version(*map(byref, numbers))
     return ".".join(str(number.value) for number in numbers[:3])

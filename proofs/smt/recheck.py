@@ -35,14 +35,16 @@ def installed() -> bool:
 
 
 def name() -> str:
-    """The name and version of cvc5."""
+    """Return the name and version of cvc5."""
     import cvc5
 
     return f"cvc5 {cvc5.__version__}"
 
 
 def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
-    """The answers of cvc5 to an SMT-LIB text; with ``core``, also the assumptions that the last check needed if unsat.
+    """Return the answers of cvc5 to an SMT-LIB text.
+
+    With ``core``, also the assumptions that the last check needed if unsat.
 
     Raises ImportError when cvc5 is not installed, EngineError when it rejects the text.
     """
@@ -75,7 +77,7 @@ def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
 
 
 def recheck(smt: str, budget: int = BUDGET) -> Second | None:
-    """The answer of cvc5 to the text ``smt``, such as Outcome.smt; None when cvc5 is not installed.
+    """Return the answer of cvc5 to the text ``smt``, such as Outcome.smt; None when cvc5 is not installed.
 
     For a text of several problems it is "sat" if any of them is, and "unsat" only if all of them are.
     Raises EngineError when cvc5 rejects the text.

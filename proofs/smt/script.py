@@ -34,7 +34,7 @@ class Script:
         self._sizes: dict[str, int] = {}
 
     def variable(self, name: str, size: int) -> Term:
-        """A symbolic integer in [0, size)."""
+        """Return a symbolic integer in [0, size)."""
         term = Term(name, 0, size - 1, self.width)
         self._lines.append(f"(declare-const {name} {self._sort()})")
         below = ("<" if self.width is None else "bvult", name, self.term(size).expr)
@@ -55,19 +55,19 @@ class Script:
         return value if isinstance(value, Term) else constant(value.__index__(), self.width)
 
     def image(self, flat: Modes, index: Term) -> Term:
-        """The value of the layout at ``index``: the sum of digit * stride; the leftmost digit varies fastest."""
+        """Return the value of the layout at ``index``: the sum of digit * stride; the leftmost digit varies fastest."""
         parts = zip(self.digits(flat, index), flat, strict=True)
         return self.total(digit if stride == 1 else digit * stride for digit, (_, stride) in parts)
 
     def total(self, terms: Iterable[Term]) -> Term:
-        """The sum of any number of terms."""
+        """Return the sum of any number of terms."""
         first, *others = [*terms] or [self.term(0)]
         for term in others:
             first = first + term
         return first
 
     def digits(self, flat: Modes, index: Term) -> list[Term]:
-        """The mixed-radix digits of ``index``: (index // before) % extent, the last one without the remainder.
+        """Return the mixed-radix digits of ``index``: (index // before) % extent, the last one without the remainder.
 
         Over the integers the digits of a variable are variables too, with one linear equation between them: solvers
         decide that far sooner than division and remainder.
@@ -96,7 +96,7 @@ class Script:
         return digits
 
     def refuting(self, claim: Condition) -> str:
-        """The text of the problem, without (check-sat): satisfiable exactly when ``claim`` fails somewhere."""
+        """Return the text of the problem, without (check-sat): satisfiable exactly when ``claim`` fails somewhere."""
         logic = "QF_LIA" if self.width is None else "QF_BV"
         return "\n".join([f"(set-logic {logic})", *self._lines, f"(assert (not {render(claim.expr)}))", ""])
 
@@ -105,7 +105,8 @@ class Script:
 
 
 def encodings(layouts: Iterable[Modes]) -> tuple[int | None, ...]:
-    """The widths to try in order: only bit-vectors when their digits are fields of bits, else integers (None) first.
+    """Return the widths to try in order: only bit-vectors when their digits are fields of bits, else integers (None)
+    first.
 
     They are where every extent but a layout's last is a power of two: nothing is divided by the last.
     """
@@ -119,7 +120,7 @@ def power_of_two(extent: int) -> bool:
 
 
 def conjunction(conditions: Iterable[Condition]) -> Condition:
-    """The conjunction of one or more conditions."""
+    """Return the conjunction of one or more conditions."""
     first, *rest = conditions
     for condition in rest:
         first = first & condition

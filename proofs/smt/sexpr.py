@@ -9,7 +9,7 @@ Sexpr: TypeAlias = "str | tuple[Sexpr, ...]"
 
 
 def render(expr: Sexpr) -> str:
-    """The SMT-LIB text of ``expr``; a subterm that is used twice (the same object) is bound by ``let``.
+    """Return the SMT-LIB text of ``expr``; a subterm that is used twice (the same object) is bound by ``let``.
 
     >>> x = ("bvadd", "a", "b")
     >>> render(("bvmul", x, "c"))

@@ -50,7 +50,7 @@ class Claim(ABC):
 
     @abstractmethod
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        """The statement at the symbolic point ``at``, as a condition."""
+        """Return the statement at the symbolic point ``at``, as a condition."""
 
     @abstractmethod
     def facts(self, point: Point) -> Point | None:
@@ -61,7 +61,7 @@ class Claim(ABC):
         return prod(self.variables.values())
 
     def disagreements(self) -> list[Point]:
-        """The facts at every point where the statement fails, in the order of minimisation."""
+        """Return the facts at every point where the statement fails, in the order of minimisation."""
         box = product(*map(range, self.variables.values()))
         found = (self.facts(dict(zip(self.variables, values, strict=True))) for values in box)
         return [facts for facts in found if facts is not None]
@@ -72,12 +72,13 @@ class Claim(ABC):
         return Survey(len(found), found[0]) if found else None
 
     def miscount(self) -> Point | None:
-        """Counts that refute the statement without a particular point; None when they do not."""
+        """Return counts that refute the statement without a particular point; None when they do not."""
         return None
 
 
 def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """The outcome of proving or refuting ``claim`` within ``budget`` resource units, in a new solver or the one given.
+    """Return the outcome of proving or refuting ``claim`` within ``budget`` resource units, in a new solver or the one
+    given.
 
     Raises EngineError when plain Python finds nothing wrong at the solver's counterexample, or a smaller one.
     """
@@ -114,7 +115,7 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
 
 
 def _posed(claim: Claim) -> _Posed | None:
-    """The problem in the first encoding that is exact; None when there is none."""
+    """Return the problem in the first encoding that is exact; None when there is none."""
     for width in encodings(claim.layouts):
         script = Script(width)
         try:
@@ -128,7 +129,7 @@ def _posed(claim: Claim) -> _Posed | None:
 
 
 def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
-    """The smallest counterexample, confirmed in plain Python, and the method that found it: the solver, or counting."""
+    """Return the smallest counterexample, confirmed in plain Python, and what found it: solver or counting."""
     survey = claim.survey() if counted else None
     miscount = claim.miscount()
     if miscount is not None:
@@ -145,7 +146,10 @@ def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) ->
 
 
 def _minimised(claim: Claim, width: int | None, session: Session) -> tuple[Point, bool]:
-    """The lexicographically smallest model, by bisection of each variable; False when the budget ran out first."""
+    """Return the lexicographically smallest model, by bisection of each variable.
+
+    False when the budget ran out first.
+    """
     names = tuple(claim.variables)
     model = session.values(names)
     for name, size in claim.variables.items():

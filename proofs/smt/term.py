@@ -230,7 +230,7 @@ _PYTHON: dict[str, Callable[[int, int], bool]] = {
 
 
 def constant(value: int, width: int | None) -> Term:
-    """The integer ``value`` as a Term.
+    """Return the integer ``value`` as a Term.
 
     >>> constant(-1, 16).expr, constant(-1, None).expr
     ('#xffff', ('-', '1'))

@@ -65,7 +65,10 @@ def of_file(path: Path) -> tuple[str, int]:
 
 
 def page(atlas: Mapping[str, Any]) -> str:
-    """The page, of the document that `--format json` writes; KeyError, TypeError or ValueError for another one."""
+    """Return the page, of the document that `--format json` writes.
+
+    Raises KeyError, TypeError or ValueError for another one.
+    """
     if atlas["schema"] != SCHEMA:
         raise ValueError(f"schema {atlas['schema']}")
     parts = (("instructions", "atoms", "total"), ("without_atom", "instructions", "total_without_atom"))
@@ -92,7 +95,7 @@ def _filters(rows: list[dict[str, Any]]) -> Element:
 
 
 def _table(atlas: Mapping[str, Any], rows: str, counted: str, total: str) -> Element:
-    """The table of the atoms' instructions, or of those without an atom, with its sums."""
+    """Return the table of the atoms' instructions, or of those without an atom, with its sums."""
     names = ["instruction", counted, *atlas["checks"], "verdict", "formulas from"]
     head = element("thead", element("tr", *(element("th", name, scope="col") for name in names)))
     body = element("tbody", *(_row(row, names) for row in atlas[rows]))
@@ -125,7 +128,7 @@ def _row(row: Mapping[str, Any], names: list[str], place: str = "#") -> Element:
 
 
 def _why(row: Mapping[str, Any]) -> Iterator[Element]:
-    """What is refuted in a row, and why checks are missing, folded."""
+    """Yield what is refuted in a row, and why checks are missing, folded."""
     lines = [
         f"{wrong['name']} {wrong['part'] or 'ptx'} REFUTED{' (known)' * wrong['known']}: {wrong['statement']}"
         for wrong in row["refuted"]
@@ -147,7 +150,7 @@ def _counted(words: Mapping[str, int]) -> Iterator[Element | str]:
 
 
 def _verdicts(row: Mapping[str, Any]) -> list[str]:
-    """The verdicts of a row, without "(observed)"."""
+    """Return the verdicts of a row, without "(observed)"."""
     return list(dict.fromkeys(verdict.partition(" ")[0] for verdict in row["verdicts"]))
 
 

@@ -16,13 +16,13 @@ from verify.report.as_text import tally
 
 
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
-    """The names of the columns."""
+    """Return the names of the columns."""
     first = "instruction" if counted == "atoms" else "without an atom"
     return [first, counted, *atlas.checks, "verdict", "provenance"]
 
 
 def cells(atlas: Atlas, row: Row) -> list[str]:
-    """A row's cells, in words."""
+    """Return a row's cells, in words."""
     outcomes = [_counted(row.outcomes.get(check, Counter())) for check in atlas.checks]
     return [row.instruction, str(row.atoms), *outcomes, verdicts(row), _provenance(row)]
 
@@ -64,7 +64,7 @@ def verdicts(row: Row) -> str:
 
 
 def _provenance(row: Row) -> str:
-    """The operands by the origin of their formulas: "A, B ISA text; C derived"."""
+    """Return the operands by the origin of their formulas: "A, B ISA text; C derived"."""
     grouped: dict[str, list[str]] = {}
     for operand, origins in row.origins().items():
         grouped.setdefault(" and ".join(origins), []).append(operand)
@@ -73,7 +73,7 @@ def _provenance(row: Row) -> str:
 
 
 def summary(atlas: Atlas) -> str:
-    """The last line: how many atoms and claims, how much evidence is shared, the exit code."""
+    """Return the last line: how many atoms and claims, how much evidence is shared, the exit code."""
     whole = atlas.total()
     shared = f"{whole.shared} of {whole.evidence} pieces of evidence shared with an equal operand and formula"
     atoms = f"{whole.atoms} atoms of {len(atlas.rows)} instructions: {verdicts(whole) or 'none'}"
@@ -121,13 +121,13 @@ def reasons(rows: Iterable[Row]) -> dict[str, dict[Check, dict[str, int]]]:
 
 
 def sources(atlas: Atlas) -> str:
-    """The recordings that gave evidence, in one line."""
+    """Return the recordings that gave evidence, in one line."""
     found = atlas.total().sources
     return f"gpu: {'; '.join(found)}" if found else ""
 
 
 def as_text(atlas: Atlas, quiet: bool = False) -> str:
-    """A line for each instruction with its atoms and verdicts, then the outcome of each check, then the provenance."""
+    """Return a line for each instruction with its atoms and verdicts, then each check's outcome and the provenance."""
     if quiet:
         return summary(atlas) + "\n"
     lines = []
@@ -141,7 +141,7 @@ def as_text(atlas: Atlas, quiet: bool = False) -> str:
 
 
 def _together(checks: Iterable[str], outcomes: Iterable[str]) -> str:
-    """The outcomes of the checks, equal ones together: "isa, proof 8 verified; gpu 8 unchecked"."""
+    """Return the outcomes of the checks, equal ones together: "isa, proof 8 verified; gpu 8 unchecked"."""
     grouped: dict[str, list[str]] = {}
     for check, words in zip(checks, outcomes, strict=True):
         grouped.setdefault(words, []).append(check)
@@ -149,7 +149,7 @@ def _together(checks: Iterable[str], outcomes: Iterable[str]) -> str:
 
 
 def table(atlas: Atlas) -> str:
-    """The tables in Markdown."""
+    """Return the tables in Markdown."""
     tables = []
     for names, rows, sums in _parts(atlas):
         lines = [names, ["---"] * len(names), *([f"`{first}`", *rest] for first, *rest in rows)]
@@ -161,7 +161,7 @@ def table(atlas: Atlas) -> str:
 
 
 def as_markdown(atlas: Atlas) -> str:
-    """The tables, then what is refuted and unchecked as a list."""
+    """Return the tables, then what is refuted and unchecked as a list."""
     noted = "".join(f"- {line.replace('<', chr(92) + '<')}\n" for _, line in notes(atlas))
     return f"# Atlas\n\n{table(atlas)}\n{noted}\n{sources(atlas)}\n\n{summary(atlas)}\n"
 
@@ -172,7 +172,7 @@ def as_json(atlas: Atlas) -> str:
 
 
 def plain(atlas: Atlas) -> dict[str, Any]:
-    """The document that `as_json` writes."""
+    """Return the document that `as_json` writes."""
     return {
         "schema": SCHEMA,
         "exit": int(atlas.exit),

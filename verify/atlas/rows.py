@@ -122,7 +122,7 @@ class Row:
             self.provenance.setdefault(operand, {}).update(texts)
 
     def origins(self) -> dict[str, tuple[Origin, ...]]:
-        """The origins of each operand's formulas in the ISA tables, a word for each."""
+        """Return the origins of each operand's formulas in the ISA tables, a word for each."""
         return {operand: origin(" | ".join(texts)) for operand, texts in self.provenance.items()}
 
     def _count(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
@@ -155,7 +155,10 @@ class Row:
 
 
 def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
-    """The reasons for missing evidence, each with its operands, without hints; the atom's own mnemonic is not named."""
+    """Return the reasons for missing evidence, each with its operands, without hints.
+
+    The atom's own mnemonic is not named.
+    """
     own = [said(mnemonic) for mnemonic in mnemonics]
     grouped: dict[str, list[str]] = {}
     for reason, parts in missing.items():
@@ -196,7 +199,7 @@ class Atlas:
         return joined("total without an atom", self.without_atom)
 
     def by_family(self) -> Atlas:
-        """The same atlas with one row for each family of instructions."""
+        """Return the same atlas with one row for each family of instructions."""
         return replace(self, rows=_by_family(self.rows), without_atom=_by_family(self.without_atom))
 
 
@@ -280,7 +283,7 @@ class Counted:
         self.exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
 
     def atlas(self, checks: tuple[Check, ...], missing: int) -> Atlas:
-        """The atlas: rows in alphabetical order of their instruction, and the exit code of a report.
+        """Return the atlas: rows in alphabetical order of their instruction, and the exit code of a report.
 
         Known defects, and only they, may be refuted. An instruction without an atom may be UNCHECKED.
         """
@@ -298,7 +301,7 @@ def tabulate(
     allow_unchecked: bool = False,
     jobs: int = 1,
 ) -> Atlas:
-    """The atlas of some atoms, and of instructions without an atom; `jobs` processes, 0 for as many as can work.
+    """Return the atlas of some atoms, and of instructions without an atom; `jobs` processes, 0 for as many as can work.
 
     An atom that is rejected, or that ends in an internal error, stops no other.
     """
@@ -321,7 +324,7 @@ def _name(one: AnyAtom | str) -> str:
 
 
 def _entry(one: AnyAtom | str) -> AnyAtom:
-    """The atom of a subject. Raises NoAtom where none can be made of an instruction."""
+    """Return the atom of a subject. Raises NoAtom where none can be made of an instruction."""
     return as_atom(one) if isinstance(one, str) else one
 
 

@@ -35,7 +35,7 @@ class NoAtom(Exception):
 
 
 def without_atom(atoms: Iterable[AnyAtom]) -> Iterator[str]:
-    """The mnemonics of the tables that none of the atoms names, sorted."""
+    """Return the mnemonics of the tables that none of the atoms names, sorted."""
     named = set()
     for mnemonic in dict.fromkeys(mnemonic for atom in atoms for mnemonic in atom.mnemonics):
         try:
@@ -46,7 +46,7 @@ def without_atom(atoms: Iterable[AnyAtom]) -> Iterator[str]:
 
 
 def as_atom(mnemonic: str) -> AnyAtom:
-    """The atom of an instruction by the ISA's formulas. Raises NoAtom where there is none.
+    """Return the atom of an instruction by the ISA's formulas. Raises NoAtom where there is none.
 
     >>> as_atom("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"]
     '((4,8),2):((16,1),8)'
@@ -124,7 +124,7 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom:
 
 
 def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
-    """An operand of a product as a layout, numbered x + rows * y."""
+    """Return an operand of a product as a layout, numbered x + rows * y."""
     if isinstance(formula, Memory):
         share, columns = formula.extent[0] // formula.ctas, formula.extent[1]
         return f"({len(thr)},({share},{columns})):({share if formula.ctas > 1 else 0},(1,{rows}))"
@@ -137,7 +137,7 @@ def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
 
 
 def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int) -> str | None:
-    """The layout (thread, value) -> number(lanes[thread], value), or None where no layout equals it.
+    """Return the layout (thread, value) -> number(lanes[thread], value), or None where no layout equals it.
 
     >>> written(lambda lane, value: 8 * lane + value, range(4), 6)
     '(4,6):(8,1)'
@@ -148,6 +148,6 @@ def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int
 
 
 def _lanes(instruction: isa_tables.Instruction) -> list[int]:
-    """The lanes that take part in the first of an instruction's products."""
+    """Return the lanes that take part in the first of an instruction's products."""
     lanes = range(issuers(instruction))
     return [lane for lane in lanes if not int(instruction.product(lane % instruction.signature.lanes))]

@@ -110,7 +110,7 @@ class BoundAtom:
         return self.by
 
     def seen_by(self, instruction: isa_tables.Instruction) -> BoundAtom:
-        """The atom bound to one of its instructions."""
+        """Return the atom bound to one of its instructions."""
         return next(view for view in self.views if view.by and mnemonic_of(view.by) == mnemonic_of(instruction))
 
     @cached_property
@@ -151,7 +151,8 @@ class BoundAtom:
         return 0 if self.rep is None else size(self.rep)
 
     def multiplicity(self, part: BoundOperand) -> int:
-        """The number of owners of each element among the logical threads: by the formula, or as the entry states.
+        """Return the number of owners of each element among the logical threads: by the formula, or as the entry
+        states.
 
         The formula counts over all lanes, which the replicas share. Without a formula and a statement it is one; for
         a tile in memory that every thread addresses as a whole, the number of threads.
@@ -174,7 +175,7 @@ class BoundAtom:
 
 
 def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
-    """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
+    """Return the MMA atom bound to its instructions; what its entry leaves out is taken from them.
 
     `maps` has the operands that are given point by point, (thread, value) -> (x, y), in place of their layouts.
 
@@ -194,7 +195,7 @@ def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, Map] = NO_MAPS) -> 
 
 
 def bound(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
-    """A completed MMA atom, bound to its instructions."""
+    """Return a completed MMA atom, bound to its instructions."""
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     scale = {"stype": atom.types["SFA"]} if "SFA" in atom.types else {}
@@ -205,7 +206,7 @@ def bound(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
 
 
 def _copying(mnemonic: str) -> Named | None:
-    """A mnemonic that multiplies no matrices, rejected; None for any other."""
+    """Return a mnemonic that multiplies no matrices, rejected; None for any other."""
     signature = in_tables(mnemonic)
     if signature is None or not moves(signature):
         return None
@@ -214,26 +215,26 @@ def _copying(mnemonic: str) -> Named | None:
 
 
 def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
-    """The instructions that were found, each once, however often and by whatever mnemonic it is named."""
+    """Return the instructions that were found, each once, however often and by whatever mnemonic it is named."""
     found = [n.instruction for n in named if n.instruction is not None]
     return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
 
 
 def joined(views: Sequence[BoundAtom]) -> BoundAtom:
-    """The first view of an atom, with the others in it."""
+    """Return the first view of an atom, with the others in it."""
     first, *others = views
     return replace(first, others=tuple(others)) if others else first
 
 
 def mnemonic_of(instruction: isa_tables.Instruction) -> str:
-    """The mnemonic of an instruction, as the ISA tables write it."""
+    """Return the mnemonic of an instruction, as the ISA tables write it."""
     return instruction.signature.mnemonic
 
 
 def _view(
     atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, Map]
 ) -> BoundAtom:
-    """The atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
+    """Return the atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction is not None else 0)
     extents = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}
@@ -251,7 +252,7 @@ def _view(
 
 
 def contracted(atom: Atom) -> int:
-    """The number of components of an element of A and of B that one instruction sums over, as it sums over k.
+    """Return the number of components of an element of A and of B that one instruction sums over, as it sums over k.
 
     The accumulator lacks these components: a complex A and B with a real D have two.
     """
@@ -261,7 +262,7 @@ def contracted(atom: Atom) -> int:
 
 
 def thread_value(text: str) -> tuple[Layout | None, str]:
-    """A (thread, value) layout, or None and why the text is none.
+    """Return a (thread, value) layout, or None and why the text is none.
 
     >>> thread_value("(32,4):(1,32)")
     (Layout.parse('(32,4):(1,32)'), '')
@@ -276,7 +277,7 @@ def thread_value(text: str) -> tuple[Layout | None, str]:
 
 @lru_cache(maxsize=4096)  # the parser is part of the key: a bug planted in Layout.parse shows in texts read before
 def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, str]:
-    """The layout, or None and why the text is none; other texts were rejected when the file was read."""
+    """Return the layout, or None and why the text is none; other texts were rejected when the file was read."""
     try:
         layout = parse(text)
     except LayoutError as error:
@@ -287,7 +288,7 @@ def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, s
 
 
 def threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
-    """The lanes with `thr` and `rep`, or why there are none; cached by the text.
+    """Return the lanes with `thr` and `rep`, or why there are none; cached by the text.
 
     >>> threads("4:8", 32)  # four quarters of a warp, of eight replicas
     (32, Layout.parse('4:8'), Layout.parse('8:1'), '')
@@ -321,13 +322,14 @@ def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int
 
 
 def issuers(instruction: isa_tables.Instruction) -> int:
-    """The threads of an instruction; one for each CTA where two CTAs work together."""
+    """Return the threads of an instruction; one for each CTA where two CTAs work together."""
     return instruction.signature.lanes * instruction.signature.ctas
 
 
 @lru_cache(maxsize=256)  # the instruction only: its formulas are evaluated wherever they are compared
 def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
-    """The instruction of a mnemonic, with the selections of an atom where the text leaves them open, or why it is none.
+    """Return the instruction of a mnemonic, with the selections of an atom where the text leaves them open, or why it
+    is none.
 
     A space that the instruction cannot have is left to the comparison of spaces. The ISA's lists of extents are
     complete: with others there is no instruction.
@@ -351,7 +353,7 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
 def _formulas(
     name: str, instruction: isa_tables.Instruction, extent: tuple[int, int]
 ) -> tuple[dict[tuple[object, ...], Formula], str]:
-    """The distinct formulas of an operand in an instruction, by key, or why there are none."""
+    """Return the distinct formulas of an operand in an instruction, by key, or why there are none."""
     names = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
     if not names:
         return {}, f"the ISA tables do not describe {name} of {mnemonic_of(instruction)}"

@@ -46,4 +46,4 @@ class Formula(Protocol):
         """Equal for equal formulas."""
 
     def text(self) -> str:
-        """The formula as the ISA tables write it."""
+        """Return the formula as the ISA tables write it."""

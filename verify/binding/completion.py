@@ -30,7 +30,7 @@ class Undetermined(Exception):
 
 
 def atoms(path: Path) -> Found[AnyAtom]:
-    """The completed atoms of a file, and all errors in the others.
+    """Return the completed atoms of a file, and all errors in the others.
 
     Raises AtomFileError for a file that cannot be read at all.
     """
@@ -47,7 +47,7 @@ def atoms(path: Path) -> Found[AnyAtom]:
 
 
 def completed(atom: ReadAtom) -> AnyAtom:
-    """The atom with the keys that it leaves out taken from its instructions.
+    """Return the atom with the keys that it leaves out taken from its instructions.
 
     Raises AtomFileError with every key that no instruction determines, or that two determine differently.
     """
@@ -58,7 +58,7 @@ def completed(atom: ReadAtom) -> AnyAtom:
 
 
 def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
-    """An error for each operand that none of the atom's known instructions has."""
+    """Yield an error for each operand that none of the atom's known instructions has."""
     extra = atom.operands.keys() & EXTRA
     known = [found for mnemonic in atom.mnemonics if extra and (found := in_tables(mnemonic)) is not None]
     for name in EXTRA if known else ():
@@ -102,7 +102,7 @@ def _nested(found: Mapping[str, object]) -> dict[str, object]:
 
 
 def _words(value: object) -> str:
-    """A value as reports print it.
+    """Return a value as reports print it.
 
     >>> _words([16, 8, 16]), _words({"D": "f32", "A": "f16"}), _words("32:1")
     ('16x8x16', 'D f32, A f16', '32:1')
@@ -113,7 +113,7 @@ def _words(value: object) -> str:
 
 
 def _agreed(atom: IncompleteAtom, gap: str) -> object:
-    """The value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
+    """Return the value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
     found: dict[str, object] = {}
     for mnemonic in atom.mnemonics:
         instruction = isa_tables.instruction(mnemonic)
@@ -131,7 +131,7 @@ def _agreed(atom: IncompleteAtom, gap: str) -> object:
 
 
 def _determined(atom: IncompleteAtom, instruction: isa_tables.Instruction, gap: str) -> object:
-    """The value that an instruction determines for a key; raises Undetermined."""
+    """Return the value that an instruction determines for a key; raises Undetermined."""
     key, _, operand = gap.partition(".")
     if key == "shape":
         return _shape(atom, instruction.signature)
@@ -158,7 +158,7 @@ def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> list[int]:
 
 
 def in_order(instruction: isa_tables.Instruction) -> str:
-    """The threads of an instruction in the order of their lanes; of its first product if it makes several."""
+    """Return the threads of an instruction in the order of their lanes; of its first product if it makes several."""
     signature = instruction.signature
     lanes = [*range(signature.lanes * signature.ctas)]
     if signature.products > 1:
@@ -167,7 +167,7 @@ def in_order(instruction: isa_tables.Instruction) -> str:
 
 
 def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> dict[str, str]:
-    """The types on which all combinations agree that have the types that the entry states."""
+    """Return the types on which all combinations agree that have the types that the entry states."""
     own = atom.entry.table.get("types", {})
     given = own.items() if isinstance(own, dict) else ()
     rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in given)]
@@ -185,7 +185,7 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
 
 
 def _placed(atom: Atom) -> Atom:
-    """The atom with the spaces that it leaves out and its instructions determine."""
+    """Return the atom with the spaces that it leaves out and its instructions determine."""
     found: dict[str, str] = {}
     for operand in atom.operands.keys() - atom.space.keys():
         spaces = {_space(mnemonic, operand) for mnemonic in atom.mnemonics}
@@ -199,7 +199,7 @@ def _placed(atom: Atom) -> Atom:
 
 @lru_cache(maxsize=8192)
 def _space(mnemonic: str, operand: str) -> str:
-    """The space of an operand of an instruction; empty if the text chooses it, or without that operand."""
+    """Return the space of an operand of an instruction; empty if the text chooses it, or without that operand."""
     signature = in_tables(mnemonic)
     if signature is None:
         return ""
@@ -211,7 +211,7 @@ def _space(mnemonic: str, operand: str) -> str:
 
 
 def fragment_of(signature: isa_tables.Signature, operand: str) -> isa_tables.Fragment | None:
-    """What one lane holds of an atom's operand; None where the instruction has no such operand."""
+    """Return what one lane holds of an atom's operand; None where the instruction has no such operand."""
     names = FRAGMENTS.get(operand, (operand,))
     return next((signature.operands[name] for name in names if name in signature.operands), None)
 
@@ -229,7 +229,7 @@ def moves(signature: isa_tables.Signature) -> bool:
 
 @lru_cache(maxsize=8192)  # the shipped tables do not change while a process runs
 def in_tables(mnemonic: str) -> isa_tables.Signature | None:
-    """The signature of an instruction; None if the ISA tables have no such instruction."""
+    """Return the signature of an instruction; None if the ISA tables have no such instruction."""
     try:
         return signature(mnemonic)
     except isa_tables.IsaError:
@@ -237,7 +237,7 @@ def in_tables(mnemonic: str) -> isa_tables.Signature | None:
 
 
 def spaces(instruction: isa_tables.Instruction) -> list[str]:
-    """The spaces of the operands of a copy in the order of its text: the written one first, the one read last."""
+    """Return the spaces of the operands of a copy as its text has them: the written one first."""
     signature = instruction.signature
     known = {**{name: table.space for name, table in instruction.operands.items()}, **signature.addresses}
     terms = [term.strip("[]{}") for term in signature.asm.split(", ")]

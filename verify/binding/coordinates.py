@@ -97,7 +97,7 @@ class Registers(NamedTuple):
         return self.operand, self.table.written, used, self.coarse, self.fine, self.which, self.labels
 
     def text(self) -> str:
-        """The formula as the ISA tables write it."""
+        """Return the formula as the ISA tables write it."""
         return self.table.text()
 
 
@@ -152,7 +152,7 @@ class Memory(NamedTuple):
         return "memory", self.extent, self.lanes, self.ctas
 
     def text(self) -> str:
-        """The formula in words."""
+        """Return the formula in words."""
         x, y = self.extent
         if self.ctas == 1:
             return f"every thread addresses the whole tile: value v is element v of {x}x{y}"
@@ -162,7 +162,7 @@ class Memory(NamedTuple):
 def formulas(
     operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand, extent: tuple[int, int]
 ) -> tuple[tuple[Formula, ...], str]:
-    """The formulas for an operand with a tile of `extent`, or none and why the ISA tables have none."""
+    """Return the formulas for an operand with a tile of `extent`, or none and why the ISA tables have none."""
     no_formula = _no_formula(operand, instruction, table)
     if no_formula:
         return (), no_formula

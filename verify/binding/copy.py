@@ -33,7 +33,7 @@ class CopyOperand(NamedTuple):
     inverse: Layout | None = None  # number -> lane + lanes * bit, if it is in registers and names the bits
 
     def number(self, lane: Any, bit: Any) -> Any:
-        """The number of a lane's bit, on ints, arrays and terms alike."""
+        """Return the number of a lane's bit, on ints, arrays and terms alike."""
         if self.table is None:
             return bit
         row, column = self.table.locate(lane, bit // self.bits)
@@ -62,7 +62,7 @@ class CopyOperand(NamedTuple):
         return self.lanes if self.table is None else self.table.copies // self.extent[1]
 
     def owner(self, number: Any) -> tuple[Any, Any]:
-        """A (thread, bit) with a number: in memory, thread i has stored row i, or thread 0 has everything."""
+        """Return a (thread, bit) with a number: in memory, thread i has stored row i, or thread 0 has everything."""
         if self.inverse is not None:
             index = image(self.inverse, number)
             return index % self.lanes, index // self.lanes
@@ -75,7 +75,10 @@ class CopyOperand(NamedTuple):
 
 
 def inverse(operand: CopyOperand) -> Layout | None:
-    """The layout number -> lane + lanes * bit of an operand in registers; None if its formula is no such layout."""
+    """Return the layout number -> lane + lanes * bit of an operand in registers.
+
+    None if its formula is no such layout.
+    """
     lanes, bits = np.arange(operand.lanes)[:, None], np.arange(operand.per_thread)[None, :]
     found = fit(np.broadcast_to(operand.number(lanes, bits), (operand.lanes, operand.per_thread)))
     if found is None:
@@ -144,12 +147,12 @@ class Carried(NamedTuple):
         )
 
     def text(self) -> str:
-        """The formula as the ISA tables write it."""
+        """Return the formula as the ISA tables write it."""
         return self.operand.table.text() if self.operand.table is not None else "every thread addresses all bits"
 
 
 def adapted(bit: Any, adapter: Adapter | None) -> Any:
-    """The bit after the instruction that is `bit` after the adapter."""
+    """Return the bit after the instruction that is `bit` after the adapter."""
     if adapter is None:
         return bit
     group = BYTE * len(adapter.bytes)

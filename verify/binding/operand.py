@@ -76,7 +76,10 @@ class BoundOperand(NamedTuple):
         return self.map is not None
 
     def rows(self) -> list[list[int]]:
-        """The element of every (thread, value), in plain integers, by thread. Raises TypeError if it is ill formed."""
+        """Return the element of every (thread, value), in plain integers, by thread.
+
+        Raises TypeError if it is ill formed.
+        """
         return self.points.elements() if self.layout is None else walks(self.parsed)
 
     @property
@@ -89,7 +92,7 @@ class BoundOperand(NamedTuple):
         return f"{self.extent[0]}x{self.extent[1]} ({','.join(self.axes)})"
 
     def show(self, element: int) -> str:
-        """An element as its two coordinates; the second exceeds the tile if the element does.
+        """Return an element as its two coordinates; the second exceeds the tile if the element does.
 
         >>> BoundOperand("C", "", None, "", (16, 8), ()).show(57)
         '(m=9, n=3)'

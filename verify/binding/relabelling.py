@@ -22,7 +22,7 @@ METADATA = "E"
 
 
 def order(text: str, extent: int) -> tuple[int, ...]:
-    """The values of a layout that permutes 0..extent-1; empty for any other layout."""
+    """Return the values of a layout that permutes 0..extent-1; empty for any other layout."""
     try:
         layout = Layout.parse(text)
     except LayoutError:
@@ -32,7 +32,7 @@ def order(text: str, extent: int) -> tuple[int, ...]:
 
 
 def relabelled(formula: Formula, relabel: Mapping[str, str], operand: str, extent: tuple[int, int]) -> Formula:
-    """A formula of an operand in registers, with its coordinates numbered as declared.
+    """Return a formula of an operand in registers, with its coordinates numbered as declared.
 
     Metadata is about groups of columns and keeps k. Scales are about whole blocks, which keep the order inside them. A
     declaration that is no permutation, or breaks blocks, is refuted by itself and changes nothing here.
@@ -49,7 +49,7 @@ def relabelled(formula: Formula, relabel: Mapping[str, str], operand: str, exten
 
 
 def _labels(text: str, extent: int, block: int) -> Layout | None:
-    """The layout by which a coordinate is numbered; None where it is not."""
+    """Return the layout by which a coordinate is numbered; None where it is not."""
     numbers = order(text, extent)
     if not numbers or block == 1:
         return Layout.parse(text) if numbers else None
@@ -58,7 +58,7 @@ def _labels(text: str, extent: int, block: int) -> Layout | None:
 
 
 def blocks(numbers: tuple[int, ...], block: int) -> tuple[int, ...]:
-    """The permutation of blocks by a permutation that maps blocks onto blocks; empty for any other.
+    """Return the permutation of blocks by a permutation that maps blocks onto blocks; empty for any other.
 
     >>> blocks((2, 3, 1, 0), 2), blocks((0, 2, 1, 3), 2)
     ((1, 0), ())

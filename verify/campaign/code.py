@@ -39,7 +39,7 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 @lru_cache(maxsize=8)
 def digest(module: str = "", path: str = "") -> str:
-    """The sha256 of all our code and tables, of another implementation, if one is named, and of z3's version.
+    """Return the sha256 of all our code and tables, of another implementation, if one is named, and of z3's version.
 
     Raises UsageError for a module that is not in the folder.
     """
@@ -51,7 +51,8 @@ def digest(module: str = "", path: str = "") -> str:
 
 
 def left_out(module: str, path: str, before: Set[str]) -> str:
-    """The first file of an implementation that is not in its digest: of the module itself, or of those loaded since.
+    """Return the first file of an implementation that is not in its digest: of the module itself, or of those loaded
+    since.
 
     Modules of Python, installed ones and ours are no part of it.
     """
@@ -67,7 +68,7 @@ def left_out(module: str, path: str, before: Set[str]) -> str:
 
 @lru_cache(maxsize=8)
 def _covered(module: str, path: str) -> Set[Path]:
-    """The files of an implementation that are in its digest."""
+    """Return the files of an implementation that are in its digest."""
     return {file.resolve() for file in _of_module(module, path)}
 
 
@@ -85,7 +86,7 @@ def _ours() -> Iterator[tuple[Path, str]]:
 
 @lru_cache(maxsize=8)
 def _of_module(module: str, path: str) -> Mapping[Path, str]:
-    """The files of code of a module and of all that lies in `path`, with their names, found without importing it."""
+    """Return the files of code of a module and of all in `path`, with their names, without importing it."""
     if not module:
         return {}
     if path and not os.path.isdir(path):
@@ -116,6 +117,6 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _files(paths: Iterable[Path], root: Path, suffixes: Set[str]) -> Iterator[tuple[Path, str]]:
-    """The files with some suffixes, with their names, in the order of the names."""
+    """Yield the files with some suffixes, with their names, in the order of the names."""
     chosen = {path.relative_to(root).as_posix(): path for path in paths if path.suffix in suffixes and path.is_file()}
     yield from ((chosen[name], name) for name in sorted(chosen))

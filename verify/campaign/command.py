@@ -117,7 +117,7 @@ def _run(
 def _known(
     parts: Sequence[Part], target: Implementation, kept: Results, options: argparse.Namespace
 ) -> tuple[list[Counted], UsageError | None]:
-    """The results of all parts, and what ended the run before its end; LongError where --yes is missing."""
+    """Return the results of all parts, and what ended the run before its end; LongError where --yes is missing."""
     from lanecheck.console.progress import Progress
     from verify.campaign.run import LongError, Run, check_minute, counted
 
@@ -142,7 +142,7 @@ class Interrupted(UsageError):
 
 
 def _executor(target: Implementation, options: argparse.Namespace) -> AbstractContextManager[tuple[Executor, Workers]]:
-    """The executor that the options ask for, and what counts its workers."""
+    """Return the executor that the options ask for, and what counts its workers."""
     from verify.campaign import executors
 
     if options.scheduler:
@@ -151,7 +151,7 @@ def _executor(target: Implementation, options: argparse.Namespace) -> AbstractCo
 
 
 def _resources(text: str | None) -> Mapping[str, float]:
-    """The resources of `--resources GPU=1,MEMORY=2e9`."""
+    """Return the resources of `--resources GPU=1,MEMORY=2e9`."""
     found = {}
     for one in text.split(",") if text is not None else ():
         name, _, number = map(str.strip, one.partition("="))

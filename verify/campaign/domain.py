@@ -60,7 +60,7 @@ class Domain:
         return next(self.between(number, number + 1))
 
     def between(self, start: int, stop: int) -> Iterator[Pair]:
-        """The layouts with the numbers start, ..., stop - 1."""
+        """Yield the layouts with the numbers start, ..., stop - 1."""
         place = bisect_right(self._ends, start)
         while start < stop:
             shape = self._shapes[place]
@@ -72,7 +72,7 @@ class Domain:
             start, place = end, place + 1
 
     def _strides(self, modes: int, start: int, stop: int) -> Iterator[tuple[int, ...]]:
-        """The strides of some modes with the numbers start, ..., stop - 1, whose lowest digit is the first stride."""
+        """Yield the strides of some modes with the numbers start, ..., stop - 1; the first is the lowest digit."""
         if modes == 0:
             yield ()
             return
@@ -85,7 +85,7 @@ class Domain:
 
 
 def profiles(modes: int, depth: int) -> Iterator[IntTuple]:
-    """The nestings of some modes, at most `depth` deep, where each tuple has two parts or more.
+    """Yield the nestings of some modes, at most `depth` deep, where each tuple has two parts or more.
 
     >>> list(profiles(3, 2))
     [(0, 0, 0), (0, (0, 0)), ((0, 0), 0)]
@@ -98,14 +98,14 @@ def profiles(modes: int, depth: int) -> Iterator[IntTuple]:
 
 
 def _splits(total: int) -> Iterator[tuple[int, ...]]:
-    """The ways to write a number as a sum of two or more positive ones, the most summands first."""
+    """Yield the ways to write a number as a sum of two or more positive ones, the most summands first."""
     for first in range(1, total):
         yield from ((first, *rest) for rest in _splits(total - first))
         yield first, total - first
 
 
 def _extents(modes: int, size: int, extents: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The extents of some modes whose product is at most `size`."""
+    """Yield the extents of some modes whose product is at most `size`."""
     if modes == 0:
         yield ()
         return

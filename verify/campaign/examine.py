@@ -75,7 +75,7 @@ class _Side:
             self.layouts[shape] = Layouts(shape, _flat(shape, strides))
 
     def made(self, target: Target) -> list[Any]:
-        """The arguments as an implementation has them."""
+        """Return the arguments as an implementation has them."""
         return [target.make(*one) if isinstance(one, tuple) else one for one in self.arguments]
 
     def changed(self, made: Sequence[Any]) -> bool:
@@ -85,12 +85,12 @@ class _Side:
         return now != [*self.arguments]
 
     def rows(self, shape: Any, places: Any) -> Any:
-        """The layouts of that shape at some places, one for each case; an argument that is none is itself."""
+        """Return the layouts of that shape at some places, one for each case; an argument that is none is itself."""
         return Rows(self.layouts[shape], self.number[places]) if shape in self.layouts else shape
 
 
 def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Found:
-    """What a law's cases are: each first argument with each second one; None where it has no second one."""
+    """Return what a law's cases are: each first argument with each second one; None where it has no second one."""
 
     def case(number: int) -> Case:
         first, second = firsts[number % len(firsts)], seconds[number // len(firsts)]
@@ -125,7 +125,10 @@ def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence
 
 
 def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case]) -> Wrong | None:
-    """The smallest wrong case; it and the right ones are decided again in plain Python. Raises DisagreementError."""
+    """Return the smallest wrong case; it and the right ones are decided again in plain Python.
+
+    Raises DisagreementError.
+    """
     for case in right:
         if (fault := enumerated.tried(target, law, case)) != "":
             raise DisagreementError(f"{enumerated.call(law, case)} {fault}: the arrays find nothing wrong")
@@ -139,8 +142,9 @@ def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case
 
 
 def _called(target: Target, law: str, left: _Side, right: _Side) -> _Called | None:
-    """The results of all cases; None if a call changed its argument. All cases of a second argument have the numbers
-    that follow those of the one before it.
+    """Return the results of all cases; None if a call changed its argument.
+
+    All cases of a second argument have the numbers that follow those of the one before it.
     """
     function = getattr(target.functions, law)
     firsts, seconds = left.made(target), right.made(target)
@@ -189,7 +193,10 @@ def _decided(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[
 
 
 def _array(shape: Any, strides: Sequence[Any]) -> Any:
-    """The flat strides of results, a row for each; None unless all are natural numbers of the shape's nesting."""
+    """Return the flat strides of results, a row for each.
+
+    None unless all are natural numbers of the shape's nesting.
+    """
     try:
         extents = leaves(shape)
         found = _flat(shape, strides)
@@ -202,12 +209,15 @@ def _array(shape: Any, strides: Sequence[Any]) -> Any:
 
 
 def _flat(shape: Any, strides: Sequence[Any]) -> Any:
-    """The flat strides, a row for each. Raises ValueError for other types, and for another nesting than the shape's."""
+    """Return the flat strides, a row for each.
+
+    Raises ValueError for other types, and for another nesting than the shape's.
+    """
     return np.array(_columns(shape, strides), dtype=np.int64).T
 
 
 def _columns(shape: Any, strides: Sequence[Any]) -> list[Sequence[int]]:
-    """The strides of each mode; column by column, which is much faster than row by row."""
+    """Return the strides of each mode; column by column, which is much faster than row by row."""
     if not isinstance(shape, tuple):
         if set(map(type, strides)) != {int}:
             raise ValueError(f"no integers for {shape}")
@@ -219,7 +229,7 @@ def _columns(shape: Any, strides: Sequence[Any]) -> list[Sequence[int]]:
 
 
 def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Found:
-    """What the cases are, in plain Python alone."""
+    """Return what the cases are, in plain Python alone."""
     found = Found()
     for case in cases:
         try:

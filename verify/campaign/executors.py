@@ -24,7 +24,7 @@ class InProcess(Executor):
     """An executor that runs each call at once."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future of a call that has been made."""
+        """Return the future of a call that has been made."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -80,7 +80,7 @@ def _connected(distributed: Any, scheduler: str) -> Any:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """A block in which nothing is logged: what Dask loses is reported in one line, not by its tracebacks."""
+    """Log nothing in a block: what Dask loses is reported in one line, not by its tracebacks."""
     before = logging.root.manager.disable
     logging.disable()
     try:

@@ -45,12 +45,12 @@ class Found:
         return self.cases == sum(outcomes) and min(outcomes) >= 0 and bool(self.refuted) == (self.smallest is not None)
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts as plain data."""
+        """Return the counts as plain data."""
         return asdict(self)
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Found:
-        """The reverse of `as_dict`. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the reverse of `as_dict`. Raises KeyError, TypeError or ValueError for anything else."""
         wrong = data["smallest"]
         smallest = None if wrong is None else Wrong(int(wrong["size"]), str(wrong["case"]), str(wrong["fault"]))
         counts = {name: int(data[name]) for name in COUNTS}

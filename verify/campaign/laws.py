@@ -89,7 +89,10 @@ class Rows:
         return found if self.which is None else found[self.which]
 
     def part(self, cases: slice) -> Rows:
-        """The rows of some cases. Where the values of all layouts are too many, those of each case are made instead."""
+        """Return the rows of some cases.
+
+        Where the values of all layouts are too many, those of each case are made instead.
+        """
         if self.which is not None and len(self.layouts) * self.size <= SHARED:
             return Rows(self.layouts, self.which[cases])
         chosen = cases if self.which is None else self.which[cases]
@@ -130,12 +133,12 @@ class Rows:
         return digit_sum(inner.values, self.extents, _columns(self.strides))
 
     def inside(self, indices: Array) -> Array:
-        """The values at indices of the domain, a row for each case."""
+        """Return the values at indices of the domain, a row for each case."""
         number = np.arange(len(self)) if self.which is None else self.which
         return np.take(self.layouts.table, indices + self.size * number[:, None])
 
     def modes(self, *places: int) -> tuple[Rows, ...]:
-        """Some modes as layouts of their own."""
+        """Return some modes as layouts of their own."""
         assert isinstance(self.shape, tuple)
         ends = np.cumsum([0, *(len(leaves(part)) for part in self.shape)])
         strides = self.layouts.strides

@@ -40,7 +40,7 @@ class MutantTask:
     rlimit: int | None
 
     def run(self) -> Found:
-        """The mutants counted."""
+        """Return the mutants counted."""
         budget = self.rlimit or proofs.BUDGET
         bench = Bench(
             AtomChecker(frozenset({Check.ISA})),
@@ -64,7 +64,7 @@ class MutantTask:
 
 
 def tasks(spec: MutantsSpec) -> Sequence[MutantTask]:
-    """A task for each distinct operand layout of the atoms. Raises UsageError for a name that no atom has."""
+    """Return a task for each distinct operand layout of the atoms. Raises UsageError for a name that no atom has."""
     pool = registry()
     names = list(pool) if spec.atoms == ("*",) else select(spec.atoms, pool, "atom")
     return [

@@ -15,7 +15,7 @@ from verify.report.as_json import of_failures
 
 
 def status(one: Counted) -> str:
-    """The status of a part, in the words of all reports."""
+    """Return the status of a part, in the words of all reports."""
     if one.found.refuted:
         return "REFUTED"
     if one.stopped:
@@ -39,7 +39,7 @@ def why(one: Counted) -> str:
 
 
 def code(known: Sequence[Counted], allow_unchecked: bool) -> Exit:
-    """The exit code of a run that has ended by itself."""
+    """Return the exit code of a run that has ended by itself."""
     if not any(one.part.tasks for one in known):
         return Exit.EMPTY
     found = {status(one) for one in known}
@@ -51,7 +51,7 @@ def code(known: Sequence[Counted], allow_unchecked: bool) -> Exit:
 
 
 def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
-    """The report as text; its last line alone when quiet."""
+    """Return the report as text; its last line alone when quiet."""
     lines = []
     for one in known:
         part, found = one.part, one.found
@@ -69,7 +69,7 @@ def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
 
 
 def as_json(known: Sequence[Counted], name: str, failures: Iterable[Failure]) -> str:
-    """The report as JSON, the same for the same results: it has no times and no names of machines.
+    """Return the report as JSON, the same for the same results: it has no times and no names of machines.
 
     `failures` are the errors of campaigns that could not be read.
     """

@@ -82,7 +82,7 @@ class Results:
 
 @contextmanager
 def opened(file: Path) -> Iterator[Results]:
-    """The results in a file, which no other run may write to meanwhile. Raises UsageError."""
+    """Open the results in a file, which no other run may write to meanwhile. Raises UsageError."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     except (OSError, ValueError) as error:

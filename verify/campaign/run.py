@@ -48,7 +48,7 @@ class Counted:
 
 
 def counted(parts: Sequence[Part], results: Results, stopped: Mapping[str, str]) -> list[Counted]:
-    """The results so far, part by part."""
+    """Return the results so far, part by part."""
     known = []
     for part in parts:
         kept = [results.found[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.found]
@@ -57,7 +57,7 @@ def counted(parts: Sequence[Part], results: Results, stopped: Mapping[str, str])
 
 
 def left(parts: Sequence[Part], results: Results) -> list[Place]:
-    """The chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
+    """Return the chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
     distinct = {part.key: p for p, part in enumerate(parts)}  # two campaigns may ask the same
     todo = [(p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.found]
     Random(0).shuffle(todo)

@@ -33,7 +33,7 @@ LARGEST = 1 << 16  # of a cotarget, and of a stride
 
 
 def names(value: object) -> tuple[str, ...]:
-    """A list of texts. Raises ValueError."""
+    """Return a list of texts. Raises ValueError."""
     if not isinstance(value, list) or not value:
         raise ValueError(f"expected a list of one name or more, found {value!r}")
     return tuple(map(text, value))
@@ -47,7 +47,7 @@ class CampaignSpec:
     kind: str = required("laws: every layout up to a bound; mutants: every one-edit mutant of atoms", text)
 
     def keyed(self) -> dict[str, Any]:
-        """What its results depend on: all but the name."""
+        """Return what its results depend on: all but the name."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
 
 
@@ -85,7 +85,10 @@ KINDS: Mapping[str, type[CampaignSpec]] = {"laws": LawsSpec, "mutants": MutantsS
 
 
 def read(path: Path) -> Found[CampaignSpec]:
-    """The campaigns of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
+    """Return the campaigns of a file that can be read, and what is wrong with the others.
+
+    Raises AtomFileError where none can be.
+    """
     from layouts.toml.tables import tables
     from verify.core.files import opened
 
@@ -94,7 +97,7 @@ def read(path: Path) -> Found[CampaignSpec]:
 
 
 def of_entry(entry: Entry) -> CampaignSpec:
-    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
+    """Return the spec that a table of a file gives; raises AtomFileError with all its errors."""
     from verify.core.files import values
 
     named = entry.table.get("kind")

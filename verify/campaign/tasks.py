@@ -49,7 +49,7 @@ class Task(Protocol):
         """How many cases it has."""
 
     def run(self) -> Found | Stopped:
-        """The cases counted, or why a implementation of others has none."""
+        """Return the cases counted, or why a implementation of others has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class LawTask:
         return len(self.firsts) * len(self.seconds)
 
     def run(self) -> Found | Stopped:
-        """The cases counted, or why the implementation has none."""
+        """Return the cases counted, or why the implementation has none."""
         target = self.target.target()
         if isinstance(target, Stopped):
             named = self.target.module + f" in {self.target.path}" * bool(self.target.path)
@@ -157,7 +157,7 @@ class Part:
 
 
 def parts(spec: CampaignSpec, target: Implementation) -> list[Part]:
-    """The parts of a campaign."""
+    """Return the parts of a campaign."""
     if isinstance(spec, LawsSpec):
         return [_of_law(spec, law, target) for law in spec.laws]
     assert isinstance(spec, MutantsSpec)
@@ -208,13 +208,13 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _key(spec: CampaignSpec, law: str, digest: str) -> str:
-    """The key of a part's chunks. The laws of a spec do not depend on each other."""
+    """Return the key of a part's chunks. The laws of a spec do not depend on each other."""
     data = spec.keyed() | ({"laws": law} if law else {})
     return hashlib.sha256(f"{digest}\0{json.dumps(data, sort_keys=True)}".encode()).hexdigest()
 
 
 def work(task: Task, digest: str, module: str = "", path: str = "") -> Found | Stopped:
-    """The result of a task. Raises UsageError in a process that has other code than the one that counts."""
+    """Return the result of a task. Raises UsageError in a process that has other code than the one that counts."""
     if code.digest(module, path) != digest:
         raise UsageError("a worker has other code than this process: install the same version there")
     before = frozenset(sys.modules)

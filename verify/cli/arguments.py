@@ -94,12 +94,12 @@ def _baseline(file: str) -> Any:
 
 
 def add_output(parser: argparse.ArgumentParser, words: str) -> None:
-    """The option for the file that a command writes, None for stdout; `words` is its help."""
+    """Add the option for the file that a command writes, None for stdout; `words` is its help."""
     parser.add_argument("-o", "--output", metavar="FILE", type=writable, help=words)
 
 
 def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
-    """The options of a command that verifies the entries of files; `what` names the entries, in the plural."""
+    """Add the options of a command that verifies the entries of files; `what` names the entries, in the plural."""
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}, one TOML table each")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"only these {what} of the files")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
@@ -107,7 +107,7 @@ def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
-    """The option for the solver's budget, which `inputs.budget` reads."""
+    """Add the option for the solver's budget, which `inputs.budget` reads."""
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 
@@ -126,7 +126,7 @@ def check_execution(allowed: bool, how: str = "--allow-exec") -> None:
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Collection[str]]
 ) -> argparse.Namespace:
-    """The options; a UsageError for an option that would have no effect (`unread`)."""
+    """Return the options; a UsageError for an option that would have no effect (`unread`)."""
     options = parser.parse_args(argv)
     if line := unread(parser, options, stops):
         raise UsageError(line)
@@ -134,7 +134,7 @@ def parsed(
 
 
 def positive(text: str) -> int:
-    """A whole number of 1 or more, of at most nine digits; raises ArgumentTypeError for anything else."""
+    """Return a whole number of 1 or more, of at most nine digits; raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or int(text[:20]) < 1:
         raise argparse.ArgumentTypeError(f"{text[:50]!r} is not a whole number of 1 or more")
     if len(text) > 9:

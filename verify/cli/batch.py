@@ -29,7 +29,7 @@ def verified(
     expect_known: bool = False,
     quiet: bool = False,
 ) -> Report:
-    """The report on some subjects, each verified by itself; `what` names them, in the plural."""
+    """Return the report on some subjects, each verified by itself; `what` names them, in the plural."""
     results, missing = check_each(subjects, verify, what, quiet)
     cases = tuple(case for case in results if isinstance(case, Case))
     failures = tuple(failure for failure in results if isinstance(failure, Failure))
@@ -55,7 +55,7 @@ def check_each(
 
 
 def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
-    """The result of `check` on an entry, or the failure; LANECHECK_TRACEBACK=1 raises internal errors."""
+    """Return the result of `check` on an entry, or the failure; LANECHECK_TRACEBACK=1 raises internal errors."""
     try:
         return check(one)
     except SpecError as error:

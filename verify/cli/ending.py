@@ -98,7 +98,7 @@ def escape_unknown_letters() -> None:
 
 
 def option(error: SpecError) -> str:
-    """The message of a spec's error; its key is written as an option if the spec comes from no file."""
+    """Return the message of a spec's error; its key is written as an option if the spec comes from no file."""
     return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 

@@ -65,7 +65,7 @@ def report_errors(errors: Sequence[AtomFileError], others: bool) -> tuple[Failur
 
 
 def budget(options: argparse.Namespace) -> int:
-    """The solver's budget per proof."""
+    """Return the solver's budget per proof."""
     import proofs
 
     if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
@@ -79,7 +79,7 @@ def of_entries(
     verify: Callable[[LoadedFiles[S], argparse.Namespace], int],
     stops: Mapping[str, Collection[str]],
 ) -> Callable[[Sequence[str] | None], int]:
-    """The body of a command that verifies the entries that its arguments name, or prints their names with --list."""
+    """Return the body of a command that verifies the entries of its arguments, or lists them with --list."""
 
     def body(argv: Sequence[str] | None) -> int:
         options = parsed(parser(), argv, stops)

@@ -101,7 +101,7 @@ def allowing(found: Report, options: argparse.Namespace, loaded: LoadedFiles[Any
 
 
 def fitted(text: str, output: str | None) -> str:
-    """A text report, wrapped to the columns of the terminal, or of a file (`width`)."""
+    """Return a text report, wrapped to the columns of the terminal, or of a file (`width`)."""
     from lanecheck.console import columns
     from lanecheck.console.command import width
 
@@ -135,7 +135,7 @@ def write(text: str, output: str | None) -> None:
 
 
 def in_ascii(text: str) -> str:
-    r"""A report in ASCII alone: signs as ASCII has them, other letters escaped as XML, JSON or Python do.
+    r"""Return a report in ASCII alone: signs as ASCII has them, other letters escaped as XML, JSON or Python do.
 
     >>> in_ascii("4 × 8, é"), in_ascii('{"name": "é"}'), in_ascii("<b>é</b>")
     ('4 x 8, \\u00e9', '{"name": "\\u00e9"}', '<b>&#233;</b>')

@@ -48,7 +48,7 @@ class Row:
 
 
 def page(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
-    """The page on some maps: of (project and version, map, its verdicts)."""
+    """Return the page on some maps: of (project and version, map, its verdicts)."""
     projects = dict.fromkeys(project for project, _, _ in found)
     parts = [HEAD, _all(found)]
     for project in sorted(projects, key=str.lower):
@@ -96,7 +96,10 @@ def _row(found: ForeignMap, case: Case) -> Row:
 
 
 def relabelled(found: ForeignMap) -> str:
-    """The permutation of one axis by which a map differs from the ISA's, as `k' = LAYOUT`; empty where none does."""
+    """Return the permutation of one axis by which a map differs from the ISA's, as `k' = LAYOUT`.
+
+    Empty where none does.
+    """
     if not found.ptx:
         return ""
     try:
@@ -114,7 +117,7 @@ def relabelled(found: ForeignMap) -> str:
 
 
 def _wrong(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """The refutation to show: that by the ISA's formula before others."""
+    """Return the refutation to show: that by the ISA's formula before others."""
     refuted = [one for one in verdicts if one.status is Status.REFUTED]
     return min(refuted, key=lambda one: one.claim.prop.key != "equals_isa", default=None)
 

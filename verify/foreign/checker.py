@@ -152,13 +152,13 @@ def _of_project(verdict: Verdict, found: ForeignMap, spec: IndexSpec) -> Verdict
 
 
 def _bound(name: str, found: ForeignMap) -> bind.BoundIndex:
-    """The map beside that of its instruction. Raises SpecError."""
+    """Return the map beside that of its instruction. Raises SpecError."""
     subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
     return replace(subject, spec=replace(subject.spec, name=name))
 
 
 def _drawn(name: str, found: ForeignMap, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of a map beside the ISA's, or alone where it has no instruction."""
+    """Return the picture of a map beside the ISA's, or alone where it has no instruction."""
     from verify.pictures import maps
     from verify.pictures.picture import Picture
 

@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def shipped() -> list[str]:
-    """The names of the adapters that come with Lanecheck."""
+    """Return the names of the adapters that come with Lanecheck."""
     return sorted(path.stem for path in ADAPTERS.glob("*.py") if path.stem != "__init__")
 
 

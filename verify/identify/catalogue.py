@@ -39,7 +39,7 @@ INPUTS = (
 
 
 def files() -> Iterator[str]:
-    """The paths, below the root, of all that the list is made from."""
+    """Yield the paths, below the root, of all that the list is made from."""
     for pattern in INPUTS:
         folder, star, ending = pattern.partition("*")
         if star:
@@ -49,7 +49,7 @@ def files() -> Iterator[str]:
 
 
 def name() -> str:
-    """The digest of all that the list is made from."""
+    """Return the digest of all that the list is made from."""
     parts: list[str | bytes] = []
     for path in files():
         with open(os.path.join(ROOT, path), "rb") as file:

@@ -50,7 +50,7 @@ def _main(argv: Sequence[str] | None) -> Exit:
 
 
 def _forms(name: str | None) -> Sequence[str]:
-    """The forms that --as names."""
+    """Return the forms that --as names."""
     if name == "all":
         from verify.maps.synthesis import FORMS
 
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _query(options: argparse.Namespace) -> Query:
-    """The map of the arguments."""
+    """Return the map of the arguments."""
     from verify.identify import query
 
     given = {name: value for name in EXPRESSIONS if (value := getattr(options, name)) is not None}
@@ -114,7 +114,7 @@ def _words(given: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def _tile(text: str | None) -> tuple[int, int] | None:
-    """The two extents of --tile."""
+    """Return the two extents of --tile."""
     if text is None:
         return None
     from layouts.text import numbers
@@ -126,7 +126,7 @@ def _tile(text: str | None) -> tuple[int, int] | None:
 
 
 def _pool(options: argparse.Namespace) -> object:
-    """The atoms of the user's files; None without any."""
+    """Return the atoms of the user's files; None without any."""
     if not options.atoms:
         return None
     from verify.atom import selection

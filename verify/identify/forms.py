@@ -16,7 +16,7 @@ ROW_AND_COLUMN = ("row", "col")
 
 
 def of_query(query: Query, found: Sequence[Match], wanted: Sequence[str] = FORMS) -> tuple[list[Form], str]:
-    """A query in some forms, those that there are first, the shortest first; or why it has not the form.
+    """Return a query in some forms, those that there are first, the shortest first; or why it has not the form.
 
     Its tile is that of the first map which it equals or relabels, which is named; without one it is the smallest with
     all its elements.
@@ -40,7 +40,7 @@ def _listed(query: Query, tile: tuple[int, int] | None, swapped: bool, wanted: S
 
 
 def _on_tile(query: Query, tile: tuple[int, int] | None, swapped: bool) -> FragmentMap:
-    """The query's map to (row, column) of its tile; to one number where a layout's tile is not known."""
+    """Return the query's map to (row, column) of its tile; to one number where a layout's tile is not known."""
     found = query.found
     if len(found.outputs) == 1:
         if tile is None:

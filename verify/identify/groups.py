@@ -41,7 +41,7 @@ class Group:
     pieces: tuple[Sequence[Piece], Sequence[Piece]]  # of x and of y, at every value of these lanes
 
     def points(self) -> list[list[int]]:
-        """The numbers x, and the numbers y, of the elements at every value of the lanes that contribute."""
+        """Return the numbers x, and the numbers y, of the elements at every value of the lanes that contribute."""
         return list(map(numbers, self.pieces))
 
 
@@ -54,15 +54,15 @@ class Catalogue:
         self._lines = [line.split(" ", 2) for line in lines]
 
     def of_size(self, lanes: int, values: int) -> list[Group]:
-        """The maps in registers of so many lanes and values."""
+        """Return the maps in registers of so many lanes and values."""
         return self._some(REGISTERS, f"{lanes}x{values}")
 
     def of_tile(self, rows: int, columns: int) -> list[Group]:
-        """The maps in tensor memory of so many rows and columns: their lanes and values are its lanes and columns."""
+        """Return the maps in tensor memory of so many rows and columns: (lane, value) is its (lane, column)."""
         return self._some(MEMORY, f"{rows}x{columns}")
 
     def sizes(self) -> set[tuple[int, ...]]:
-        """The (lanes, values) of the maps in registers."""
+        """Return the (lanes, values) of the maps in registers."""
         return {tuple(map(int, size.split("x"))) for where, size, _ in self._lines if where == REGISTERS}
 
     def groups(self) -> list[Group]:
@@ -84,7 +84,7 @@ class Catalogue:
 
 
 def numbers(pieces: Sequence[Piece]) -> list[int]:
-    """The numbers of pieces: of each its first, and a layout's value at every index added to it.
+    """Return the numbers of pieces: of each its first, and a layout's value at every index added to it.
 
     >>> numbers([(0, (4, 2), (2, 1)), (100, (), ())])
     [0, 2, 4, 6, 1, 3, 5, 7, 100]

@@ -44,7 +44,7 @@ def text() -> str:
 
 
 def line(group: Group, number: Mapping[str, int]) -> str:
-    """A map as a line, without its first two words; `number` has the numbers of the mnemonics."""
+    """Return a map as a line, without its first two words; `number` has the numbers of the mnemonics."""
     members = [(*member[:3], [number[name] for name in member.mnemonics]) for member in group.members]
     x, y = group.pieces
     return json.dumps(
@@ -76,7 +76,7 @@ def pieces(listed: Sequence[int]) -> list[Piece]:
 
 
 def group_of(points: Any, holds: Any, extent: tuple[int, int], swapped: bool, members: Iterable[Member]) -> Group:
-    """The group of an array of points [lane, value, coordinate]."""
+    """Return the group of an array of points [lane, value, coordinate]."""
     lanes, values, _ = points.shape
     x, y = (pieces(points[holds][..., axis].ravel().tolist()) for axis in (0, 1))
     return Group(lanes, values, extent, swapped, tuple(members), tuple(np.flatnonzero(holds).tolist()), (x, y))
@@ -119,7 +119,7 @@ def in_memory() -> list[Group]:
 
 
 def _members(found: Mapping[tuple[Any, ...], list[str]]) -> list[Member]:
-    """The operands of a map: those of a product, then scales, metadata, the registers of loads and stores."""
+    """Return the operands of a map: those of a product, then scales, metadata, the registers of loads and stores."""
 
     def order(member: Member) -> tuple[Any, ...]:
         return MATRICES.index(member.operand) if member.operand in MATRICES else len(MATRICES), member
@@ -130,7 +130,7 @@ def _members(found: Mapping[tuple[Any, ...], list[str]]) -> list[Member]:
 
 
 def _operands(mnemonic: str) -> Iterator[tuple[tuple[tuple[str, str | int], ...], isa_tables.Operand]]:
-    """The operands in registers with a formula, for each choice of the assembly text on which one depends."""
+    """Yield the operands in registers with a formula, for each choice of the assembly text on which one depends."""
     plain = isa_tables.instruction(mnemonic)
     seen = set()
     for words in product(*plain.signature.select.values()):
@@ -147,7 +147,7 @@ def _operands(mnemonic: str) -> Iterator[tuple[tuple[tuple[str, str | int], ...]
 
 
 def _used(operand: isa_tables.Operand) -> frozenset[str]:
-    """The parameters on which a map depends, and on which the lanes do that contribute."""
+    """Return the parameters on which a map depends, and on which the lanes do that contribute."""
     formulas = (*operand.maps.values(), *operand.let.values())
     return frozenset().union(*(formula.names for formula in formulas))
 
@@ -160,7 +160,7 @@ def _formulas(operand: isa_tables.Operand) -> tuple[Any, ...]:
 
 
 def _points(operand: isa_tables.Operand) -> tuple[Any, Any]:
-    """The element (row, column) of each lane and value, evaluated; and which lanes contribute."""
+    """Return the element (row, column) of each lane and value, evaluated; and which lanes contribute."""
     lane = np.arange(operand.lanes)
     found = operand.locate(lane[:, None], np.arange(operand.values)[None, :])
     return np.stack(found, axis=-1), np.broadcast_to(operand.holds(lane), lane.shape)

@@ -46,7 +46,7 @@ class Match:
 
 
 def matches(query: Query, groups: Sequence[Group]) -> list[Match]:
-    """The maps of its size that a query is, or the transpose or a relabelling of; or else the nearest ones."""
+    """Return the maps of its size that a query is, or the transpose or a relabelling of; or else the nearest ones."""
     compared = [
         (group, group.points()) for group in groups if (group.lanes, group.values) == (query.lanes, query.values)
     ]
@@ -63,7 +63,7 @@ def _count(group: Group) -> int:
 
 
 def _related(query: Query, group: Group, right: Points) -> Match | None:
-    """The strongest relation of a query to one map, which has the points `right`."""
+    """Return the strongest relation of a query to one map, which has the points `right`."""
     points = len(right[0])
     for transposed in _orientations(query, group):
         got = _oriented(query, group, transposed)
@@ -92,14 +92,14 @@ def _nearer(query: Query, group: Group, right: Points) -> Match | None:
 
 
 def _orientations(query: Query, group: Group) -> list[bool]:
-    """The ways to read a query, as it is and transposed, in which its tile is that of a group."""
+    """Return the ways to read a query, as it is and transposed, in which its tile is that of a group."""
     return [
         transposed for transposed in (False, True) if query.tile in (None, group.extent[:: -1 if transposed else 1])
     ]
 
 
 def _oriented(query: Query, group: Group, transposed: bool) -> Points:
-    """The query's x, and its y, in a group's tile, where that has points.
+    """Return the query's x, and its y, in a group's tile, where that has points.
 
     `transposed` reads a layout as y + Y*x, and exchanges pairs.
     """

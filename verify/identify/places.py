@@ -23,7 +23,8 @@ Members = dict[tuple[str, tuple[str, str]], dict[str, None]]  # operand and its 
 
 
 def tables() -> Iterator[tuple[Tile, Any, tuple[Member, ...]]]:
-    """The rows and columns of each map, its elements [lane, column, coordinate] with -1 where there is none, and whose.
+    """Yield the rows and columns of each map, its elements [lane, column, coordinate] with -1 where there is none, and
+    whose.
 
     Formulas that differ may be one map.
     """
@@ -67,7 +68,10 @@ def _of_tile(tile: Tile, chosen: Mapping[str, Any], choices: Mapping[str, Sequen
 
 
 def _table(operand: isa_tables.Operand) -> Any:
-    """The element at each lane and column; None where a place has more coordinates, or an element several places."""
+    """Return the element at each lane and column.
+
+    None where a place has more coordinates, or an element several places.
+    """
     x, y = np.indices(operand.extent)
     where = operand.place(x, y)
     others = [where[name] for name in where if name not in ("lane", "column")]

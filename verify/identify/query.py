@@ -83,7 +83,7 @@ class Query:
 
 
 def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) -> Query:
-    """The map of a layout in any spelling, with a tile if it is known; of F2 bases, a table's file, an operand ATOM:A.
+    """Return the map of a layout in any spelling, with a tile if known, of F2 bases, a table, an operand ATOM:A.
 
     Raises SpecError and UsageError.
     """
@@ -109,7 +109,7 @@ def of_text(text: str, pool: Any = None, tile: tuple[int, int] | None = None) ->
 
 
 def of_layout(text: str) -> Query:
-    """The map of a layout: with coordinates as strides to (x, y), any other to one number."""
+    """Return the map of a layout: with coordinates as strides to (x, y), any other to one number."""
     from layouts import LayoutError, leaves, size
     from layouts.composed import ComposedLayout
     from layouts.pasted import read_layout
@@ -146,7 +146,7 @@ def _of_table(name: str) -> Query:
 
 
 def _of_atom(name: str, operand: str, pool: Any) -> Query:
-    """The map of an atom's operand, by the lanes of its threads and their replicas."""
+    """Return the map of an atom's operand, by the lanes of its threads and their replicas."""
     from layouts.atoms import Atom, registry
     from verify.atom.checker import prepared
 
@@ -179,7 +179,10 @@ def _of_atom(name: str, operand: str, pool: Any) -> Query:
 
 
 def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Query:
-    """The map of expressions or of a function; the number of values is that of the loops, or `values` is a number."""
+    """Return the map of expressions or of a function.
+
+    The number of values is that of the loops, or `values` is a number.
+    """
     from verify.index.bind import map_of
     from verify.maps.operand import LOOPS
     from verify.maps.tree import ExpressionError
@@ -206,7 +209,7 @@ def of_spec(given: OperandSpec, lanes: int, text: str, values: str = "") -> Quer
 
 
 def of_inverse(given: OperandSpec, tile: tuple[int, int] | None, text: str) -> Query:
-    """The map whose inverse is given: the lane and value of each element, or its lane and column of tensor memory."""
+    """Return the map whose inverse is given: each element's lane and value, or lane and column of tensor memory."""
     from verify.index.bind import map_of
     from verify.index.memory import NAMES
     from verify.maps.tree import ExpressionError

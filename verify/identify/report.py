@@ -49,7 +49,7 @@ class Identified(Judgement):
 
 
 def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
-    """What a map is among those of the ISA tables, written in some other forms."""
+    """Return what a map is among those of the ISA tables, written in some other forms."""
     known = catalogue.read()
     found = matches(query, known.of_tile(*query.placed) if query.placed else known.of_size(query.lanes, query.values))
     size_fault = "" if query.placed else sizes(query, known.sizes())
@@ -62,7 +62,7 @@ def identified(query: Query, wanted: Sequence[str] = ()) -> Identified:
 
 
 def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> str:
-    """The report as text: a heading for each relation, under it a line for each operand."""
+    """Return the report as text: a heading for each relation, under it a line for each operand."""
     query = found.query
     if quiet:
         return f"{query.text}: {_summary(found)}\n"
@@ -83,7 +83,7 @@ def as_text(found: Identified, quiet: bool = False, verbose: bool = False) -> st
 
 
 def _title(match: Match, member: Member) -> str:
-    """A relation in words, with the permutation of a relabelling."""
+    """Return a relation in words, with the permutation of a relabelling."""
     if match.relation is Relation.RELABELS:
         axis = member.axes[match.axis]
         return f"relabels {axis} of, by {axis}' = {written(match.numbers)}"
@@ -91,7 +91,7 @@ def _title(match: Match, member: Member) -> str:
 
 
 def _alike(members: Sequence[Member]) -> Iterator[tuple[str, Member]]:
-    """The members with the operands' names, those of the same instructions as one: C and D."""
+    """Yield the members with the operands' names, those of the same instructions as one: C and D."""
     names: dict[Member, list[str]] = {}
     for member in members:
         names.setdefault(member._replace(operand=""), []).append(member.operand)
@@ -99,7 +99,7 @@ def _alike(members: Sequence[Member]) -> Iterator[tuple[str, Member]]:
 
 
 def _operand(match: Match, member: Member) -> str:
-    """An operand's tile, what its instructions choose, and at how many lanes it was compared."""
+    """Return an operand's tile, what its instructions choose, and at how many lanes it was compared."""
     chosen = "".join(f" with {name} = {word}" for name, word in member.select)
     lanes = match.points // match.group.values
     some = f" at the {lanes} lanes that contribute" if lanes < match.group.lanes else ""
@@ -146,7 +146,7 @@ def _summary(found: Identified) -> str:
 
 
 def as_json(found: Identified) -> str:
-    """The report as JSON: every match with every mnemonic."""
+    """Return the report as JSON: every match with every mnemonic."""
     query = found.query
     document: dict[str, Any] = {
         "schema": SCHEMA,

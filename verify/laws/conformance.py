@@ -42,7 +42,7 @@ def verify_module(
     seconds: int = BUDGET,
     quiet: bool = False,
 ) -> Report:
-    """The report on every operation of a module (None: our own) at every rank up to `rank`; then on R1 to R9.
+    """Return the report on every operation of a module (None: our own) at every rank up to `rank`; then on R1 to R9.
 
     Each function is called on small layouts of every form first; if a call does not end, its paths are not followed.
     For our own operations at rank 3 the recorded results are reported, unless `fresh` executes them anew.
@@ -110,7 +110,10 @@ def _steps(
 
 
 def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
-    """The result on small layouts; a single call that takes most of the time is reported as one that does not end."""
+    """Return the result on small layouts.
+
+    A single call that takes most of the time is reported as one that does not end.
+    """
     cases_of(name)  # drawn before the time runs
     call, begun = "", 0.0
 
@@ -127,19 +130,19 @@ def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stop
 
 
 def _called(operation: Operation) -> tuple[str, ...]:
-    """The functions of a module that an operation calls besides its own."""
+    """Return the functions of a module that an operation calls besides its own."""
     return ("complement", "size") if operation.label.startswith("logical_divide") and "N:r" in operation.label else ()
 
 
 def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
-    """The result of executing an operation; an exception is caught only from a module of others."""
+    """Return the result of executing an operation; an exception is caught only from a module of others."""
     if target.exact:
         return execution.examine(target, operation)
     return attempted(lambda: execution.examine(target, operation), seconds)
 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
-    """What `verify_module` would execute and search, one line each."""
+    """Return what `verify_module` would execute and search, one line each."""
     listed = examined(rank, target_of(module, path).exact)
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
@@ -149,13 +152,13 @@ def listing(module: str | None, path: str | None, only: Sequence[str], rank: int
 
 
 def _wanted(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
-    """The names of the operations and published claims that --only selects; all of them without it."""
+    """Return the names of the operations and published claims that --only selects; all of them without it."""
     known = [*dict.fromkeys(o.name for o in listed), *refutations.catalogue()]
     return select(only, known, "operation") if only else known
 
 
 def target_of(module: str | None, path: str | None) -> Target:
-    """The implementation that a module or a file names; without either, `layouts`."""
+    """Return the implementation that a module or a file names; without either, `layouts`."""
     if module is None:
         return execution.ours()
     check_module(module)
@@ -175,7 +178,7 @@ def check_module(module: str) -> None:
 
 
 def infer(operation: str, shape: str, by: str | None, seconds: float, say: Callable[[str], None]) -> Inferred:
-    """The exact condition under which an operation is right for a family of layouts, with an example on each side."""
+    """Return the exact condition under which an operation is right for some layouts, with an example on each side."""
     if importlib.util.find_spec("z3") is None:
         raise SpecError("infer", "needs z3")
     try:

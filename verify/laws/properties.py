@@ -52,7 +52,7 @@ class LawChecker(Run):
     proved: set[str] = field(default_factory=set)  # names of the laws that were verified so far
 
     def units(self, subject: LawResult | Refutation | Code, scope: str) -> Sequence[None]:
-        """The subject as a whole, where it is of the scope."""
+        """Return the subject as a whole, where it is of the scope."""
         scopes = {LawResult: "law", Refutation: "published claim", Code: "operation"}
         return (None,) if scopes[type(subject)] == scope else ()
 
@@ -83,7 +83,7 @@ def _holds(run: LawChecker, result: LawResult, _: None) -> list[Evidence]:
 
 
 def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
-    """The result of one solver."""
+    """Return the result of one solver."""
     status = result.status(engine)
     if not status:
         return unchecked(Check.PROOF, ONE_SOLVER)._replace(method=engine)
@@ -117,7 +117,7 @@ def _broken(run: object, result: LawResult, _: None) -> list[Evidence]:
 
 
 def _mutant(model: Model) -> Evidence:
-    """The evidence of a mutant without a confirmed counterexample."""
+    """Return the evidence of a mutant without a confirmed counterexample."""
     if model.status == "unknown":
         return Evidence(Check.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
     text = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.shown()}"
@@ -135,7 +135,7 @@ def _false(run: LawChecker, refutation: Refutation, _: None) -> list[Evidence]:
 
 
 def _counterexample(found: refutations.Found | None, none: str) -> Evidence:
-    """The evidence of a counterexample to a published claim: UNKNOWN without one, for the reason `none`."""
+    """Return the evidence of a counterexample to a published claim: UNKNOWN without one, for the reason `none`."""
     if found is None:
         return Evidence(Check.PROOF, Status.UNKNOWN, f"counterexample: {none}", reason=none)
     return Evidence(Check.PROOF, Status.PROVED, f"counterexample: {found.reason}")
@@ -145,7 +145,7 @@ def _counterexample(found: refutations.Found | None, none: str) -> Evidence:
 
 
 def _of_result(check: Callable[[Code], Evidence]) -> CheckFunction:
-    """The check of a result; UNKNOWN where there is none, because the code did not come to an end."""
+    """Return the check of a result; UNKNOWN where there is none, because the code did not come to an end."""
 
     def made(run: object, code: Code, _: None) -> list[Evidence]:
         if isinstance(code.found, Stopped):
@@ -156,7 +156,7 @@ def _of_result(check: Callable[[Code], Evidence]) -> CheckFunction:
 
 
 def _small(code: Code) -> Evidence:
-    """The evidence of small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
+    """Return the evidence of small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
     found = code.found
     method = f"{found.cases} layouts to rank 4, {found.refused} rejected"
     if not found.faults:
@@ -166,7 +166,7 @@ def _small(code: Code) -> Evidence:
 
 
 def _paths(code: Code) -> Evidence:
-    """The evidence of every path through the code."""
+    """Return the evidence of every path through the code."""
     found = code.found
     method = "recorded: " * code.recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} rejected"
     method += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
@@ -194,7 +194,7 @@ def _published(code: Code) -> Refutation:
 
 
 def _claimed(code: Code) -> Evidence:
-    """The evidence that a published claim does not go wrong in an implementation."""
+    """Return the evidence that a published claim does not go wrong in an implementation."""
     published, found = _published(code), code.found
     cases = refutations.searched(published)
     if found is None:

@@ -16,7 +16,7 @@ from verify.report import Case, Report
 
 
 def names(with_open: bool) -> list[str]:
-    """The names of the laws, then of the refuted claims; with open statements on request."""
+    """Return the names of the laws, then of the refuted claims; with open statements on request."""
     laws = [name for name, law in shipped().items() if with_open or not law.why_open]
     return [*laws, *refutations.catalogue()]
 
@@ -27,7 +27,7 @@ def has_both() -> bool:
 
 
 def listing(chosen: Sequence[str]) -> str:
-    """The statement of each name, one line each."""
+    """Return the statement of each name, one line each."""
     return "".join(f"{name:<24} {_statement(name)}\n" for name in chosen)
 
 
@@ -39,7 +39,7 @@ def _statement(name: str) -> str:
 
 
 def explain(chosen: Sequence[str]) -> str:
-    """The laws with their proofs' steps and mutants, as text."""
+    """Return the laws with their proofs' steps and mutants, as text."""
     parts = [
         refutations.explained(refutations.catalogue()[name])
         if name in refutations.catalogue()
@@ -57,7 +57,7 @@ def verify_laws(
     require: bool = False,
     quiet: bool = False,
 ) -> Report:
-    """The report on the chosen laws and on every law that their proofs use."""
+    """Return the report on the chosen laws and on every law that their proofs use."""
     laws, claims = shipped(), refutations.catalogue()
     repairs = [law for name in chosen if name in claims for law in claims[name].repaired_by]
     wanted = {name for name in (*chosen, *repairs) if name in laws}

@@ -44,7 +44,7 @@ def of_options(text: str, options: Namespace) -> Picture | Case:
 
 
 def _of_values(text: str, layout: Layout | ComposedLayout, options: Namespace, window: Window) -> Picture:
-    """The table of a layout's points, or of its offsets. Raises LayoutError or MapError where it has none."""
+    """Return the table of a layout's points, or of its offsets. Raises LayoutError or MapError where it has none."""
     if options.banks and layouts.has_coordinates(layout):
         raise SpecError("banks", f"the values of {text} are coordinates, which have no bank")
     if not options.table and not layouts.has_coordinates(layout):
@@ -72,7 +72,7 @@ def of_report(reported: Reported, window: Window) -> Picture | None:
 
 
 def _points(pairs: Layout | ComposedLayout, threads: range, values: range) -> Map:
-    """The map of some threads and values of a layout, which may have no values elsewhere."""
+    """Return the map of some threads and values of a layout, which may have no values elsewhere."""
     if axes := count_axes(pairs):
         return map_onto(pairs, (threads, values), **{f"@{mode}": LARGEST for mode in range(axes)})
     domain = count_pairs(pairs)

@@ -92,7 +92,7 @@ def _write(lock: Path, options: argparse.Namespace) -> int:
 
 
 def _relative(file: Path, folder: Path) -> str:
-    """A file as a lock in that folder names it."""
+    """Return a file as a lock in that folder names it."""
     return Path(os.path.relpath(file, folder)).as_posix()
 
 
@@ -101,7 +101,10 @@ def _beside(folder: Path, file: str) -> Path:
 
 
 def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -> LoadedFiles[Subject]:
-    """The subjects of files, tilings of the atoms in them or of the shipped ones; an error of an entry is kept."""
+    """Return the subjects of files, tilings of the atoms in them or of the shipped ones.
+
+    An error of an entry is kept.
+    """
     from layouts.toml.errors import AtomFileError
     from verify.lock.functions import of_file, pool_of
 
@@ -146,7 +149,7 @@ def _report(comparison: Comparison, folder: Path, loaded: LoadedFiles[Subject], 
 
 
 def _lines(report: Report, options: argparse.Namespace) -> Iterator[str]:
-    """What changed, a paragraph each, then one line with the counts."""
+    """Yield what changed, a paragraph each, then one line with the counts."""
     wrong = {case.name: [v for v in case.verdicts if v.status.refuted] for case in report.cases}
     for case in report.cases if not options.quiet else ():
         if options.verbose and not wrong[case.name]:

@@ -37,7 +37,7 @@ class Subject:
 
 
 def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True) -> Found[Subject]:
-    """The subjects of a file, which the lock names `file`, and all errors in the others.
+    """Return the subjects of a file, which the lock names `file`, and all errors in the others.
 
     Tilings are of the pool's atoms. Code of others runs only where that is `allowed`. Raises AtomFileError for a file
     that cannot be read, UsageError for one with other entries.
@@ -61,7 +61,7 @@ def _subject(kind: Kind[Any], one: Any, file: str, resources: Resources, allowed
 
 
 def pool_of(paths: Sequence[Path]) -> Mapping[str, Any]:
-    """The subjects that others may name, which are atoms: those of the files, then the shipped ones."""
+    """Return the subjects that others may name, which are atoms: those of the files, then the shipped ones."""
     own: dict[str, Any] = {}
     for path in paths:
         with suppress(AtomFileError):  # it is reported where its entries are read

@@ -44,7 +44,7 @@ NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 def write(subjects: Sequence[Subject]) -> str:
-    """The text of a lock; the same subjects give the same text."""
+    """Return the text of a lock; the same subjects give the same text."""
     return "\n".join([HEAD, *(line for one in subjects for line in _subject(one))])
 
 
@@ -61,7 +61,7 @@ def _subject(one: Subject) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML has it: a JSON string is one, for texts that can be printed."""
+    """Return a text as TOML has it: a JSON string is one, for texts that can be printed."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
@@ -78,7 +78,7 @@ def _function(found: FragmentMap) -> Iterator[str]:
 
 
 def _layout(found: FragmentMap) -> str:
-    """The layout of a function that is read from it again as the same; empty where there is none."""
+    """Return the layout of a function that is read from it again as the same; empty where there is none."""
     try:
         text = as_layout(found)
         return text if of_layout(read_layout(text), found.outputs, _names(found.inputs)) == found else ""
@@ -102,7 +102,7 @@ class Locked:
 
 
 def read(path: Path) -> list[Locked]:
-    """The subjects of a lock. Raises UsageError, with the line or the table, for what is no lock."""
+    """Return the subjects of a lock. Raises UsageError, with the line or the table, for what is no lock."""
     try:
         with path.open("rb") as stream:
             raw = stream.read(MOST_BYTES + 1)
@@ -134,7 +134,7 @@ def _table(value: object, path: Path, where: str) -> Mapping[str, Any]:
 
 
 def _map(table: object, where: str) -> FragmentMap:
-    """The function of a table; UsageError for what is none."""
+    """Return the function of a table; UsageError for what is none."""
     given = table if isinstance(table, dict) else {}
     sides = [[AXIS.fullmatch(one) for one in side.split(", ")] for side in str(given.get("map")).split(" -> ")]
     inputs, outputs = ([Axis(one[1], int(one[2])) for one in side if one] for side in (*sides, [], [])[:2])

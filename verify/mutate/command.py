@@ -50,7 +50,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _text(score: Score, options: argparse.Namespace) -> str:
-    """The last line when quiet; every survivor when verbose, else the first twenty and how many more there are."""
+    """Return the survivors: none when quiet, all when verbose, else the first twenty and how many more there are."""
     if options.quiet:
         return f"{score.lines()[-1]}\n"
     shown = score.survivors if options.verbose else score.survivors[:20]

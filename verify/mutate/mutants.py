@@ -82,7 +82,7 @@ def changes(layout: Layout) -> Iterator[tuple[str, Layout]]:
 
 
 def _without(layout: Layout, position: int) -> Layout:
-    """The layout with one leaf mode made trivial, which drops it and keeps the rank."""
+    """Return the layout with one leaf mode made trivial, which drops it and keeps the rank."""
     counter = iter(range(len(list(modes(layout.shape, layout.stride)))))
 
     def strip(shape: object, stride: object) -> tuple[object, object]:
@@ -95,7 +95,7 @@ def _without(layout: Layout, position: int) -> Layout:
 
 
 def with_operands(atom: AnyAtom, changed: dict[str, Layout]) -> AnyAtom:
-    """The atom with other layouts for some operands."""
+    """Return the atom with other layouts for some operands."""
     operands = dict(atom.operands) | {name: str(layout) for name, layout in changed.items()}
     return replace(atom, operands=operands)
 
@@ -116,7 +116,7 @@ def joint_mutants(atom: Atom) -> Iterator[Mutant]:
 
 
 def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> Layout | None:
-    """An operand's layout with one axis permuted, or None where no layout expresses it."""
+    """Return an operand's layout with one axis permuted, or None where no layout expresses it."""
     x, y = AXES[operand]
     half = extents[axis] // 2
     first = ((half, 2), (2, 1)) if axis == x else (extents[x], 1)

@@ -73,7 +73,7 @@ class Score:
         return [check for check in CHECKS if not self.checked[check]]
 
     def lines(self) -> list[str]:
-        """The score in words, the verdict last."""
+        """Return the score in words, the verdict last."""
         lines = [
             f"{self.mutants + self.equivalent} mutants of {self.layouts} distinct operand layouts, "
             f"{self.equivalent} of them the same function",
@@ -96,7 +96,7 @@ class Score:
         return [*lines, f"INCOMPLETE: no evidence from {none}" if none else "every mutant is refuted"]
 
     def as_dict(self) -> dict[str, object]:
-        """The score as plain data, `"schema": 2`."""
+        """Return the score as plain data, `"schema": 2`."""
         return {
             "schema": 2,
             "layouts": self.layouts,
@@ -156,7 +156,10 @@ class Bench:
     )
 
     def verify(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
-        """The verdicts that are counted: on a mutant's changed operands and the relation; z3 decides equality only."""
+        """Return the verdicts that are counted: on a mutant's changed operands and the relation.
+
+        Z3 decides equality only.
+        """
         subject, parts = prepared(mutant.atom), (*mutant.parts, *WHOLE)
         found = self.observers.judge(subject, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
@@ -231,7 +234,7 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
 
 
 def _given(verdicts: Sequence[Verdict], prop: Property, check: Check) -> list[Evidence]:
-    """The evidence of a check on the claims of a property, UNCHECKED left out."""
+    """Return the evidence of a check on the claims of a property, UNCHECKED left out."""
     return [
         e
         for v in verdicts

@@ -54,7 +54,7 @@ class Changes:
 
 
 def compared(old: Checkout, new: Checkout) -> Changes:
-    """The maps that differ between two checkouts."""
+    """Return the maps that differ between two checkouts."""
     before, after = _instances(old), _instances(new)
     changed: list[Changed] = []
     same = 0
@@ -107,7 +107,10 @@ def _well_formed(*texts: str) -> bool:
 
 
 def as_text(found: Changes, verbose: bool = False) -> str:
-    """The changes for people: each with both layouts, then points; `verbose` names what is new and what is gone."""
+    """Return the changes for people: each with both layouts, then points.
+
+    `verbose` names what is new and what is gone.
+    """
     lines: list[str] = []
     for one in found.changed:
         lines += _lines(one)
@@ -130,7 +133,7 @@ def _lines(one: Changed) -> Iterator[str]:
 
 
 def as_json(found: Changes) -> str:
-    """The changes for programs."""
+    """Return the changes for programs."""
     document = {
         "schema": 2,
         "exit": int(found.code),

@@ -73,7 +73,7 @@ def compared(read: Checkout, command: str) -> Comparison:
 def _printed(
     file: str, wanted: Sequence[tuple[Definition, Instance]], reader: Reader, command: str, folder: Path
 ) -> tuple[Iterator[str], str]:
-    """What the program of one header prints, a layout a line; or the first error."""
+    """Return what the program of one header prints, a layout a line; or the first error."""
     header = Path(file).resolve()
     include = next((parent for parent in header.parents if parent.name == "include"), header.parent)
     source, program = folder / "layouts.cpp", folder / "layouts"
@@ -99,7 +99,7 @@ def _run(words: Sequence[str], out: Path, errors: Path) -> int:
 
 
 def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader: Reader) -> str:
-    """A program that prints the layouts of some instances."""
+    """Return a program that prints the layouts of some instances."""
     first = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in WHOLE]
     lines = [*first, f'#include "{header}"', "#include <cstdio>"]
     for name in NAMESPACES:
@@ -114,7 +114,7 @@ def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader:
 
 
 def _type(definition: Definition, instance: Instance, reader: Reader) -> str:
-    """The type of an instance, with values for the parameters that its layouts do not need."""
+    """Return the type of an instance, with values for the parameters that its layouts do not need."""
     item = definition.item
     listed = parameters(item.params or "")
     values = reader.filled(item, instance.values)
@@ -125,7 +125,7 @@ def _type(definition: Definition, instance: Instance, reader: Reader) -> str:
 
 
 def _text(param: Param, value: object) -> str:
-    """A value as a template argument: of an enumeration its first enumerator."""
+    """Return a value as a template argument: of an enumeration its first enumerator."""
     if param.typed:
         return f"Int<{value}>" if isinstance(value, int) else str(value) if isinstance(value, Named) else "float"
     if isinstance(value, int):

@@ -19,7 +19,7 @@ NUMBERED = frozenset(
 
 
 def written(text: str) -> str:
-    """The C++ type of a layout. Raises LayoutError."""
+    """Return the C++ type of a layout. Raises LayoutError."""
     layout = Layout.parse(text)
     return f"Layout<{_tuple(layout.shape, 'Shape')}, {_tuple(layout.stride, 'Stride')}>"
 
@@ -31,7 +31,7 @@ def _tuple(value: Any, name: str) -> str:
 
 
 def declared(part: str, text: str) -> str:
-    """The declaration of an operand's layout in a trait; empty for a text that is no layout.
+    """Return the declaration of an operand's layout in a trait; empty for a text that is no layout.
 
     >>> declared("B", "(8,4):(1,8)"), declared("B", "none")
     ('using BLayout = Layout<Shape<_8,_4>, Stride<_1,_8>>;', '')

@@ -15,13 +15,13 @@ from verify.scan.values import Named, Needs, Tv, Unread, bits, free, layout, num
 
 
 def template(name: str, arguments: tuple[Any, ...]) -> Any:
-    """The value of one of CuTe's templates; of any other the type of that name. Raises Needs and Unread."""
+    """Return the value of one of CuTe's templates; of any other the type of that name. Raises Needs and Unread."""
     found = TEMPLATES.get((name, len(arguments))) or TEMPLATES.get((name, None))
     return found(*arguments) if found else Named(name, arguments)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:
-    """The value of one of CuTe's functions. Raises Needs and Unread."""
+    """Return the value of one of CuTe's functions. Raises Needs and Unread."""
     found = CALLS.get((name, len(arguments))) or CALLS.get((name, None))
     if found is None:
         raise Unread(f"a call of {name or 'a function'}")

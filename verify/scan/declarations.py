@@ -47,7 +47,7 @@ class Item:
 
 
 def items(header: Header, start: int, end: int) -> Iterator[Item]:
-    """The declarations between two offsets, nested ones left in their bodies. Raises ReadError."""
+    """Yield the declarations between two offsets, nested ones left in their bodies. Raises ReadError."""
     code, at = header.code, start
     params: str | None = None
     while True:
@@ -129,7 +129,7 @@ def _struct(header: Header, found: re.Match[str], end: int, params: str | None) 
 
 
 def angles(header: Header, opened: int, end: int) -> int:
-    """The offset of the `>` that closes a `<`; comparisons in parentheses are passed over. Raises ReadError."""
+    """Return the offset of the `>` that closes a `<`; comparisons in parentheses are passed over. Raises ReadError."""
     depth = parens = 0
     for found in ANGLE.finditer(header.code, opened, min(end, opened + LONGEST)):
         mark = found[0]
@@ -145,7 +145,7 @@ def angles(header: Header, opened: int, end: int) -> int:
 
 
 def assertions(header: Header, start: int, end: int) -> Iterator[str]:
-    """The conditions of the static assertions between two offsets, without their messages."""
+    """Yield the conditions of the static assertions between two offsets, without their messages."""
     code = header.code
     for found in ASSERTION.finditer(code, start, end):
         depth, at = 1, found.end()

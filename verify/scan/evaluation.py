@@ -57,7 +57,7 @@ class Evaluator:
         self._depth = 0
 
     def text(self, text: str, frame: Frame) -> Any:
-        """The value of a type or constant as it is written. Raises Needs and Unread."""
+        """Return the value of a type or constant as it is written. Raises Needs and Unread."""
         try:
             tree = expressions.parse(text)
         except SyntaxProblem as error:
@@ -65,7 +65,7 @@ class Evaluator:
         return self.tree(tree, frame)
 
     def tree(self, tree: Tree, frame: Frame) -> Any:
-        """The value of a tree. Raises Needs and Unread."""
+        """Return the value of a tree. Raises Needs and Unread."""
         self._depth += 1
         try:
             if self._depth > DEEPEST * 8:
@@ -175,7 +175,7 @@ class Evaluator:
         return value
 
     def lookup(self, name: str, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
-        """What a name without a path means."""
+        """Return what a name without a path means."""
         at: Frame | None = frame
         while at is not None:
             if name in at.values:
@@ -193,7 +193,7 @@ class Evaluator:
         return self.declared(name, declared, given, frame)
 
     def declared(self, name: str, found: tuple[list[Item], Space], given: tuple[Tree, ...] | None, frame: Frame) -> Any:
-        """The value of declarations of a namespace."""
+        """Return the value of declarations of a namespace."""
         declared, space = found
         first = declared[0]
         if space.path[-1:] == ("cute",) and (name in cute.OWN or STATIC.fullmatch(name)):
@@ -207,7 +207,7 @@ class Evaluator:
         return self.item(first, Frame({}, space, first.header), given, frame)
 
     def defaulted(self, declared: list[Item], space: Space, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of a template, with the defaults of its first declaration."""
+        """Return the arguments of a template, with the defaults of its first declaration."""
         primary = next((one for one in declared if one.arguments is None), None)
         if primary is None or primary.params is None:
             return given
@@ -222,7 +222,7 @@ class Evaluator:
         return tuple(values.values())
 
     def arguments(self, given: tuple[Tree, ...] | None, frame: Frame) -> tuple[Any, ...]:
-        """The values of template arguments, packs spread out."""
+        """Return the values of template arguments, packs spread out."""
         found: list[Any] = []
         for tree in given or ():
             value = self.tree(tree, frame)
@@ -233,7 +233,7 @@ class Evaluator:
         return tuple(found)
 
     def item(self, item: Item, home: Frame, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
-        """The value of a declaration at its home, with template arguments from a frame."""
+        """Return the value of a declaration at its home, with template arguments from a frame."""
         if item.kind == "using":
             return self.text(item.name, home)
         if item.kind == "struct":
@@ -263,7 +263,7 @@ class Evaluator:
         return values
 
     def member(self, value: Any, name: str, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
-        """A member of a type."""
+        """Return a member of a type."""
         if name == "value" and isinstance(value, int | Symbol):
             return value
         if name == "type" and not (isinstance(value, Named) and value.struct is not None):
@@ -285,7 +285,7 @@ class Evaluator:
         return result
 
     def inherited(self, struct: Item, frame: Frame, name: str) -> tuple[Item, Frame] | None:
-        """A member of a struct or of one of its bases, with the frame that it is written in."""
+        """Return a member of a struct or of one of its bases, with the frame that it is written in."""
         own = self.members(struct)
         if name in own:
             return own[name], frame
@@ -305,7 +305,7 @@ class Evaluator:
         return None
 
     def members(self, struct: Item) -> dict[str, Item]:
-        """The declarations in the body of a struct, by name."""
+        """Return the declarations in the body of a struct, by name."""
         if struct not in self._members:
             found: dict[str, Item] = {}
             for item in items(struct.header, *struct.body) if struct.body else ():
@@ -316,7 +316,7 @@ class Evaluator:
         return self._members[struct]
 
     def instantiated(self, value: Named) -> Frame:
-        """The frame inside a struct: the specialization that its arguments choose. Raises Needs and Unread."""
+        """Return the frame inside a struct: the specialization that its arguments choose. Raises Needs and Unread."""
         struct = value.struct
         if struct is None:
             raise Unread(f"{shown(value):.60} is not among the headers")
@@ -338,7 +338,7 @@ class Evaluator:
         return Frame(chosen[1], space, chosen[0].header, chosen[0])
 
     def specializations(self, space: Space, name: str, value: Named) -> Iterator[tuple[Item, tuple[Any, ...]]]:
-        """The specializations of a template that may fit a value, with their patterns."""
+        """Yield the specializations of a template that may fit a value, with their patterns."""
         key = (space, name)
         if key not in self._specializations:
             found: dict[str, list[tuple[Item, tuple[Any, ...]]]] = {}
@@ -351,7 +351,7 @@ class Evaluator:
         yield from listed.get("", ())
 
     def pattern(self, item: Item, space: Space) -> tuple[Any, ...] | None:
-        """The arguments of a specialization, its parameters as symbols; None where they cannot be read."""
+        """Return the arguments of a specialization, its parameters as symbols; None where they cannot be read."""
         try:
             trees = expressions.arguments(item.arguments or "")
             return self.arguments(trees, Frame(symbols(item), space, item.header))
@@ -369,19 +369,19 @@ class Evaluator:
 
 
 def _head(arguments: tuple[Any, ...]) -> str:
-    """The name of the first argument, by which specializations are found; empty for a parameter."""
+    """Return the name of the first argument, by which specializations are found; empty for a parameter."""
     first = arguments[0] if arguments else None
     return first.name if isinstance(first, Named) else ""
 
 
 def symbols(item: Item) -> dict[str, Any]:
-    """The parameters of a template, each without a value."""
+    """Return the parameters of a template, each without a value."""
     listed = parameters(item.params or "")
     return {one.name: Symbol(one.name, one.typed, one.pack) for one in listed}
 
 
 def matched(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
-    """The values of a pattern's symbols for which it is equal to given arguments; None where there are none.
+    """Return the values of a pattern's symbols for which it is equal to given arguments; None where there are none.
 
     >>> matched((Named("A", (Symbol("N", False),)),), (Named("A", (8,)),)), matched((8,), (16,))
     ({'N': 8}, None)
@@ -410,6 +410,6 @@ def _matched(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
 
 
 def bases(text: str) -> Iterator[str]:
-    """The base classes of a struct."""
+    """Yield the base classes of a struct."""
     for one in split(text):
         yield re.sub(r"\b(?:public|private|protected|virtual)\b", "", one).strip()

@@ -32,7 +32,7 @@ class SyntaxProblem(Exception):
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Tree:
-    """The tree of a type or expression. Raises SyntaxProblem."""
+    """Return the tree of a type or expression. Raises SyntaxProblem."""
     parser = Parser(text)
     found = parser.ternary(False)
     parser.end()
@@ -41,7 +41,7 @@ def parse(text: str) -> Tree:
 
 @lru_cache(maxsize=8192)
 def arguments(text: str) -> tuple[Tree, ...]:
-    """The trees of a list of template arguments. Raises SyntaxProblem."""
+    """Return the trees of a list of template arguments. Raises SyntaxProblem."""
     if not text.strip():
         return ()
     parser = Parser(text)
@@ -64,7 +64,7 @@ class Parser:
         self.at = self.depth = 0
 
     def see(self) -> str:
-        """The next token; empty at the end."""
+        """Return the next token; empty at the end."""
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
     def take(self, token: str) -> bool:
@@ -84,7 +84,7 @@ class Parser:
             raise SyntaxProblem(f"unexpected {self.see()!r}")
 
     def ternary(self, inside: bool) -> Tree:
-        """An expression; `inside` angle brackets a `>` ends it."""
+        """Return an expression; `inside` angle brackets a `>` ends it."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise SyntaxProblem(f"nested deeper than {DEEPEST}")
@@ -108,7 +108,7 @@ class Parser:
         return found
 
     def unary(self, inside: bool) -> Tree:
-        """A primary expression with its signs and suffixes."""
+        """Return a primary expression with its signs and suffixes."""
         while self.see() in SKIPPED:
             self.at += 1
         token = self.see()
@@ -123,7 +123,7 @@ class Parser:
         return self.suffixed(self.primary(), inside)
 
     def primary(self) -> Tree:
-        """A number, a name, an expression in parentheses, or a type in decltype and sizeof."""
+        """Return a number, a name, an expression in parentheses, or a type in decltype and sizeof."""
         token = self.see()
         self.at += 1
         if NUMBER.fullmatch(token):
@@ -187,7 +187,7 @@ class Parser:
         return False
 
     def suffixed(self, found: Tree, inside: bool) -> Tree:
-        """A primary with calls, braces, members, pointers and extents after it."""
+        """Return a primary with calls, braces, members, pointers and extents after it."""
         while True:
             if self.see() == "(":
                 self.at += 1

@@ -28,13 +28,13 @@ class Space:
     directives: list[str] = field(default_factory=list)
 
     def child(self, name: str) -> Space:
-        """The namespace inside this one, made where there is none."""
+        """Return the namespace inside this one, made where there is none."""
         if name not in self.inner:
             self.inner[name] = Space((*self.path, name), self)
         return self.inner[name]
 
     def at(self, path: Sequence[str]) -> Space | None:
-        """The namespace at a path from here."""
+        """Return the namespace at a path from here."""
         found: Space | None = self
         for name in path:
             found = found.inner.get(name) if found else None
@@ -88,7 +88,10 @@ class Program:
                 yield item, space
 
     def find(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
-        """What a name means in a namespace: its declarations with their namespace, or a namespace; None: unknown."""
+        """Return what a name means in a namespace: its declarations with their namespace, or a namespace.
+
+        None: unknown.
+        """
         at: Space | None = space
         while at is not None:
             found = self.within(name, at, header)
@@ -98,7 +101,7 @@ class Program:
         return None
 
     def within(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
-        """What a name means in one namespace, or in those that its directives name."""
+        """Return what a name means in one namespace, or in those that its directives name."""
         if declared := space.declared.get(name):
             if len(declared) > 1 and declared[0].kind != "struct":
                 declared = [item for item in declared if item.header is header] or declared
@@ -120,7 +123,7 @@ class Program:
 
 @lru_cache(maxsize=4096)
 def parameters(text: str) -> tuple[Param, ...]:
-    """The parameters of a template.
+    """Return the parameters of a template.
 
     >>> [(one.name, one.type, one.default, one.pack) for one in parameters("class A, int N = 8, class... Args")]
     [('A', '', '', False), ('N', 'int', '8', False), ('Args', '', '', True)]
@@ -143,7 +146,7 @@ def _parameter(text: str) -> Param:
 
 
 def split(text: str) -> Iterator[str]:
-    """A list at its commas, those in brackets left alone."""
+    """Yield a list at its commas, those in brackets left alone."""
     depth, start = 0, 0
     for found in re.finditer(r"[<>(),]", text):
         mark = found[0]

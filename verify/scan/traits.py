@@ -151,7 +151,7 @@ class Reader:
         return self.evaluator.arguments(trees, Frame(values, space, item.header))
 
     def _completed(self, item: Item, space: Space, values: dict[str, Any]) -> Iterator[Instance]:
-        """The instances for some values of parameters: more values are chosen where one is needed."""
+        """Yield the instances for some values of parameters: more values are chosen where one is needed."""
         try:
             yield self._read(item, space, values)
             return
@@ -175,7 +175,7 @@ class Reader:
             )
 
     def filled(self, item: Item, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of an instance, with types that its assertions allow for the parameters that are left."""
+        """Return the values of an instance, with types that its assertions allow for the parameters that are left."""
         found = {**symbols(item), **values}
         space = self.program.spaces[item]
         left = [name for name, one in found.items() if isinstance(one, Symbol) and one.typed and not one.pack]
@@ -220,7 +220,10 @@ class Reader:
         return True
 
     def _read(self, item: Item, space: Space, values: dict[str, Any]) -> Instance:
-        """The instance for some values. Raises Needs where one more is needed, Unread for what cannot be read."""
+        """Return the instance for some values.
+
+        Raises Needs where one more is needed, Unread for what cannot be read.
+        """
         sort = TRAITS[item.name]
         frame = Frame(values, space, item.header, item)
         pattern = self._pattern(item, space, values)
@@ -280,7 +283,7 @@ class Reader:
         return Operand(value, declared.header.place(declared.at))
 
     def _value(self, name: str, frame: Frame) -> tuple[Any, Item]:
-        """The value of a member, and its declaration."""
+        """Return the value of a member, and its declaration."""
         if frame.struct is None:
             raise Unread("no struct")
         found = self.evaluator.inherited(frame.struct, frame, name)
@@ -299,14 +302,14 @@ class Reader:
 
 
 def _candidates(need: Needs) -> tuple[Any, ...]:
-    """The values that are tried for a parameter: numbers, or types of different widths."""
+    """Return the values that are tried for a parameter: numbers, or types of different widths."""
     if need.width:
         return tuple(map(Named, WIDTHS))
     return (128,) if need.symbol.typed else EXTENTS  # a type that is a number: of bits
 
 
 def _written(item: Item, values: Mapping[str, Any]) -> str:
-    """The name of the operation as the definition has it, with the values of its parameters."""
+    """Return the name of the operation as the definition has it, with the values of its parameters."""
     text = " ".join((item.arguments or "").split())
     head, opened, rest = text.partition("<")
     chosen = {name: value for name, value in values.items() if not isinstance(value, Symbol)}

@@ -84,7 +84,7 @@ class Tv:
 
 
 def shown(value: Any) -> str:
-    """A value as it is printed.
+    """Return a value as it is printed.
 
     >>> shown(((4, 8), 2)), shown(Tv((4, 8), (8, 1))), shown((16,))
     ('((4,8),2)', '(4,8):(8,1)', '(16)')
@@ -93,7 +93,7 @@ def shown(value: Any) -> str:
 
 
 def free(value: Any) -> Iterator[Symbol]:
-    """The parameters without a value in a value."""
+    """Yield the parameters without a value in a value."""
     if isinstance(value, Symbol):
         yield value
     elif isinstance(value, tuple):
@@ -104,7 +104,7 @@ def free(value: Any) -> Iterator[Symbol]:
 
 
 def number(value: Any) -> int:
-    """A value as a whole number. Raises Needs and Unread."""
+    """Return a value as a whole number. Raises Needs and Unread."""
     if isinstance(value, Symbol):
         raise Needs(value)
     if not isinstance(value, int):
@@ -113,7 +113,10 @@ def number(value: Any) -> int:
 
 
 def layout(shape: Any, stride: Any = None) -> Tv:
-    """The layout of a shape and a stride; compact, leftmost fastest, without a stride. Raises Needs and Unread."""
+    """Return the layout of a shape and a stride; compact, leftmost fastest, without a stride.
+
+    Raises Needs and Unread.
+    """
     numbers(shape)
     if stride is None:
         try:
@@ -134,7 +137,7 @@ def numbers(value: Any) -> None:
 
 
 def bits(value: Any) -> int:
-    """The width of a type. Raises Needs and Unread.
+    """Return the width of a type. Raises Needs and Unread.
 
     >>> bits(Named("half_t")), bits(Named("complex", (Named("double"),)))
     (16, 128)

@@ -28,7 +28,7 @@ TYPES = {
 
 
 def maps():
-    """A, B and C of every atom of a warp; D, and A in registers, of wgmma."""
+    """Yield A, B and C of every atom of a warp; D, and A in registers, of wgmma."""
     for name, result, k in (
         ("f16", "f32", 16),
         ("f16", "f32", 8),
@@ -52,7 +52,7 @@ def maps():
 
 
 def of_warp(name, result, k, operand):
-    """An operand of an mma.sync."""
+    """Return an operand of an mma.sync."""
     shape = (16, 8, k)
 
     def made():
@@ -83,7 +83,7 @@ def of_warpgroup(name, result, n, k, operand):
 
 
 def fragment(made, operand, shape):
-    """The map of an operand of the atom of an operation; its layout is called for every (thread, value)."""
+    """Return the map of an operand of the atom of an operation; its layout is called for every (thread, value)."""
     m, n, k = shape
     found = {}
 

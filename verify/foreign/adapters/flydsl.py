@@ -29,7 +29,7 @@ ATOMS = (
 
 
 def maps():
-    """A, B and C of every atom."""
+    """Yield A, B and C of every atom."""
     for kind, m, n, k, types in ATOMS:
         for operand in "ABC":
             name = f"{kind.removeprefix('MmaOp').removesuffix('Type')} {m}x{n}x{k} {' '.join(types)} {operand}"
@@ -37,7 +37,7 @@ def maps():
 
 
 def fragment(kind, m, n, k, types, operand):
-    """The map of one operand."""
+    """Return the map of one operand."""
     with ir.Context() as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
         operation = getattr(rocdl, kind).get(m, n, k, *(ir.Type.parse(name) for name in types))
@@ -60,7 +60,7 @@ def fragment(kind, m, n, k, types, operand):
 
 
 def size(shape):
-    """The number of coordinates of a shape."""
+    """Return the number of coordinates of a shape."""
     if isinstance(shape, int):
         return shape
     product = 1
@@ -70,7 +70,7 @@ def size(shape):
 
 
 def offset(shape, stride, index):
-    """(the layout's offset at an index, what of the index lies beyond the shape)."""
+    """Return (the layout's offset at an index, what of the index lies beyond the shape)."""
     if isinstance(shape, int):
         return index % shape * stride, index // shape
     total = 0

@@ -44,12 +44,15 @@ def maps():
 
 
 def wgmma(name, n, k):
-    """The mnemonic that `wgmma.py` writes for an f32 accumulator."""
+    """Return the mnemonic that `wgmma.py` writes for an f32 accumulator."""
     return f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.f32.{name}.{name}"
 
 
 def of_mma(name, operand, field, warp):
-    """An operand of the instruction that each warp issues; its 16 rows are those of the warp's part of the 64."""
+    """Return an operand of the instruction that each warp issues.
+
+    Its 16 rows are those of the warp's part of the 64.
+    """
     with ir.Context():
         layout = getattr(MMALayouts(TYPES[name]()), field)
     k = {"f16": 16, "bf16": 16, "s4": 64}.get(name, 32)
@@ -74,7 +77,7 @@ def of_mma(name, operand, field, warp):
 
 
 def of_wgmma(name, operand, shape, ptx):
-    """A or D of a wgmma, over the 128 threads of a warpgroup."""
+    """Return A or D of a wgmma, over the 128 threads of a warpgroup."""
     layout = getattr(fa, name)
     values = registers(layout, shape)
     return {
@@ -89,14 +92,14 @@ def of_wgmma(name, operand, shape, ptx):
 
 
 def registers(layout, shape):
-    """The tiled indices of a thread's values, register after register."""
+    """Return the tiled indices of a thread's values, register after register."""
     tiled = layout.registers_shape(shape)
     vector = range(layout.vector_length)
     return [(index, place) for index in itertools.product(*map(range, tiled)) for place in vector]
 
 
 def element(layout, shape, warp, lane, value):
-    """The element of an array that one thread has in one of its values."""
+    """Return the element of an array that one thread has in one of its values."""
     index, place = value
     found = list(index)
     found[layout.vector_dim] += place

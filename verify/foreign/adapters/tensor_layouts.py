@@ -14,7 +14,7 @@ PROJECT = "tensor-layouts"
 
 
 def maps():
-    """A, B and C of every atom."""
+    """Yield A, B and C of every atom."""
     for module in (atoms_nv, atoms_amd):
         for atom in vars(module).values():
             if hasattr(atom, "a_layout"):
@@ -24,7 +24,7 @@ def maps():
 
 
 def fragment(module, atom, operand):
-    """The map of one operand, over all lanes: each group of lanes of a `thr_id` has a tile of its own."""
+    """Return the map of one operand, over all lanes: each group of lanes of a `thr_id` has a tile of its own."""
     m, n, k = atom.shape_mnk
     layout = getattr(atom, f"{operand.lower()}_layout")
     outputs = {"A": (("m", m), ("k", k)), "B": (("n", n), ("k", k)), "C": (("m", m), ("n", n))}[operand]
@@ -66,7 +66,7 @@ def why_none(module, atom, operand):
 
 
 def mnemonic(atom):
-    """The atom's instruction.
+    """Return the atom's instruction.
 
     That of a wgmma is given without the types, which the name has; a complex product issues real ones, with its maps.
     """

@@ -156,7 +156,7 @@ def maps():
 
 
 def instructions(module, forward, inverse, ptx, operand, values, rows, columns):
-    """The maps of each instruction of a tile, one or two of 8 columns of B and C: forward, and read back."""
+    """Yield the maps of each instruction of a tile, one or two of 8 columns of B and C: forward, and read back."""
     halves = 2 if operand != "A" and 16 == (rows if operand == "B" else columns) else 1
     n = {"A": None, "B": 0, "C": 1}[operand]  # the axis of n
     axes = {"A": ("m", "k stored" if module is sparse else "k"), "B": ("n", "k"), "C": ("m", "n")}[operand]
@@ -195,7 +195,7 @@ def instructions(module, forward, inverse, ptx, operand, values, rows, columns):
 
 
 def with_inverse(module, forward, inverse, ptx, operand, values, rows, columns):
-    """The whole map, and its inverse as tilelang has it."""
+    """Return the whole map, and its inverse as tilelang has it."""
     return {
         "source": f"{module.__name__.split('.')[-1]}.py: {forward}, {inverse}",
         "inputs": (("lane", 32), ("value", values)),
@@ -206,7 +206,7 @@ def with_inverse(module, forward, inverse, ptx, operand, values, rows, columns):
 
 
 def metadata(name, ptx, bits, lanes):
-    """The bits of a row's metadata in the register of each lane: loads of `bits` bits, the first in the lowest.
+    """Return the bits of a row's metadata in the register of each lane: loads of `bits` bits, the first in the lowest.
 
     `lanes` of each four have metadata of their own; with the selector 0 they are the first.
     """
@@ -227,7 +227,7 @@ def metadata(name, ptx, bits, lanes):
 
 
 def replicated(forward, back):
-    """A map of two lanes for each element; its inverse takes their number."""
+    """Return a map of two lanes for each element; its inverse takes their number."""
     rows, columns = (int(n) for n in re.search(r"shared_(\d+)x(\d+)", forward).groups())
     inverse = getattr(volta, back)
     return {
@@ -240,7 +240,10 @@ def replicated(forward, back):
 
 
 def of_amd(module, forward, back, lanes, values, rows, columns):
-    """A map of a matrix core of AMD's, with tilelang's own inverse; B's tile is k x n or, in other names, n x k."""
+    """Return a map of a matrix core of AMD's, with tilelang's own inverse.
+
+    B's tile is k x n or, in other names, n x k.
+    """
     if getattr(module, forward)(lanes - 1, values - 1)[0] >= rows:
         rows, columns = columns, rows
     return {

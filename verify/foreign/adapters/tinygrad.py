@@ -21,7 +21,7 @@ NAMES = {"half": "f16", "__bf16": "bf16", "float": "f32", "float8_e4m3": "e4m3",
 
 
 def maps():
-    """A, B and C of every tensor core."""
+    """Yield A, B and C of every tensor core."""
     for group in ("cuda_81616", "cuda_81632_f8", "cuda_8168_f16", "cuda_8168_tf32"):
         for core in getattr(tc, group):
             for operand in "ABC":
@@ -36,7 +36,7 @@ def maps():
 
 
 def name(core):
-    """The types of a core."""
+    """Return the types of a core."""
     given, result = (
         NAMES.get(one.name, one.name.replace("signed char", "s8")) for one in (core.dtype_in, core.dtype_out)
     )
@@ -44,7 +44,7 @@ def name(core):
 
 
 def of_cuda(group, core, operand):
-    """An operand of an mma.sync, by the mnemonic that tinygrad's CUDA renderer writes."""
+    """Return an operand of an mma.sync, by the mnemonic that tinygrad's CUDA renderer writes."""
     n, m, k = core.dims
     given, result = ("tf32" if group.endswith("tf32") else NAMES[core.dtype_in.name], NAMES[core.dtype_out.name])
     ptx = f"mma.sync.aligned.m{m}n{n}k{k}.row.col.{result}.{given}.{given}.{result}"
@@ -52,7 +52,7 @@ def of_cuda(group, core, operand):
 
 
 def of_amd(group, core, operand):
-    """An operand of a matrix core of AMD's."""
+    """Return an operand of a matrix core of AMD's."""
     source = f"codegen/opt/tc.py: {group}"
     return {**fragment(core, operand), "source": source, "note": "an instruction of AMD's"}
 
@@ -89,7 +89,7 @@ class Places:
 
 
 def of_emulated(types, functions, operand):
-    """An operand of the emulator: of A and B (row, column) -> (lane, value), of C (lane, value) -> (row, column)."""
+    """Return an operand of the emulator: A, B: (row, column) -> (lane, value), C: its inverse."""
     k = int(types.partition(".")[0].partition("k")[2])
     tile = {"A": (("m", 16), ("k", k)), "B": (("k", k), ("n", 8)), "C": (("m", 16), ("n", 8))}[operand]
     place = (("lane", 32), ("value", tile[0][1] * tile[1][1] // 32))
@@ -104,7 +104,7 @@ def of_emulated(types, functions, operand):
 
 
 def fragment(core, operand):
-    """The map (lane, value) -> element of an operand."""
+    """Return the map (lane, value) -> element of an operand."""
     lanes = [f"l{i}" for i in range(len(core.get_local_axes()))]
     values = core.base_upcast_axes()[::-1]
     bits = bit_of(core)

@@ -24,7 +24,7 @@ MMA_V2 = (
 
 
 def maps():
-    """A, B and C of mma.sync (version 2); D of wgmma, A in registers (version 3)."""
+    """Yield A, B and C of mma.sync (version 2); D of wgmma, A in registers (version 3)."""
     for bits, k, name, result in MMA_V2:
         for operand in "ABC":
             yield f"mma v2 {operand} {name} to {result}", partial(mma, bits, k, name, result, operand)
@@ -35,7 +35,7 @@ def maps():
 
 
 def mma(bits, k, name, result, operand):
-    """An operand of one mma.sync."""
+    """Return an operand of one mma.sync."""
     parent = layouts.NVMMADistributedLayout(version=[2, 0], warps_per_cta=[1, 1], instr_shape=[16, 8])
     layout, outputs = parent, (("m", 16), ("n", 8))
     if operand != "C":
@@ -58,7 +58,7 @@ def wgmma(n, k, name, operand):
 
 
 def linear(layout, outputs):
-    """The map of a layout's bases; the threads of several warps are counted through."""
+    """Return the map of a layout's bases; the threads of several warps are counted through."""
     context = ir.context()
     ir.load_dialects(context)
     builder = gluon_ir.GluonOpBuilder(context)

@@ -24,7 +24,7 @@ MAPS = (
 
 
 def functions():
-    """The file, and its functions that are arithmetic alone."""
+    """Return the file, and its functions that are arithmetic alone."""
     spec = importlib.util.find_spec("tvm")
     if spec is None or spec.origin is None:  # not there, or a folder of that name
         raise ModuleNotFoundError(name="tvm")
@@ -55,7 +55,7 @@ def maps():
 
 
 def with_inverse(path, function, inverse, extents, values):
-    """A whole map, and its inverse as TVM has it."""
+    """Return a whole map, and its inverse as TVM has it."""
     return {
         "source": f"{path.name}: {function.__name__}, {inverse.__name__}",
         "inputs": (("lane", 32), ("value", values)),
@@ -66,7 +66,7 @@ def with_inverse(path, function, inverse, extents, values):
 
 
 def fragment(path, function, tile, values, operand, ptx, axes, half, halves):
-    """The map (lane, value) -> element of one instruction, read backwards from the function of elements."""
+    """Return the map (lane, value) -> element of one instruction, read backwards from the function of elements."""
     each = values // halves
     rows, columns = tile
     extents = [8 if axis == "n" else extent for axis, extent in zip(axes, tile)]
