@@ -34,15 +34,17 @@ class _ScanError(Exception):
 
 @dataclass(slots=True)
 class Places:
-    """The offsets at which keys, items of arrays and their values begin.
+    """The offsets at which keys, items of arrays and their values begin, and those of keys' values end.
 
-    A path names tables and keys from the document inwards; an item of an array is its number. `heads` are the offsets
-    of the headers with their paths, in the order of the text; `stopped` is where the scan stopped, if it did.
+    Blanks behind a number or a word are part of it. A path names tables and keys from the document inwards; an item of
+    an array is its number. `heads` are the offsets of the headers with their paths, in the order of the text; `stopped`
+    is where the scan stopped, if it did.
     """
 
     text: str
     keys: dict[Path, int] = field(default_factory=dict)
     values: dict[Path, int] = field(default_factory=dict)
+    ends: dict[Path, int] = field(default_factory=dict)
     heads: list[tuple[int, Path]] = field(default_factory=list)
     stopped: int | None = None
 
@@ -164,6 +166,7 @@ class _Walk:
         self.expect("=")
         self.skip(SPACE)
         self.value(path, depth)
+        self.found.ends[path] = self.at
 
     def value(self, path: Path, depth: int) -> None:
         start = self.found.values[path] = self.at

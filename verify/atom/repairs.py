@@ -34,7 +34,7 @@ from verify.binding.operand import BoundOperand
 from verify.binding.relabelling import order
 from verify.core.digits import walks
 from verify.core.repair import fold
-from verify.core.verdict import Scope, Status, Verdict
+from verify.core.verdict import Fix, Scope, Status, Verdict
 from verify.evidence import repair
 from verify.evidence.repair import Candidate
 from verify.maps.relabelling import written
@@ -78,8 +78,11 @@ def add_repairs(subject: BoundAtom, verdicts: Sequence[Verdict], edit: Edited, v
     second = next(filter(works, islice(_changes(subject), MOST)), None)
     shown = list(verdicts)
     for change in filter(None, (first, second)):
-        for part, words in change.words.items():
+        for number, (part, words) in enumerate(change.words.items()):
             at = _show(shown, part, words, part in change.keys and part in subject.atom.operands)
+            if number == 0:  # the fix has all keys, so it stands once
+                fix = Fix("; ".join(dict.fromkeys(change.words.values())), keys=change.keys)
+                shown[at] = shown[at]._replace(fixes=(*shown[at].fixes, fix))
             if change is second and len(change.keys) == 1:
                 shown = fold(shown, at)
     return shown

@@ -9,10 +9,11 @@ change mends everything, the other refutations are its consequences, and a repor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from verify.core.errors import SpecError
-from verify.core.verdict import Counterexample, Status, Verdict
+from verify.core.verdict import Counterexample, Fix, Status, Verdict
 
 # Two mistakes in one map refute these independently, although one other map mends them: `verify.evidence.cause` tells.
 OF_A_MAP = frozenset({"in_bounds", "ownership", "equals_isa"})
@@ -37,11 +38,15 @@ def settle(verdicts: Iterable[Verdict], spec: Any, verified: Callable[[Any], boo
         except (SpecError, ValueError):  # of a spec that can't be: the change is none
             return False
 
-    alone = {at: [one.words for one in wrong[at].proposals if works([one.change])] for at in wrong}
+    alone = {at: [one for one in wrong[at].proposals if works([one.change])] for at in wrong}
     together = len(wrong) > 1 and not any(alone.values()) and works(one.proposals[0].change for one in wrong.values())
+    every = [one.proposals[0].edits for one in wrong.values()]
+    joined = tuple(dict.fromkeys(chain.from_iterable(every))) if all(every) else ()  # a part of them would mend nothing
     for at, one in wrong.items():
-        words = [f"{one.proposals[0].words}{TOGETHER}"] if together else alone[at]
-        found[at] = found[at]._replace(counterexample=_without(one)._replace(repair="; or ".join(words)))
+        shown = [one.proposals[0]._replace(edits=joined)] if together else alone[at]
+        words = [f"{each.words}{TOGETHER * together}" for each in shown]
+        fixes = tuple(Fix(text, each.edits) for text, each in zip(words, shown, strict=True) if each.edits)
+        found[at] = found[at]._replace(counterexample=_without(one)._replace(repair="; or ".join(words)), fixes=fixes)
     mended = next((at for at, words in alone.items() if words), None)
     if mended is not None:
         found = fold(found, mended)

@@ -147,11 +147,43 @@ class Claim(NamedTuple):
     provenance: str = ""
 
 
+class Place(NamedTuple):
+    """Where something is written: a file, with the line and the column counted from 1.
+
+    >>> str(Place("my.hpp", 12, 3))
+    'my.hpp:12:3'
+    """
+
+    file: str
+    line: int
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Edit(NamedTuple):
+    """A change of a file: the text that takes the place of what stands between two places; equal ones insert."""
+
+    begin: Place
+    end: Place
+    text: str
+
+
+class Fix(NamedTuple):
+    """A repair under which the whole subject is verified, as changes of the file in which the subject is written."""
+
+    words: str  # as the report shows it
+    edits: tuple[Edit, ...] = ()  # empty while the file isn't known
+    keys: Mapping[str, Any] = {}  # of the entry, with their values: until the file is known
+
+
 class Proposal(NamedTuple):
     """A change of a subject's spec that may repair it, and its words in a report. `verify.core.repair` decides."""
 
     words: str
     change: Callable[[Any], Any]  # spec -> spec
+    edits: tuple[Edit, ...] = ()  # the same change in the user's file, if that is known
 
 
 class Counterexample(NamedTuple):
@@ -256,21 +288,6 @@ def finding(
     return Evidence(check, status, method, points, engine, seconds=seconds, counterexample=wrong)
 
 
-class Place(NamedTuple):
-    """Where something is written: a file, with the line and the column counted from 1.
-
-    >>> str(Place("my.hpp", 12, 3))
-    'my.hpp:12:3'
-    """
-
-    file: str
-    line: int
-    column: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-
 class Verdict(NamedTuple):
     """A claim, its status, and all evidence on it."""
 
@@ -282,6 +299,7 @@ class Verdict(NamedTuple):
     place: Place | None = None  # where what it is about is written
     cause: str = ""  # the key of the property whose refutation explains this one
     cause_part: str | None = None  # the part which that claim is about; None if it is this claim's own
+    fixes: tuple[Fix, ...] = ()  # repairs that were verified, as changes of the user's file
 
     @property
     def explained_by(self) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from verify.core.repair import settle
-from verify.core.verdict import Proposal, Verdict
+from verify.core.verdict import Edit, Place, Proposal, Verdict
 from verify.kernel.state.findings import Finding
 
 LABELS = re.compile(r"\s*(?:[\w$%.]+:(?!:)\s*)*")  # before an instruction of a line
@@ -26,6 +26,7 @@ class Mending:
 
     ptx: str
     confirms: Callable[[str], bool]  # whether a kernel is verified, given its PTX
+    file: str = ""  # which has this PTX; empty if it was compiled, or came as a text
 
 
 def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
@@ -33,15 +34,19 @@ def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
     return list(verdicts) if mending is None else settle(verdicts, mending.ptx, mending.confirms)
 
 
-def propose(found: Finding) -> tuple[Proposal, ...]:
-    """Return what may be missing before the instruction where a finding is."""
+def propose(found: Finding, mending: Mending | None = None) -> tuple[Proposal, ...]:
+    """Return what may be missing before the instruction where a finding is; in the user's file too, if it is PTX."""
     row = _rows().get(found.kind)
     if row is None or not found.line:
         return ()
     where = f"{found.source} (PTX line {found.line})" if found.source else f"line {found.line}"
     cuda = f" ({row['cuda']})" if "cuda" in row else ""
     words = f"{row['missing']}: with {row['insert'].rstrip(';')}{cuda} before {where} the kernel is verified"
-    return (Proposal(words, partial(insert_before, found.line, row["insert"])),)
+    edits: tuple[Edit, ...] = ()
+    if mending is not None and mending.file:
+        place = Place(mending.file, found.line, find_begin(found.line, mending.ptx) + 1)
+        edits = (Edit(place, place, f"{row['insert']} "),)
+    return (Proposal(words, partial(insert_before, found.line, row["insert"]), edits),)
 
 
 def insert_before(line: int, text: str, ptx: str) -> str:
@@ -50,11 +55,15 @@ def insert_before(line: int, text: str, ptx: str) -> str:
     >>> insert_before(2, "bar.sync 0;", "add;\n$L1: @%p1 st.shared;")
     'add;\n$L1: bar.sync 0; @%p1 st.shared;'
     """
-    lines = ptx.split("\n")
-    begin = LABELS.match(lines[line - 1])
-    at = begin.end() if begin is not None else 0
+    lines, at = ptx.split("\n"), find_begin(line, ptx)
     lines[line - 1] = f"{lines[line - 1][:at]}{text} {lines[line - 1][at:]}"
     return "\n".join(lines)
+
+
+def find_begin(line: int, ptx: str) -> int:
+    """Return how many characters of a line, from 1, stand before its instruction: blanks and labels."""
+    begin = LABELS.match(ptx.split("\n")[line - 1])
+    return begin.end() if begin is not None else 0
 
 
 @cache

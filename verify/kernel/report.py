@@ -137,7 +137,7 @@ def _verify(
         except PtxError:
             return False
 
-    mending = Mending(ptx, confirms)
+    mending = Mending(ptx, confirms, file if not words and Path(file).is_file() else "")
     for one in outcomes:
         replay = f"{again} --seed {one.seed}"
         if case_of is None:

@@ -134,7 +134,7 @@ def safety_case(
     outcome: Outcome, strict: bool, replay: str, file: str = "", compiled: str = "", mending: Mending | None = None
 ) -> Case:
     """Return the case of an outcome: SAFE where no property of safety is refuted or unknown."""
-    judged = JudgedKernel(outcome, "", strict, replay, file, compiled, first="memory")
+    judged = JudgedKernel(outcome, "", strict, replay, file, compiled, "memory", mending)
     verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(SAFETY, judged), mending)
     notes = ((f"compiled {compiled}",) if compiled else ()) + list_notes(outcome, strict)
     return Case(

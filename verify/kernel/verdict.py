@@ -66,6 +66,7 @@ class JudgedKernel:
     file: str = ""  # which has the kernel, or the function that was compiled
     compiled: str = ""  # how it was compiled, if it was here
     first: str = "values"  # the property that says why an interpretation ended early
+    mending: Mending | None = None  # how what a race may lack is tried
 
     @property
     def name(self) -> str:
@@ -103,7 +104,7 @@ def case(
     `file` has the kernel, and `compiled` says how it was compiled, if it was here from a function in `file`. `mending`
     tries what a race may lack.
     """
-    judged = JudgedKernel(outcome, text, strict, replay, file, compiled)
+    judged = JudgedKernel(outcome, text, strict, replay, file, compiled, mending=mending)
     verdicts = mend(KernelChecker(frozenset({Check.ISA})).verdicts(PROPERTIES, judged), mending)
     first = {
         key: outcome.findings.index(judged.of(key)[0]) for key, one in judged.evidence.items() if one.status.refuted
@@ -175,7 +176,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample(
             {"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay,
-            proposals=propose(certain[0]),
+            proposals=propose(certain[0], judged.mending),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):

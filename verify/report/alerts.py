@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from verify.core.verdict import Place, Status, Verdict
+from verify.core.verdict import Fix, Place, Status, Verdict
 from verify.report import Case, Report, consequence, cut_short, surprise
 from verify.report.alike import group_alike
 
@@ -44,6 +44,7 @@ class Alert:
     place: Place | None = None  # where it is written
     known: str = ""  # why it fails no run: the defect that the entry declares, or the baseline
     related: tuple[tuple[str, Place], ...] = ()  # the consequences that are written elsewhere, a line each
+    fixes: tuple[Fix, ...] = ()  # repairs that were verified, as changes of files
 
     @property
     def fingerprint(self) -> str:
@@ -122,7 +123,8 @@ def _of_verdict(case: Case, verdict: Verdict, level: Level, text: str, known: st
     related = tuple((consequence(one), one.place) for one in elsewhere if one.place is not None)
     if case.family:  # the text and the fingerprint of an alert stay as they are with other sizes and seeds
         text = re.sub(r" --seed \d+", "", text).replace(case.name, case.family)
-    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related)
+    fixes = tuple(one for one in verdict.fixes if one.edits)
+    return Alert(prop.key, prop.words, level, case.family or case.name, text, part, place, known, related, fixes)
 
 
 def _text(case: Case, verdict: Verdict) -> str:

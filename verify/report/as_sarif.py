@@ -2,7 +2,8 @@
 """A report as SARIF 2.1.0, which code scanning and editors read: a result for each alert, a rule for each property.
 
 Defined by the OASIS standard "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", whose sections are
-named here. What is confirmed has no result. Files are named as they were given; an absolute path is a file URI.
+named here. What is confirmed has no result. Files are named as they were given; an absolute path is a file URI. Rules
+have no `helpUri` (3.49.12), because the project's pages have no address yet.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lanecheck.console import installation
-from verify.core.verdict import Place
+from verify.core.verdict import Fix, Place
 from verify.report import Report
 from verify.report.alerts import FINGERPRINT, Alert, alerts
 from verify.report.findings import read_findings
@@ -62,6 +63,7 @@ def _result(alert: Alert, rule: int) -> dict[str, Any]:
         "message": {"text": alert.text},
         **({"locations": [{"physicalLocation": _location(alert.place)}]} if alert.place else {}),
         **({"relatedLocations": [*map(_related, alert.related)]} if alert.related else {}),  # 3.27.22
+        **({"fixes": [*map(_fix, alert.fixes)]} if alert.fixes else {}),  # 3.27.30
         "partialFingerprints": {"subject/v1": alert.claim_fingerprint, FINGERPRINT: alert.fingerprint},
         **({"suppressions": [{"kind": "external", "justification": alert.known}]} if alert.known else {}),
         "properties": {"subject": alert.subject, "part": alert.part},
@@ -73,7 +75,26 @@ def _related(consequence: tuple[str, Place]) -> dict[str, Any]:
     return {"physicalLocation": _location(place), "message": {"text": text}}
 
 
+def _fix(fix: Fix) -> dict[str, Any]:
+    """Return a repair: 3.55. All that changes in a file is in one artifactChange, 3.56."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    for edit in fix.edits:
+        end = {"endLine": edit.end.line, "endColumn": edit.end.column}
+        region = {**_region(edit.begin), **end}  # behind the last character: 3.30.8
+        change = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        files.setdefault(edit.begin.file, []).append(change)
+    changes = [{"artifactLocation": _artifact(file), "replacements": found} for file, found in files.items()]
+    return {"description": {"text": fix.words}, "artifactChanges": changes}
+
+
 def _location(place: Place) -> dict[str, Any]:
-    path = Path(place.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
-    return {"artifactLocation": {"uri": uri}, "region": {"startLine": place.line, "startColumn": place.column}}
+    return {"artifactLocation": _artifact(place.file), "region": _region(place)}
+
+
+def _artifact(file: str) -> dict[str, str]:
+    path = Path(file)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+
+
+def _region(place: Place) -> dict[str, int]:
+    return {"startLine": place.line, "startColumn": place.column}

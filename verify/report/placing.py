@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from layouts.toml.changes import change_keys
 from layouts.toml.document import Document, read
-from verify.core.verdict import Place, Scope, Verdict
+from verify.core.verdict import Edit, Fix, Place, Scope, Verdict
 from verify.report import Case, Report
 from verify.report.loaded import Source
 
@@ -37,6 +38,12 @@ def located(case: Case, document: Document, table: str) -> Case:
     def at_its_key(verdict: Verdict) -> Verdict:
         part = verdict.claim.part
         keys = (part, *OF_ONE_OPERAND) if part else ("ptx",) if verdict.claim.prop.scope == Scope.INSTRUCTION else ()
-        return verdict._replace(place=verdict.place or place(*keys))
+        return verdict._replace(place=verdict.place or place(*keys), fixes=tuple(map(in_file, verdict.fixes)))
+
+    def in_file(fix: Fix) -> Fix:
+        own = fix.keys if case.name == table else {}  # a member of a family shares its table with the others
+        changes = change_keys(document, table, own) if own else ()
+        edits = (Edit(Place(document.file, *one.begin), Place(document.file, *one.end), one.text) for one in changes)
+        return fix._replace(edits=fix.edits or tuple(edits))
 
     return replace(case, place=case.place or place(), verdicts=tuple(map(at_its_key, case.verdicts)))
