@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from layouts.toml.document import Document
+from layouts.toml.document import Document, load
 from layouts.toml.places import Places, places
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -38,7 +38,7 @@ def change_keys(document: Document, table: str, keys: Mapping[str, object]) -> t
     walked = places(document.text)
     found = (_find_span(walked, table, key, value) for key, value in keys.items())
     spans = [one for one in found if one is not None]
-    if len(spans) < len(keys) or _read(_apply(document.text, spans)) != _plain(
+    if len(spans) < len(keys) or _reparse(_apply(document.text, spans)) != _plain(
         {**document.tables, table: {**before, **keys}}
     ):
         return ()
@@ -64,11 +64,9 @@ def _apply(text: str, spans: Sequence[tuple[int, int, str]]) -> str:
     return text
 
 
-def _read(text: str) -> object:
-    import tomllib  # with what it loads 6 ms, which only a repair needs
-
+def _reparse(text: str) -> object:
     try:
-        return tomllib.loads(text)
+        return load(text)
     except ValueError:
         return None
 

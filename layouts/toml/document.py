@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from layouts.toml.errors import AtomFileError, Spot
 from layouts.toml.printed import Source, as_toml
@@ -175,11 +175,9 @@ class _Reading:
 
     def tables(self) -> dict[str, object]:
         """Return the tables that have no error."""
-        import tomllib  # with what it loads 6 ms: not for those who open no file
-
         while True:
             try:
-                found = tomllib.loads(self.text)
+                found = load(self.text)
                 return {name: table for name, table in found.items() if name not in self.spoiled}
             except RecursionError:
                 break  # raised outside: an error whose context has a thousand frames cannot be pickled by Dask
@@ -222,11 +220,16 @@ class _Reading:
         return min(len(self.text), sum(len(line) + 1 for line in before) + int(position[2]) - 1)
 
 
-def _fails(text: str) -> bool:
-    import tomllib
+def load(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text. Raises ValueError."""
+    import tomllib  # with what it loads 6 ms: not for those who open no file
 
+    return tomllib.loads(text)
+
+
+def _fails(text: str) -> bool:
     try:
-        tomllib.loads(text)
+        load(text)
     except ValueError:
         return True
     return False

@@ -42,11 +42,11 @@ class Places:
     """
 
     text: str
-    keys: dict[Path, int] = field(default_factory=dict)
-    values: dict[Path, int] = field(default_factory=dict)
-    ends: dict[Path, int] = field(default_factory=dict)
-    heads: list[tuple[int, Path]] = field(default_factory=list)
-    stopped: int | None = None
+    keys: dict[Path, int] = field(default_factory=dict)  # where keys and items begin
+    values: dict[Path, int] = field(default_factory=dict)  # where the values of keys and items begin
+    ends: dict[Path, int] = field(default_factory=dict)  # where the values of keys end
+    heads: list[tuple[int, Path]] = field(default_factory=list)  # where headers begin
+    stopped: int | None = None  # where the scan did, if not at the end
 
     def at(self, offset: int) -> tuple[int, int]:
         r"""Return the line and the column of an offset, counted from 1.

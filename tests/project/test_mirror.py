@@ -21,6 +21,7 @@ PROPERTIES = {
     },
     "verify/maps": {"every_operation", "keys", "planted_commands", "planted_maps", "without_numpy"},
     "verify/movement": {"planted_bugs", "repairs"},
+    "verify/report": {"fixes"},
     "verify/scan": {"edits", "folders", "mnemonics", "released"},
     "verify/show": {"docs", "pages"},
     "verify/tiling": {"docs", "outside_its_tile"},
