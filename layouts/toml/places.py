@@ -41,7 +41,7 @@ class Places:
     is where the scan stopped, if it did.
     """
 
-    text: str
+    text: str  # that is scanned
     keys: dict[Path, int] = field(default_factory=dict)  # where keys and items begin
     values: dict[Path, int] = field(default_factory=dict)  # where the values of keys and items begin
     ends: dict[Path, int] = field(default_factory=dict)  # where the values of keys end
