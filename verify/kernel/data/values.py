@@ -120,7 +120,7 @@ class Values:
         """The first of so many new ids of a type; their residues are still to be written."""
         first = self.top
         if first + count > len(self.sample):
-            self.reserve(max(first + count, 2 * len(self.sample)))
+            self.reserve(max(first + count, len(self.sample) * 3 // 2))
         self.top += count
         self.kind[first : self.top] = kind
         return first
