@@ -164,6 +164,18 @@ def test_a_value_that_is_truncated_is_not_a_number_of_the_narrow_type_again() ->
     assert run(body, "A[i] + B[i]", "s8", "s32", BYTES.format("s8"), range=[-64, 63]).status == "VERIFIED"
 
 
+@pytest.mark.parametrize("kind", ["u8", "u16"])
+def test_the_lowest_byte_of_a_smaller_integer_is_extended_by_its_sign(kind: str) -> None:
+    """255 as an s8 is -1: the register above the byte is no zero, and the product isn't a square."""
+    load = BYTES.format(kind)
+    wrong = run("cvt.s8.s32 %r5, %r2; mul.lo.s32 %r5, %r5, %r2;", "A[i] * A[i]", kind, "s32", load, range=[0, 255])
+    assert wrong.status == "UNKNOWN", wrong.findings
+    right = run("cvt.u8.s32 %r5, %r2; mul.lo.s32 %r5, %r5, %r2;", "A[i] * A[i]", kind, "s32", load, range=[0, 255])
+    assert right.status == "VERIFIED", right.findings
+    kept = run("cvt.s8.s32 %r5, %r2;", "A[i]", kind, "u8", load, range=[0, 255])
+    assert kept.status == "VERIFIED", kept.findings
+
+
 # Thread i multiplies row i of A by B in a loop: C[i] = sum_k A[i,k]*B[k], as compilers write it for `signed char`.
 NAIVE = f"""{HEAD}{REGISTERS}{POINTERS}
 mul.lo.s32 %r2, %r1, 24; cvt.s64.s32 %d4, %r2; add.s64 %d4, %d1, %d4; mov.u64 %d5, %d2;

@@ -38,7 +38,7 @@ def bitwise(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                 reason = machine.values.reason(f"{head} of two predicates that data decide")
                 put(negated(found[0]) if head == "not" else combined(head, found[0], found[1], reason), mask)
             elif head == "not":
-                put(without_meaning(machine, found, width // 8, f"{head} of data"), mask)
+                put(without_meaning(machine, found, width // 8, f"{head} of data", cut(~found[0].bits, width)), mask)
             else:
                 made = sign_changed(machine.values, head, found, width // 8, mask)
                 if made is None and head == "and":

@@ -29,19 +29,16 @@ def carry(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         before = [machine.register(flag)] if takes else [Word(np.zeros(1, np.uint64))]
         found = [settled(each, machine.values) for each in [*(read() for read in reads), *before]]
-        if any(each.data(mask) for each in found):
-            put(without_meaning(machine, found, width // 8, f"{one.opcode} of data"), mask)
-            if writes:
-                machine.put(flag, without_meaning(machine, found, 8, f"the carry of {one.opcode} of data"), mask)
-                machine.put(other, machine.unknown(MIXED, 8), None)
-            return
         *operands, taken = (cut(each.bits, width) for each in found)
         if half:
             operands = [_half(operands[0], operands[1], kind, half), operands[2]]
         total, over = (_less if borrows else _more)(operands[0], operands[1], taken, width)
-        put(Word(total), mask)
+        of_data = any(each.data(mask) for each in found)
+        size, why = width // 8, f"{one.opcode} of data"
+        put(without_meaning(machine, found, size, why, total) if of_data else Word(total), mask)
         if writes:
-            machine.put(flag, Word(over), mask)
+            why = f"the carry of {why}"
+            machine.put(flag, without_meaning(machine, found, 8, why, over) if of_data else Word(over), mask)
             machine.put(other, machine.unknown(MIXED, 8), None)
 
     return execute

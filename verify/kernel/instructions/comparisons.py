@@ -232,8 +232,7 @@ def _compared_as_numbers(machine: Machine, left: Word, right: Word, kind: str, r
     if relation in ("eq", "ne") and (apart := _apart(machine, left, right, kind)) is not None:
         return Word(np.where(data, np.uint64(0), plain.bits), labels, Condition(apart, np.array([relation == "eq"])))
     if relation in ("eq", "ne", "num", "nan") or kind not in SIZE:  # bits have no order
-        made = without_meaning(machine, [left, right], 1, f"setp.{relation} of data")
-        return Word(np.where(data, np.uint64(0), plain.bits), made.labels)
+        return without_meaning(machine, [left, right], 1, f"setp.{relation} of data", plain.bits)
     if relation in ("lt", "ge"):  # left < right is right > left; left >= right is its opposite
         left, right = right, left
     if kind not in LIMITS:

@@ -119,7 +119,7 @@ def convert(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
             return
         moves = whole and not _is_value(machine, found[0], kind)
         if moves and "sat" not in words:
-            put(_move(machine, found[0], kind, target), mask)
+            put(_move(machine, found[0], kind, target, room), mask)
             return
         if moves:
             put(without_meaning(machine, found, width, f"{one.opcode} of data"), mask)
@@ -180,14 +180,21 @@ def _names(codes: NDArray[np.uint8]) -> list[str]:
     return [list(SIZE)[int(code)] for code in sort_distinct(codes)]
 
 
-def _move(machine: Machine, found: Word, kind: str, target: str) -> Word:
-    """Bytes that are no whole number, moved to a register of another width; zeros above."""
+def _move(machine: Machine, found: Word, kind: str, target: str, room: int) -> Word:
+    """Bytes that are no whole number, moved to a register of another width; above them zeros, or an unknown sign."""
+    why = "the sign of bytes of data is repeated"
     if kind[0] == "s" and SIZE[target] > SIZE[kind]:
-        return without_meaning(machine, [found], SIZE[target], "the sign of bytes of data is repeated")
+        return without_meaning(machine, [found], SIZE[target], why)
     size = min(SIZE[kind], SIZE[target])
-    labels = np.zeros((len(found.wide(size)), SIZE[target]), np.uint32)
+    signed = target[0] == "s" and room > 8 * SIZE[target]  # the register above a signed type has the sign
+    labels = np.zeros((len(found.wide(size)), room // 8 if signed else SIZE[target]), np.uint32)
     labels[:, :size] = found.wide(size)
-    return Word(cut(found.bits, 8 * size), labels)
+    bits = cut(found.bits, 8 * size)
+    if signed:
+        data = labels.any(1)
+        labels[data, size:] = np.uint32(machine.values.reason(why) << 3)
+        bits = np.where(data, bits, cut(extended(bits, 8 * size).view(np.uint64), room))
+    return Word(bits, labels)
 
 
 def _round_data(machine: Machine, ids: Ids, kind: str, way: str) -> Ids:

@@ -24,7 +24,7 @@ from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.quotients import divide_toward_zero, floor_quotient, remainder
-from verify.kernel.data.registers import Word, settled, word
+from verify.kernel.data.registers import Word, decided, settled, word
 from verify.kernel.data.values import CHOSEN, LIMITS, SIZE, Bits, Ids, Mask, Values
 from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register
 from verify.kernel.state.findings import Unclear
@@ -186,11 +186,17 @@ def extremum_of_data(machine: Machine, head: str, found: Sequence[Word], kind: s
     return Word.of(made[:, None], f"s{WIDTHS[kind]}")
 
 
-def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str) -> Word:
-    """The word of a result that has no meaning where an operand is data; earlier reasons are kept."""
+def without_meaning(
+    machine: Machine, found: Sequence[Word], size: int, why: str, bits: Bits | None = None
+) -> Word:  # fmt: skip
+    """Return a result that has no meaning where an operand is data; earlier reasons are kept.
+
+    In threads whose operands are plain it is `bits`, and without these it has no meaning there either.
+    """
     reason = machine.values.reason(why)
     rows = max(len(each.labels) if each.labels is not None else 1 for each in found)
-    data = np.zeros(rows, bool)
+    rows = rows if bits is None else max(rows, len(bits))
+    data = np.full(rows, bits is None)
     earlier = np.zeros(rows, np.uint32)
     for each in found:
         if each.labels is not None:
@@ -199,7 +205,7 @@ def without_meaning(machine: Machine, found: Sequence[Word], size: int, why: str
             earlier = np.maximum(earlier, np.where(ids < len(machine.values.causes), ids, 0))
     ids = np.where(data, np.where(earlier > 0, earlier, reason), 0).astype(np.uint32)
     labels = np.repeat((ids << np.uint32(3))[:, None], max(size, 1), 1)
-    return Word(np.zeros(1, np.uint64), labels)
+    return Word(np.zeros(1, np.uint64) if bits is None else np.where(data, np.uint64(0), bits), labels)
 
 
 def by_number(
@@ -235,20 +241,17 @@ def plain(compute: Callable[..., Bits], why: str, is_open: Callable[..., Mask] |
 
         def execute(mask: Mask | None) -> None:
             found = [settled(read(), machine.values) for read in reads]
-            if any(each.data(mask) for each in found):
-                put(without_meaning(machine, found, size, why), mask)
-                return
             bits = cut(compute(meaning, *(each.bits for each in found)), WIDTHS[kinds[0]])
+            data = any(each.data(mask) for each in found)
+            made = without_meaning(machine, found, size, why, bits) if data else Word(bits)
             unspecified = is_open(*(each.bits for each in found)) if is_open is not None else np.zeros(1, bool)
+            unspecified = unspecified & ~decided(made)
             if not unspecified.any():
-                put(Word(bits), mask)
+                put(made, mask)
                 return
             reason = machine.values.reason(f"the result of {one.opcode} of these operands is unspecified")
-            labels = np.where(unspecified, np.uint32(reason << 3), np.uint32(0))
-            put(
-                word(np.where(unspecified, np.uint64(0), bits), np.repeat(labels[:, None], size, 1)),
-                mask,
-            )
+            labels = np.where(unspecified[:, None], np.uint32(reason << 3), made.wide(size))
+            put(word(np.where(unspecified, np.uint64(0), made.bits), labels), mask)
 
         return execute
 
