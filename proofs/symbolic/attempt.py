@@ -29,7 +29,7 @@ class _TimeOver(BaseException):
 
 
 def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
-    """The result of a call, or the reason why there is none; its output goes to stderr.
+    """Return the result of a call, or the reason why there is none; its output goes to stderr.
 
     >>> attempted(lambda: 2 + 2, 1), attempted(lambda: [][0], 1).why
     (4, 'IndexError: list index out of range')
@@ -49,7 +49,7 @@ def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """A block in which _TimeOver is raised after ``seconds``, then every second; no limit without such an alarm."""
+    """Raise _TimeOver in a block after ``seconds``, then every second; no limit without such an alarm."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return

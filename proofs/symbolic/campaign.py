@@ -89,12 +89,15 @@ def _form_of(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def operations() -> Mapping[str, Operation]:
-    """The operations of the campaign by label."""
+    """Return the operations of the campaign by label."""
     return {o.label: o for o in examined(RANK, inside=True)}
 
 
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """The recorded results by label whose hash is that of the present code; none without a file. Raises EditedError."""
+    """Return the recorded results by label whose hash is that of the present code; none without a file.
+
+    Raises EditedError.
+    """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
         kept = dict(found["operations"])
@@ -124,7 +127,7 @@ def _whole(entry: object) -> bool:
 
 
 def faults(file: Path = FILE) -> Iterable[str]:
-    """The reasons why the record is not current or not complete, one line each."""
+    """Yield the reasons why the record is not current or not complete, one line each."""
     try:
         kept = recorded(file)
     except EditedError as error:
@@ -145,7 +148,7 @@ def faults(file: Path = FILE) -> Iterable[str]:
 
 
 def restored(label: str, entry: Mapping[str, Any]) -> Examined:
-    """A recorded result as a value."""
+    """Return a recorded result as a value."""
     wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in entry["violations"])
     paths, proved, refused, outside = (int(entry[key]) for key in ("paths", "proved", "refused", "outside"))
     return Examined(label, paths, proved, refused, outside, tuple(entry["unknown"]), wrong, int(entry["unexplored"]))

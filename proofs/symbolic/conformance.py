@@ -26,22 +26,22 @@ class Claimed(Published):
         self.target = target
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
-        """The modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
+        """Return the modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
         super().by_mode(a, b)  # raises Rejected where a mode alone is not admissible
         found = self._run(lambda on: on.composition(self._layout(a), self._layout(b)))
         return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
-        """A o (n:r), when the published guard accepts it."""
+        """Return A o (n:r), when the published guard accepts it."""
         super().fold(a, n, r, guard)  # raises Rejected where the guard does
         return self._flat(lambda on: on.composition(self._layout(a), self.target.make(n, r)))
 
     def complement(self, a: Flat, target: int) -> Flat:
-        """The complement of A in [0, target)."""
+        """Return the complement of A in [0, target)."""
         return self._flat(lambda on: on.complement(self._layout(a), target))
 
     def left_inverse(self, a: Flat) -> Flat:
-        """The left inverse of A."""
+        """Return the left inverse of A."""
         return self._flat(lambda on: on.left_inverse(self._layout(a)))
 
     def compatible(self, a: object, b: object) -> bool:

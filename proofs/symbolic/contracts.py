@@ -21,7 +21,7 @@ from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
 
 
 def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """The two arguments of composition in a call of a function, and the result of the call.
+    """Return the two arguments of composition in a call of a function, and the result of the call.
 
     The replaced composition returns B itself: so the result of the call must be made of B.
     """
@@ -39,7 +39,7 @@ def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any,
 
 
 def divide(rank: int, right: int) -> Operation:
-    """The operation logical_divide by T of any rank: it returns A o (T, T*) with T* = complement(T, size(A))."""
+    """Return the operation logical_divide by T of any rank: it returns A o (T, T*) with T* = complement(T, size(A))."""
     names = [*names_of("MD", rank), *names_of("Nr", right)]
     assumed = [*at_least([*names_of("M", rank), *names_of("N", right)], 1), *at_least(names_of("r", right), 0)]
     space = Space.make(names, assumed, 4000)
@@ -81,7 +81,7 @@ def divide(rank: int, right: int) -> Operation:
 
 
 def product(rank: int, right: int) -> Operation:
-    """The operation logical_product with any T: it returns (A, A* o T) with (A, A*) injective (PRODUCT_ANY)."""
+    """Return the operation logical_product with any T: it returns (A, A* o T) with (A, A*) injective (PRODUCT_ANY)."""
     names = [*names_of("sd", rank), *names_of("Nr", right)]
     assumed = [*at_least(names_of("s", rank), 1), *at_least(names_of("d", rank), 0)]
     assumed += [*at_least(names_of("N", right), 1), *at_least(names_of("r", right), 0)]

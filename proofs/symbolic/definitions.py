@@ -24,7 +24,7 @@ class TooLarge(Exception):
 
 
 def flat(pair: Pair) -> Flat:
-    """The modes (extent, stride) of a nested layout from left to right.
+    """Return the modes (extent, stride) of a nested layout from left to right.
 
     >>> flat((((2, 3), 4), ((1, 2), 6)))
     [(2, 1), (3, 2), (4, 6)]
@@ -41,19 +41,19 @@ def _leaves(tree: Tree) -> Iterator[int]:
 
 
 def size(modes: Flat) -> int:
-    """The number of coordinates: the product of the extents."""
+    """Return the number of coordinates: the product of the extents."""
     return prod(s for s, _ in modes)
 
 
 def listed(number: int) -> range:
-    """The indices below a number. Raises TooLarge when there are more than MOST."""
+    """Return the indices below a number. Raises TooLarge when there are more than MOST."""
     if number > MOST:
         raise TooLarge(f"{number} values")
     return range(number)
 
 
 def at(modes: Flat, index: int) -> int:
-    """The value of the layout at an index, the last mode unbounded.
+    """Return the value of the layout at an index, the last mode unbounded.
 
     >>> at([(6, 1), (2, 7)], 7)
     8
@@ -67,7 +67,7 @@ def at(modes: Flat, index: int) -> int:
 
 
 def coalesce(a: Flat, result: Flat) -> str:
-    """What is wrong with the result R of coalesce: it has the size of L, and R(i) = L(i) below it."""
+    """Return what is wrong with the result R of coalesce: it has the size of L, and R(i) = L(i) below it."""
     if size(a) != size(result):
         return f"size {size(result)} for {size(a)}"
     return next(
@@ -76,7 +76,7 @@ def coalesce(a: Flat, result: Flat) -> str:
 
 
 def composition(a: Flat, b: Flat, result: Flat) -> str:
-    """What is wrong with R = A o B: R has the size of B, and R(k) = A(B(k)) at every index of B."""
+    """Return what is wrong with R = A o B: R has the size of B, and R(k) = A(B(k)) at every index of B."""
     if size(b) != size(result):
         return f"R has {size(result)} coordinates, B has {size(b)}: not compatible(B, R)"
     for k in listed(size(b)):
@@ -87,7 +87,7 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
 
 
 def complement(a: Flat, target: int, result: Flat) -> str:
-    """What is wrong with the complement R of A: R grows, A(i) + R(j) are all different and cover [0, target).
+    """Return what is wrong with the complement R of A: R grows, A(i) + R(j) are all different and cover [0, target).
 
     Modes of A with stride 0 only repeat values and are left out.
     """
@@ -108,7 +108,8 @@ def complement(a: Flat, target: int, result: Flat) -> str:
 
 
 def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
-    """What is wrong with a complement of too many values to list: a number that breaks the definition, from the modes.
+    """Return what is wrong with a complement of too many values to list: a number that breaks the definition, from the
+    modes.
 
     Raises TooLarge when the modes interleave: they do not decide the question then.
     """
@@ -130,7 +131,7 @@ def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
 
 
 def right_inverse(a: Flat, result: Flat) -> str:
-    """What is wrong with a right inverse R of L: L(R(k)) = k for every index of R."""
+    """Return what is wrong with a right inverse R of L: L(R(k)) = k for every index of R."""
     for k in listed(size(result)):
         if at(a, at(result, k)) != k:
             return f"L(R({k})) = L({at(result, k)}) = {at(a, at(result, k))}"
@@ -138,7 +139,10 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 
 def left_inverse(a: Flat, result: Flat) -> str:
-    """What is wrong with a left inverse R of L: R(L(k)) = k; only an injective L has one, others must be rejected."""
+    """Return what is wrong with a left inverse R of L: R(L(k)) = k.
+
+    Only an injective L has one, others must be rejected.
+    """
     values = [at(a, k) for k in listed(size(a))]
     if len(set(values)) < len(values):
         return "L takes a value twice: it has no left inverse, and was not refused"
@@ -146,7 +150,7 @@ def left_inverse(a: Flat, result: Flat) -> str:
 
 
 def product(a: Flat, copies: int, result: Flat) -> str:
-    """What is wrong with copies of an injective A: R has ``copies`` times its size, and takes no value twice."""
+    """Return what is wrong with copies of an injective A: R has ``copies`` times its size, and takes no value twice."""
     if len({at(a, i) for i in listed(size(a))}) != size(a):
         return ""
     if size(result) != size(a) * copies:

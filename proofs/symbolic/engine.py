@@ -56,14 +56,14 @@ class Space:
 
     @classmethod
     def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> Space:
-        """A space with random small samples, the same in every run."""
+        """Return a space with random small samples, the same in every run."""
         return cls.drawn(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
 
     @classmethod
     def drawn(
         cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
     ) -> Space:
-        """A space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
+        """Return a space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
         source = random.Random(7)
         drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
         conditions = [compiled(node) for node in assumed]
@@ -91,7 +91,7 @@ class Path:
     until: float = math.inf  # the moment, of time.monotonic(), at which the execution stops
 
     def decide(self, condition: Node) -> bool:
-        """The truth of a condition on this path; a fork is noted when both values are possible."""
+        """Return the truth of a condition on this path; a fork is noted when both values are possible."""
         if isinstance(condition, int):
             return bool(condition)
         if condition in self.conditions:
@@ -146,7 +146,7 @@ def script(names: Sequence[str], formulas: Sequence[Node], seed: int = 0) -> str
 
 
 def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
-    """The formulas with a variable for each quotient and remainder and DIVDEF as its definition; and these variables.
+    """Return the formulas with a variable for each quotient and remainder, defined by DIVDEF, and the variables.
 
     Every model of the formulas is a model of the result: if the result is unsatisfiable, so are the formulas. The
     result has multiplications only, which solvers decide far sooner.
@@ -174,7 +174,7 @@ def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
 
 @lru_cache(maxsize=4096)
 def compiled(node: Node) -> Callable[[Values], int]:
-    """The formula as a Python function of a sample, for fast evaluation.
+    """Return the formula as a Python function of a sample, for fast evaluation.
 
     >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
     True
@@ -200,7 +200,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def negated(node: Node) -> Node:
-    """The negation of a comparison.
+    """Return the negation of a comparison.
 
     >>> negated(("<", "x", 3))
     ('>=', 'x', 3)
@@ -253,7 +253,7 @@ _PATH: ContextVar[Path | None] = ContextVar("path", default=None)
 
 @contextmanager
 def resumed(path: Path) -> Iterator[None]:
-    """A block in which this path decides the comparisons of symbolic integers; a path can be resumed."""
+    """Let this path decide the comparisons of symbolic integers in a block; a path can be resumed."""
     before = _PATH.set(path)
     try:
         yield
@@ -262,7 +262,10 @@ def resumed(path: Path) -> Iterator[None]:
 
 
 def formula(value: object) -> Node:
-    """The formula of a symbolic integer; a plain integer is its own formula. Raises Unfollowed for anything else."""
+    """Return the formula of a symbolic integer; a plain integer is its own formula.
+
+    Raises Unfollowed for anything else.
+    """
     if isinstance(value, SymInt):
         return value.node
     if isinstance(value, int):
@@ -271,7 +274,7 @@ def formula(value: object) -> Node:
 
 
 def _folded(head: str, a: Node, b: Node) -> Node:
-    """The formula of an operation, with simple cases computed, which keeps problems small."""
+    """Return the formula of an operation, with simple cases computed, which keeps problems small."""
     if isinstance(a, int) and isinstance(b, int):
         return int(evaluate((head, a, b), {}, {}))
     if a == b and head in _SAME:
@@ -318,7 +321,7 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
 
 
 def _without(product: Node, factor: Node) -> Node | None:
-    """A product divided by one of its factors, which is not 0; None when it is not a factor.
+    """Return a product divided by one of its factors, which is not 0; None when it is not a factor.
 
     >>> _without(("*", ("*", "n", "m"), "k"), "m")
     ('*', 'n', 'k')
@@ -364,13 +367,13 @@ class SymInt(int):
     node: Node
 
     def __new__(cls, node: Node) -> SymInt:
-        """An integer with the formula ``node``; its own value, 1, has no meaning."""
+        """Return an integer with the formula ``node``; its own value, 1, has no meaning."""
         made = super().__new__(cls, 1)
         made.node = node
         return made
 
     def __hash__(self) -> int:
-        """The hash of 1 for all: so a dictionary compares its keys, and a comparison forks."""
+        """Return the hash of 1 for all: so a dictionary compares its keys, and a comparison forks."""
         return hash(1)
 
     def __bool__(self) -> bool:

@@ -61,7 +61,10 @@ class Required:
 
 
 def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
-    """The result of running a function on its cases, from small to large; ``begin`` is called before each call."""
+    """Return the result of running a function on its cases, from small to large.
+
+    ``begin`` is called before each call.
+    """
     cases = cases_of(function)
     refused = wrong = 0
     faults: list[str] = []
@@ -77,12 +80,12 @@ def enumerated(target: Target, function: str, begin: Callable[[str], None] = lam
 
 @lru_cache
 def cases_of(function: str) -> tuple[Arguments, ...]:
-    """The arguments of all cases of a function, small ones first."""
+    """Return the arguments of all cases of a function, small ones first."""
     return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (weight(c), repr(c))))
 
 
 def tried(target: Target, function: str, arguments: Arguments) -> str | None:
-    """What is wrong with one call, empty when nothing is; None when it is rejected and may be."""
+    """Return what is wrong with one call, empty when nothing is; None when it is rejected and may be."""
     required = REQUIRED[function]
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
@@ -104,7 +107,7 @@ def tried(target: Target, function: str, arguments: Arguments) -> str | None:
 
 
 def _read(returned: Any) -> Pair:
-    """The shape and stride of a returned layout, with plain integers."""
+    """Return the shape and stride of a returned layout, with plain integers."""
     try:
         pair = _plain(returned.shape), _plain(returned.stride)
         flat(pair)
@@ -136,7 +139,7 @@ def weight(arguments: Arguments) -> int:
 
 
 def call(function: str, arguments: Arguments) -> str:
-    """A call as it is written."""
+    """Return a call as it is written."""
     return f"{function}({', '.join(written(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
 
 
@@ -151,7 +154,10 @@ def _count(profile: Tree) -> int:
 
 
 def _drawn(source: Random, profile: Tree) -> Pair:
-    """A random layout of a profile; half of them have strides made from their extents, so that modes fit each other."""
+    """Return a random layout of a profile.
+
+    Half of them have strides made from their extents, so that modes fit each other.
+    """
     rank = _count(profile)
     shape = [source.choice(EXTENTS) for _ in range(rank)]
     stride = [source.choice(STRIDES) for _ in range(rank)]
@@ -190,12 +196,12 @@ def _pairs() -> Iterator[Arguments]:
 
 
 def _span(modes: Flat) -> int:
-    """The largest s*d of the modes with s > 1 and d != 0."""
+    """Return the largest s*d of the modes with s > 1 and d != 0."""
     return max((s * d for s, d in modes if s > 1 and d), default=1)
 
 
 def _merged(modes: Flat) -> Flat:
-    """The same function with the fewest modes."""
+    """Return the same function with the fewest modes."""
     out: Flat = []
     for s, d in modes:
         if s == 1:
@@ -222,7 +228,7 @@ def _coalesced(layout: Pair, result: Pair) -> str:
 
 
 def _composed(a: Pair, b: Pair, result: Pair) -> str:
-    """What is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
+    """Return what is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
     outer, inner, r = flat(a), flat(b), flat(result)
     if not refines(result[0], b[0]):
         return "its shape is not compatible with B's"
@@ -241,7 +247,7 @@ def refines(shape: Tree, other: Tree) -> bool:
 
 
 def _complemented(a: Pair, target: int, result: Pair) -> str:
-    """What is wrong with a complement: R is ordered, disjoint and covering, and no larger than covering requires."""
+    """Return what is wrong with a complement: R is ordered, disjoint, covering, and no larger than that requires."""
     r, span = flat(result), _span(flat(a))
     counted = [(s, d) for s, d in flat(a) if s > 1 and d]
     wrong = definitions.complement(counted, target, r)
@@ -260,7 +266,7 @@ def _right_inverted(a: Pair, result: Pair) -> str:
 
 
 def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
-    """What is wrong with (A o T, A o T*): its first mode is the tile, and both together have every value of A."""
+    """Return what is wrong with (A o T, A o T*): its first mode is the tile, and both have every value of A."""
     parts = _two(result)
     if isinstance(parts, str):
         return parts
@@ -276,7 +282,7 @@ def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
 
 
 def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
-    """What is wrong with (A, A* o T): the block is unchanged, and for injective A and T all values differ."""
+    """Return what is wrong with (A, A* o T): the block is unchanged, and for injective A and T all values differ."""
     parts = _two(result)
     if isinstance(parts, str):
         return parts
@@ -295,7 +301,7 @@ def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
 
 
 def _two(result: Pair) -> tuple[Flat, Flat] | str:
-    """The two modes of a result, or what is wrong with it."""
+    """Return the two modes of a result, or what is wrong with it."""
     shape, stride = result
     if not isinstance(shape, tuple) or not isinstance(stride, tuple) or len(shape) != 2:
         return "it has not two modes"

@@ -90,7 +90,7 @@ class Examined:
 
 
 def ours() -> Target:
-    """The implementation in `layouts`."""
+    """Return the implementation in `layouts`."""
     import layouts
     from layouts.layout import trusted
 
@@ -121,7 +121,7 @@ def _importing(path: str | None) -> Iterator[None]:
 
 @contextmanager
 def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
-    """A block in which an attribute is replaced."""
+    """Replace an attribute in a block."""
     before = getattr(owner, name)
     setattr(owner, name, stand_in)
     try:
@@ -131,12 +131,12 @@ def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
 
 
 def pair(layout: Any) -> tuple[Any, Any]:
-    """A layout as (shape, stride)."""
+    """Return a layout as (shape, stride)."""
     return layout.shape, layout.stride
 
 
 def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
-    """The result of following and deciding every path of an operation."""
+    """Return the result of following and deciding every path of an operation."""
     symbols = {x: SymInt(x) for x in operation.space.names}
     paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
     proved = refused = outside = 0
@@ -166,7 +166,7 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 
 
 def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
-    """A violation on a path, or the reason why the path is unknown, or the empty string when it is proved."""
+    """Return a violation on a path, or the reason why the path is unknown, or the empty string when it is proved."""
     for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
         wrong = run(target, operation, at)
         if isinstance(wrong, Violation):
@@ -188,7 +188,7 @@ def path_fault(target: Target, operation: Operation, path: Path) -> Violation | 
 
 
 def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
-    """What is wrong with a rejection, and whether it was proved to lie outside the precondition of the operation."""
+    """Return what is wrong with a rejection, and whether it was proved to lie outside the precondition."""
     if not _refuses(target, operation, path):
         return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
     if operation.refuses is None or not target.exact:
@@ -202,7 +202,7 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
 
 
 def refusal(target: Target, operation: Operation, path: Path) -> str:
-    """What is wrong with a rejection; empty when nothing is."""
+    """Return what is wrong with a rejection; empty when nothing is."""
     return _refusal(target, operation, path)[0]
 
 
@@ -215,7 +215,7 @@ class _Failed:
 
 
 def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
-    """The goal of a path that is not proved, or None, and the numbers on which goals failed.
+    """Return the goal of a path that is not proved, or None, and the numbers on which goals failed.
 
     Goals may assume the order that modes have in the first sample, and a path may have no sample. So the numbers on
     which a goal fails become the first sample, and the goals are made again.
@@ -266,7 +266,7 @@ def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
 def _solved(
     names: Sequence[str], formulas: Sequence[Node], wanted: Sequence[str], seed: int = 0
 ) -> tuple[Status, Mapping[str, int]]:
-    """The answer of z3, with the wanted values of its model when it is sat; unknown when z3 raises an error."""
+    """Return the answer of z3, with the wanted values of its model when it is sat; unknown when z3 raises an error."""
     try:
         session = Session(script(names, formulas, seed), GOAL_BUDGET)
         status = session.check().status
@@ -276,7 +276,7 @@ def _solved(
 
 
 def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
-    """The violation on plain numbers, or why that is unknown, or empty when the code is right or rejects them."""
+    """Return the violation on plain numbers, or why that is unknown; empty if the code is right or rejects them."""
     try:
         result = operation.call(target, at)
         fault = operation.fault(at, result)

@@ -57,19 +57,22 @@ class Family:
         )
 
     def head(self) -> Iterator[str]:
-        """The lines that say how the family was simplified and what is assumed of its letters."""
+        """Yield the lines that say how the family was simplified and what is assumed of its letters."""
         if self.note:
             yield f"  {self.note}"
         yield from self.domain()
 
     def domain(self) -> Iterator[str]:
-        """The line that says what is assumed of the letters, when anything is."""
+        """Yield the line that says what is assumed of the letters, when anything is."""
         shown = [text(computed(substitute(node, self.shown))) for node in self.granted]
         if shown := [node for node in dict.fromkeys(shown) if node != "1"]:
             yield f"  where {', '.join(shown)}"
 
     def space(self) -> Space:
-        """The inputs of the family; a repeated letter is one number. Raises InferenceError when there are none."""
+        """Return the inputs of the family; a repeated letter is one number.
+
+        Raises InferenceError when there are none.
+        """
         fixed = {name: int(x) for name, x in self.given.items() if _number(x)}
         first = {x: name for name, x in reversed(list(self.given.items()))}
         equal = {name: first[x] for name, x in self.given.items() if name not in fixed and first[x] != name}
@@ -89,7 +92,7 @@ class Family:
 
 
 def family(operation: str, shape: str, by: str | None) -> Family:
-    """The family of a request. Raises InferenceError when no condition can be inferred for it."""
+    """Return the family of a request. Raises InferenceError when no condition can be inferred for it."""
     lists = _lists(shape, "--shape")
     right = _lists(by, "--by") if by is not None else []
     known = list(dict.fromkeys(o.name for o in _operations().values()))
@@ -150,12 +153,12 @@ def _operation(label: str) -> Operation:
 
 @lru_cache(maxsize=1)
 def _operations() -> Mapping[str, Operation]:
-    """The operations by label, made once: their samples are the same in every run and take time to draw."""
+    """Return the operations by label, made once: their samples are the same in every run and take time to draw."""
     return {o.label: o for o in operations(RANKS)}
 
 
 def _merged(lists: Lists) -> tuple[Lists, str]:
-    """The modes of A as composition simplifies them: extents of 1 removed, neighbours merged when these are numbers."""
+    """Return the modes of A as composition simplifies them: without extents of 1, numbers merged."""
     if len(lists) == 1:
         kept = [s for s in lists[0][:-1] if s != "1"] + lists[0][-1:]
         shown = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
@@ -181,12 +184,12 @@ def _follows(mode: tuple[str, str], stride: str) -> bool:
 
 
 def _named(letters: str, lists: Lists) -> dict[str, str]:
-    """The number or letter for each input: the names of the inputs are a letter and the position of the mode."""
+    """Return the number or letter for each input: the names of the inputs are a letter and the position of the mode."""
     return {f"{n}{i}": x for n, one in zip(letters, lists, strict=False) for i, x in enumerate(one)}
 
 
 def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> Family:
-    """The family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
+    """Return the family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
     others = set(operation.space.names) - set(given)
     if taken := sorted(others & set(given.values())):
         raise InferenceError(
@@ -199,7 +202,7 @@ def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> 
 
 
 def _rejecting_below(operation: Operation, given: Mapping[str, str]) -> Operation:
-    """The operation, for which the rejection of a given negative stride is right too."""
+    """Return the operation, for which the rejection of a given negative stride is right too."""
     wide = {name[1:]: name for name in given if name[0] in "Ns"}
     below: list[Node] = [
         ("and", (">=", wide[name[1:]], 2), ("<", name, 0))
@@ -217,7 +220,7 @@ def _rejecting_below(operation: Operation, given: Mapping[str, str]) -> Operatio
 
 
 def _layout(lists: Lists, by: str | None, operation: str) -> Lists:
-    """The right-hand layout of a request; an int n means n:1."""
+    """Return the right-hand layout of a request; an int n means n:1."""
     if not lists:
         raise InferenceError(f"{operation} goes by a layout: --by N:r")
     if len(lists) == 1 and len(lists[0]) == 1:
@@ -228,7 +231,7 @@ def _layout(lists: Lists, by: str | None, operation: str) -> Lists:
 
 
 def _lists(layout: str, option: str) -> Lists:
-    """The numbers and letters of a shape, or of shape and stride of a layout, flattened."""
+    """Return the numbers and letters of a shape, or of shape and stride of a layout, flattened."""
     parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
     if len(parts) > 2 or not all(map(_nested, parts)):
         raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
@@ -257,7 +260,7 @@ def _number(word: str) -> bool:
 
 
 def computed(node: Node) -> Node:
-    """The formula with its parts without letters computed, and -(-x // y) written ceildiv(x, y).
+    """Return the formula with its parts without letters computed, and -(-x // y) written ceildiv(x, y).
 
     >>> computed(("-", 0, ("//", ("-", 0, "x"), 4)))
     ('call', 'ceildiv', 'x', 4)

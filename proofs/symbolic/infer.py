@@ -40,7 +40,7 @@ class Way:
     example: str
 
     def lines(self) -> Iterator[str]:
-        """The case as text."""
+        """Yield the case as text."""
         yield f"  {self.status:<8} when {' and '.join(self.when) or 'always'}"
         yield f"           {f'such as {self.example}' if self.example else 'no numbers were found that lead here'}"
 
@@ -68,7 +68,7 @@ def inferred(
     seconds: float = BUDGET,
     report: Callable[[str], None] = lambda line: None,
 ) -> Inferred:
-    """The exact conditions under which an operation is right and rejects its input; ``seconds`` to follow paths.
+    """Return the exact conditions under which an operation is right and rejects its input; ``seconds`` to follow paths.
 
     ``shape`` is a shape, or a layout S:D; ``by`` is the right-hand layout, or the cotarget of a complement. The last
     argument is called with lines about the progress.
@@ -166,7 +166,7 @@ def _way(status: str, path: Path, family: Family) -> Way:
 
 
 def _needed(path: Path) -> list[Node]:
-    """The conditions of the path without those that follow from the others."""
+    """Return the conditions of the path without those that follow from the others."""
     kept = list(path.conditions)
     for condition in list(kept):
         rest = tuple(c for c in kept if c is not condition)

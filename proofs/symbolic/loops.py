@@ -30,7 +30,7 @@ Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
 
 
 def composition_loops(rank: int, right: int) -> Operation:
-    """The operation composition with the runs of every mode of B replaced by their contract.
+    """Return the operation composition with the runs of every mode of B replaced by their contract.
 
     The input p_j is the kind of mode j: 1 to ``rank`` is its number of runs, of lengths n_j and values v_j, after which
     the digits u_j are used; 0 is a mode of extent 1 or stride 0; ``rank`` + 1 is a negative stride. A mode has no more
@@ -75,7 +75,7 @@ def composition_loops(rank: int, right: int) -> Operation:
 
 
 def _loops_space(rank: int, right: int) -> Space:
-    """The inputs: A in canonical form, the modes N_j:r_j of B with their kinds, and the runs of each."""
+    """Return the inputs: A in canonical form, the modes N_j:r_j of B with their kinds, and the runs of each."""
     pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
     used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
     names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
@@ -88,7 +88,7 @@ def _loops_space(rank: int, right: int) -> Space:
 
 
 def _kinds(j: int, rank: int) -> Node:
-    """The assumption that the kind p_j fits the mode N_j:r_j."""
+    """Return the assumption that the kind p_j fits the mode N_j:r_j."""
     wide: Node = (">=", f"N{j}", 2)
     plain: Node = ("and", ("==", f"p{j}", 0), (">=", f"N{j}", 1), ("or", ("==", f"N{j}", 1), ("==", f"r{j}", 0)))
     runs: Node = ("and", (">=", f"p{j}", 1), ("<=", f"p{j}", rank), wide, (">=", f"r{j}", 1))
@@ -112,7 +112,7 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
 
 
 def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
-    """The arguments of every run, the digits used before it, and the result, when the runs return ``todo``."""
+    """Return the arguments of every run, the digits used before it, and the result, when the runs return ``todo``."""
     requested: list[tuple[Any, Any]] = []
     states: list[Any] = []
 
@@ -130,7 +130,7 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
 
 
 def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
-    """The runs of mode j of B, as (j, place, length, value, digits used after it)."""
+    """Return the runs of mode j of B, as (j, place, length, value, digits used after it)."""
     if most == 1:
         return []
     count = next((t for t in range(1, most + 1) if at[f"p{j}"] == t), 0)
@@ -148,12 +148,12 @@ ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
 
 
 def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
-    """The step of run t of mode j: r_j times the lengths of the runs before it."""
+    """Return the step of run t of mode j: r_j times the lengths of the runs before it."""
     return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
 
 
 def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
-    """The goals that each run is called with the rest of its mode, in the state after the run before it."""
+    """Yield the goals that each run is called with the rest of its mode, in the state after the run before it."""
     requested = [
         (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
     ]
@@ -167,7 +167,10 @@ def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
 
 
 def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
-    """The goals for R(c) = A(B(c)), run by run, by RUNS and the contract of a run; a mode without runs adds nothing."""
+    """Yield the goals for R(c) = A(B(c)), run by run, by RUNS and the contract of a run.
+
+    A mode without runs adds nothing.
+    """
     bounded = [m for m, _ in a[:-1]]
     x: Node = 0
     value: Node = 0
@@ -201,12 +204,12 @@ def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
 
 
 def digits_of(mode_runs: ModeRuns) -> list[str]:
-    """The names of the digits of a coordinate of R: one for each run, and one for a mode without runs."""
+    """Return the names of the digits of a coordinate of R: one for each run, and one for a mode without runs."""
     return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
 
 
 def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
-    """The goals that B(c) is the index after the last run, and R(c) the value."""
+    """Yield the goals that B(c) is the index after the last run, and R(c) the value."""
     index, x, out, value = ends
     names = digits_of(mode_runs)
     inside = [c for digit, (n, _) in zip(names, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
@@ -218,7 +221,7 @@ def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, N
 
 
 def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
-    """The invariant: A(x) is the value so far, and each digit of x is at most the used one."""
+    """Return the invariant: A(x) is the value so far, and each digit of x is at most the used one."""
     below = [("<=", digit, u) for digit, u in zip(bounded_digits(x, bounded), used, strict=True)]
     return conjunction((("==", pathwise.at(a, x), value), *below))
 
@@ -226,7 +229,7 @@ def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Se
 def _contract(
     a: Modes, bounded: Sequence[Node], run: tuple[Node, ...], used: Sequence[Node], after: Sequence[Node]
 ) -> Node:
-    """The contract, proved by `composition_run`, of a run of step s and value v from the index x, at coordinate k."""
+    """Return the contract, proved by `composition_run`, of a run of step s and value v from index x, at k."""
     x, k, s, v = run
     moved = total([x, times([k, s])])
     digits = list(zip(bounded_digits(x, bounded), used, strict=True))
@@ -237,7 +240,7 @@ def _contract(
 
 
 def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
-    """The condition that modes equal the expected ones; the stride of an extent of 1 does not matter."""
+    """Return the condition that modes equal the expected ones; the stride of an extent of 1 does not matter."""
     if len(leaves) != len(expected):
         return ("!=", 0, 0)
     pairs = [
@@ -248,7 +251,8 @@ def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
 
 
 def _ends(rank: int) -> Goal:
-    """The goal that not all of as many runs as A has modes end at a carry: LIMIT_ONCE for any two runs and any digit.
+    """Return the goal that not all of as many runs as A has modes end at a carry: LIMIT_ONCE for any two runs and any
+    digit.
 
     A run that does not take the rest of its mode ends at a carry, by `_first_carry`.
     """

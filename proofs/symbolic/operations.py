@@ -27,13 +27,13 @@ def operations(rank: int) -> Iterator[Operation]:
 
 
 def layout_of(letters: str, rank: int, at: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The shape and stride of a rank, from the values of the inputs that have these letters."""
+    """Return the shape and stride of a rank, from the values of the inputs that have these letters."""
     s, d = (tuple(at[f"{x}{i}"] for i in range(rank)) for x in letters)
     return (s[0], d[0]) if rank == 1 else (s, d)
 
 
 def names_of(letters: str, rank: int) -> list[str]:
-    """The names of inputs: s0, s1, ..., d0, d1, ... for the letters sd.
+    """Return the names of inputs: s0, s1, ..., d0, d1, ... for the letters sd.
 
     >>> names_of("sd", 2)
     ['s0', 's1', 'd0', 'd1']
@@ -42,12 +42,12 @@ def names_of(letters: str, rank: int) -> list[str]:
 
 
 def at_least(names: Sequence[str], least: int) -> list[Node]:
-    """The conditions that each of the inputs is at least ``least``."""
+    """Return the conditions that each of the inputs is at least ``least``."""
     return [(">=", x, least) for x in names]
 
 
 def written(shape: Any, stride: Any) -> str:
-    """The layout in CuTe's notation.
+    """Return the layout in CuTe's notation.
 
     >>> written((4, (2,)), (1, (8,)))
     '(4,(2)):(1,(8))'
@@ -72,19 +72,19 @@ def _coalesce(rank: int) -> Operation:
 
 
 def symbols_of(path: Path) -> dict[str, SymInt]:
-    """The inputs of a path as symbolic integers."""
+    """Return the inputs of a path as symbolic integers."""
     return {x: SymInt(x) for x in path.space.names}
 
 
 def canonical(letters: str, rank: int) -> list[Node]:
-    """The conditions that a layout is coalesced: extents of 2 or more, no neighbours that merge."""
+    """Return the conditions that a layout is coalesced: extents of 2 or more, no neighbours that merge."""
     s, d = letters[0], letters[1]
     wide = at_least([f"{s}{i}" for i in range(rank)], 2)
     return [*wide, *(("!=", f"{d}{i + 1}", ("*", f"{s}{i}", f"{d}{i}")) for i in range(rank - 1))]
 
 
 def _split(result: Any, count: int) -> list[pathwise.Modes]:
-    """The parts of the result of a composition, one for each mode of B."""
+    """Return the parts of the result of a composition, one for each mode of B."""
     shape, stride = result.shape, result.stride
     if count == 1:
         return [modes(flat(pair(result)))]
@@ -143,7 +143,7 @@ def _complement(rank: int) -> Operation:
 
 
 def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
-    """The goal that a path that rejects its input is outside the precondition, modes sorted as in its sample."""
+    """Return the goal that a path that rejects its input is outside the precondition, modes sorted as in its sample."""
     chain = [a[i] for i in sorted_modes(path, a)]
     ordered: list[Node] = [("<=", low[1], high[1]) for low, high in pairwise(chain)]
     refused: Node = ("not", pathwise.complementable(chain, target))
@@ -177,7 +177,7 @@ def _inverse(rank: int, side: str) -> Operation:
 
 
 def _divide(rank: int) -> Operation:
-    """The operation logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
+    """Return the operation logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
     names = [*names_of("MD", rank), "N", "r"]
     assumed = [*canonical("MD", rank), *at_least(["N"], 2), *at_least(["r"], 1)]
     space = Space.make(names, assumed, 4000)
@@ -215,7 +215,7 @@ def _divide(rank: int) -> Operation:
 
 
 def _product(rank: int) -> Operation:
-    """The operation logical_product with one mode N:r: R = (A, A* o (N:r)), which is injective by PRODUCT_ANY."""
+    """Return the operation logical_product with one mode N:r: R = (A, A* o (N:r)), injective by PRODUCT_ANY."""
     names = [*names_of("sd", rank), "N", "r"]
     assumed = [*at_least(names_of("s", rank), 2), *at_least([*names_of("d", rank), "r"], 1), *at_least(["N"], 2)]
     space = Space.make(names, assumed, 4000)

@@ -36,19 +36,19 @@ class Goal:
 
 
 def modes(flat: Flat) -> Modes:
-    """The modes of a layout as formulas."""
+    """Return the modes of a layout as formulas."""
     return [(formula(s), formula(d)) for s, d in flat]
 
 
 def instance(name: str, *arguments: Node, **functions: Modes) -> Node:
-    """A law applied to terms, with each of its functions replaced by one of the given layouts."""
+    """Return a law applied to terms, with each of its functions replaced by one of the given layouts."""
     law = shipped()[name]
     found = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
     return expand(found, {f: (("index",), at(functions[f], "index")) for f in law.functions})
 
 
 def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]) -> Node:
-    """The condition that modes equal the wanted ones, in number and in value."""
+    """Return the condition that modes equal the wanted ones, in number and in value."""
     if len(found) != len(wanted):
         return ("!=", 0, 0)
     pairs = [("==", x, y) for mode, other in zip(found, wanted, strict=True) for x, y in zip(mode, other, strict=True)]
@@ -56,7 +56,7 @@ def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]
 
 
 def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[Node]]:
-    """The first number of steps at which a digit carries, or else ``count``; and the bounded digits of the step."""
+    """Return the first number of steps at which a digit carries, or else ``count``; and the step's bounded digits."""
     digits: list[Node] = [("%", quotient(step, bounded[:i]), m) for i, m in enumerate(bounded)]
     first = count
     for m, digit in zip(bounded, digits, strict=True):
@@ -66,7 +66,7 @@ def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[
 
 
 def total(terms: Sequence[Node]) -> Node:
-    """The sum of some terms."""
+    """Return the sum of some terms."""
     out: Node = 0
     for term in terms:
         out = term if out == 0 else ("+", out, term)
@@ -74,7 +74,7 @@ def total(terms: Sequence[Node]) -> Node:
 
 
 def times(factors: Sequence[Node]) -> Node:
-    """The product of some factors."""
+    """Return the product of some factors."""
     out: Node = 1
     for factor in factors:
         out = factor if out == 1 else out if factor == 1 else ("*", out, factor)
@@ -82,7 +82,7 @@ def times(factors: Sequence[Node]) -> Node:
 
 
 def at(layout: Modes, index: Node) -> Node:
-    """The value of a layout at an index, the last mode unbounded."""
+    """Return the value of a layout at an index, the last mode unbounded."""
     terms: list[Node] = []
     for place, (s, d) in enumerate(layout):
         last = place == len(layout) - 1
@@ -92,14 +92,14 @@ def at(layout: Modes, index: Node) -> Node:
 
 
 def quotient(index: Node, extents: Sequence[Node]) -> Node:
-    """The index divided by the extents, one after the other."""
+    """Return the index divided by the extents, one after the other."""
     for extent in extents:
         index = ("//", index, extent)
     return index
 
 
 def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
-    """The goals of coalesce: the result has the same size and the same value at every index."""
+    """Yield the goals of coalesce: the result has the same size and the same value at every index."""
     whole = times([s for s, _ in a])
     yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
     inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
@@ -107,7 +107,7 @@ def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def merging(a: Modes) -> tuple[Node, ...]:
-    """The instances of laws that relate the digits of merged modes to those of the modes, at the index i."""
+    """Return the instances of laws that relate the digits of merged modes to those of the modes, at the index i."""
     hints: list[Node] = []
     for i in range(len(a)):
         below = times([s for s, _ in a[:i]])
@@ -125,7 +125,7 @@ def merging(a: Modes) -> tuple[Node, ...]:
 
 
 def merged(path: Path, a: Modes) -> Modes:
-    """The modes without those of extent 1 on this path, and with neighbours merged that merge on it."""
+    """Return the modes without those of extent 1 on this path, and with neighbours merged that merge on it."""
     out: Modes = []
     for s, d in a:
         if follows(path, ("==", s, 1)):
@@ -145,7 +145,7 @@ def follows(path: Path, fact: Node) -> bool:
 
 
 def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
-    """The goals of composition: mode j of R has the size of mode j of B, and R(k) = A(B(k)) in digits of R.
+    """Yield the goals of composition: mode j of R has the size of mode j of B, and R(k) = A(B(k)) in digits of R.
 
     ``a`` is coalesced: it has extents of 2 or more, and no neighbours that merge.
     """
@@ -170,7 +170,7 @@ def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
 def _no_carry(
     a: Modes, parts: Sequence[tuple[str, Node, Node]], scope: tuple[tuple[str, ...], tuple[Node, ...]], result: Node
 ) -> Iterator[Goal]:
-    """The steps, mode by mode of A: no digit carries, so quotients and remainders add and scale; then A is linear."""
+    """Yield the steps, mode by mode of A: no digit carries, so quotients and remainders add and scale: A is linear."""
     steps = [step for _, _, step in parts]
     terms: list[Node] = []
     for m, d in a[:-1]:
@@ -200,7 +200,8 @@ def _weighed(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -
 
 
 def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
-    """The goals of complement: the modes of (A, R), sorted by stride, do not overlap and are compact up to the target.
+    """Yield the goals of complement: the modes of (A, R), sorted by stride, do not overlap and are compact up to the
+    target.
 
     Ascending modes with n_i e_i <= e_{i+1} are injective (U), and compact ones cover a range (COMPLEMENT_COVERS).
     ``order`` sorts the modes of A and R, without modes of A of extent 1 or stride 0.
@@ -222,7 +223,7 @@ def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) ->
 
 
 def gaps(path: Path, chain: Modes) -> Modes:
-    """A* for sorted modes that do not overlap: the gap below each mode, and a last mode of any extent."""
+    """Return A* for sorted modes that do not overlap: the gap below each mode, and a last mode of any extent."""
     out: Modes = []
     reach: Node = 1
     for s, d in chain:
@@ -239,7 +240,7 @@ def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
 
 
 def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
-    """The goals of right_inverse: mode j of R is a group of modes of L, as one of stride P_j = n_0 ... n_{j-1}."""
+    """Yield the goals of right_inverse: mode j of R is a group of L's modes, as one of stride P_j = n_0 ... n_{j-1}."""
     for j, (n, e) in enumerate(result):
         if (n, e) == (1, 0):
             continue
@@ -261,7 +262,7 @@ def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
-    """The goal of left_inverse: R(L(k)) = k in digits of L, whose modes are merged first.
+    """Yield the goal of left_inverse: R(L(k)) = k in digits of L, whose modes are merged first.
 
     Its two steps: R equals the modes d_0:0, d_1/d_0:w_0, ..., s:w before merging, and these give the digits of k.
     """
@@ -295,7 +296,7 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def sorted_modes(path: Path, layout: Modes) -> list[int]:
-    """The positions of modes with extent > 1 and stride != 0, by the stride in the first sample, if there is one."""
+    """Return the positions of modes with extent > 1 and stride != 0, by the stride in the first sample, if any."""
     at = path.samples[0] if path.samples else None
     seen = [
         (evaluate(d, at, {}) if at else i + 1, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)
@@ -304,7 +305,7 @@ def sorted_modes(path: Path, layout: Modes) -> list[int]:
 
 
 def invertible_left(a: Modes) -> Node:
-    """The precondition of left_inverse: of two modes, one stride divides the other, and the finer mode ends below."""
+    """Return the precondition of left_inverse: of two modes, one stride divides the other, where the finer ends."""
     parts: list[Node] = [("or", ("==", s, 1), (">=", d, 1)) for s, d in a]
     for i, (s, d) in enumerate(a):
         for t, e in a[i + 1 :]:
@@ -315,7 +316,7 @@ def invertible_left(a: Modes) -> Node:
 
 
 def complementable(chain: Modes, target: Node) -> Node:
-    """The precondition of complement for sorted modes: no overlap, and no gap below the target that A* cannot fill."""
+    """Return the precondition of complement for sorted modes: no overlap; A* can fill every gap below the target."""
     parts: list[Node] = []
     reach: Node = 1
     for s, d in chain:
@@ -326,7 +327,7 @@ def complementable(chain: Modes, target: Node) -> Node:
 
 
 def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
-    """The goal that some run of a mode of B carries in A: the precondition of composition, no carry, is false.
+    """Return the goal that some run of a mode of B carries in A: the precondition of composition, no carry, is false.
 
     Run t of mode j takes n of the n * q + m steps that are left of the mode, until a digit carries or the mode ends. No
     carry means: m = 0, and the digits of all runs, n - 1 times each, sum to less than the extents. A run of one step

@@ -24,7 +24,7 @@ from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
 
 
 def composition_merging(rank: int) -> Operation:
-    """The operation that merges the modes of A, without changing the function, also beyond the domain of A."""
+    """Return the operation that merges the modes of A, without changing the function, also beyond the domain of A."""
     names = names_of("sd", rank)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
@@ -53,7 +53,8 @@ def composition_merging(rank: int) -> Operation:
 
 
 def composition_run(rank: int) -> Operation:
-    """The operation of one run n:A(r), with which a mode N:r of B begins, from any state: the used digits u of A.
+    """Return the operation of one run n:A(r), with which a mode N:r of B begins, from any state: the used digits u of
+    A.
 
     n is the first count at which a digit of A carries, or N. The run is rejected exactly when n does not divide N, or
     its digits and the used ones carry together; then no result is right for strides that are 0 in all modes but one.
@@ -98,7 +99,7 @@ def composition_run(rank: int) -> Operation:
 
 
 def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Goal:
-    """The goal that n, however it is rounded up, is N or the first count with a carry: n e >= M, and (n - 1) e < M."""
+    """Return the goal that n, however it is rounded up, is N or the first count with a carry: n e >= M > (n - 1) e."""
     carries: list[Node] = [(">=", ("*", "c", digit), m) for m, digit in zip(bounded, digits, strict=True)]
     before: list[Node] = [("<", ("*", ("-", "c", 1), digit), m) for m, digit in zip(bounded, digits, strict=True)]
     hints = [instance("DIVDEF", digit, ("-", 0, m)) for m, digit in zip(bounded, digits, strict=True)]
@@ -109,7 +110,7 @@ def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Go
 
 
 def _stepped(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
-    """The goal of the contract, by RUN_STEP mode by mode of A, from any index x whose digits are at most those used."""
+    """Yield the goal of the contract, by RUN_STEP mode by mode of A, from any x with digits up to those used."""
     inside: list[Node] = [(">=", "k", 0), ("<", "k", n)]
     inside += [("<=", digit, f"u{i}") for i, digit in enumerate(bounded_digits("x", bounded))]
     moved: Node = ("+", "x", ("*", "k", "r"))
@@ -126,12 +127,13 @@ def _stepped(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) ->
 
 
 def bounded_digits(index: Node, bounded: Sequence[Node]) -> list[Node]:
-    """The bounded digits of an index."""
+    """Return the bounded digits of an index."""
     return [("%", pathwise.quotient(index, bounded[:i]), m) for i, m in enumerate(bounded)]
 
 
 def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
-    """The goals that a carry breaks every result: for stride 1 in mode i and 0 elsewhere, every value is below M_i.
+    """Yield the goals that a carry breaks every result: for stride 1 in mode i and 0 elsewhere, every value is below
+    M_i.
 
     So when n digits of r carry, A(n r) is not n A(r); when they carry with the used ones, A of the sum is not the sum.
     """

@@ -22,7 +22,7 @@ SEARCHING = ("complement", "logical_divide", "logical_product")
 
 
 def refusing(operation: Operation) -> Operation:
-    """The operation with the answer no for every search."""
+    """Return the operation with the answer no for every search."""
     if operation.name not in SEARCHING:
         return operation
 
@@ -35,7 +35,7 @@ def refusing(operation: Operation) -> Operation:
 
 @contextmanager
 def answered(interleaved: Any, single: Any) -> Iterator[None]:
-    """A block in which the searches for interleaved modes and for a single copy are replaced."""
+    """Replace the searches for interleaved modes and for a single copy in a block."""
     # By its full name, as `layouts.complement` is the function; and `layouts` imports `products` when it is asked for.
     with (
         replaced(import_module("layouts.complement"), "below_interleaved", interleaved),

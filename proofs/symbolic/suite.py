@@ -21,7 +21,9 @@ from proofs.symbolic.searched import refusing
 
 @cache
 def examined(rank: int, inside: bool) -> tuple[Operation, ...]:
-    """The operations at every rank up to the given one; with ``inside`` also those that execute parts of `layouts`.
+    """Return the operations at every rank up to the given one.
+
+    With ``inside`` also those that execute parts of `layouts`.
 
     With ``inside``, composition of rank 3 is examined by contract only: from end to end it has too many paths.
     """
@@ -49,7 +51,7 @@ class NotComposed(Exception):
 
 
 def _composing_once(operation: Operation) -> Operation:
-    """The operation, raising NotComposed when the code does not call composition; that is not a rejection."""
+    """Return the operation, raising NotComposed when the code does not call composition; that is not a rejection."""
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         try:

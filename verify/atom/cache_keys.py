@@ -20,7 +20,7 @@ def is_copy(atom: BoundAtom) -> bool:
 
 
 def operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
-    """The key of a check of one operand: its layout, its tile, its owners, the threads and the formulas.
+    """Return the key of a check of one operand: its layout, its tile, its owners, the threads and the formulas.
 
     A proof may be one about a family, so it depends on what the family states too.
     """
@@ -35,7 +35,7 @@ def operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashabl
 
 
 def _family(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
-    """The key of what can be proved of an operand for all members of its atom's family; None without one."""
+    """Return the key of what can be proved of an operand for all members of its atom's family; None without one."""
     if atom.atom.family is None:
         return None
     from verify.evidence import proof_family
@@ -57,13 +57,13 @@ def layout_key(atom: BoundAtom, operand: BoundOperand) -> Hashable | None:
 
 
 def product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    """The key of a product; None for a live GPU, which makes the product of every atom."""
+    """Return the key of a product; None for a live GPU, which makes the product of every atom."""
     maps = tuple((part.text, part.map and part.map.key, part.extent, part.keys) for part in atom.parts)
     return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
 
 def observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    """The key of what a GPU did: the maps, and the instruction, whose recordings they are compared with."""
+    """Return the key of what a GPU did: the maps, and the instruction, whose recordings they are compared with."""
     maps = tuple((part.text, part.map and part.map.key, part.extent) for part in atom.parts)
     own = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else tuple(atom.atom.relabel.items())
     return (maps, tuple(atom.atom.space.items()), atom.atom.thr, own, mnemonic_of(atom.instruction))

@@ -47,7 +47,7 @@ class AtomChecker(Run):
     table: tuple[Property, ...] = PROPERTIES
 
     def verify(self, atom: ReadAtom, wanted: Wanted = everything, edit: repairs.Edited | None = None) -> list[Verdict]:
-        """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
+        """Return the verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
         A claim that follows from one that is not wanted is not checked. Where all are wanted, `edit` makes the atoms
         that may repair it: by default from its entry with other keys.
@@ -79,7 +79,7 @@ class AtomChecker(Run):
         return True
 
     def relabelled(self, subject: BoundAtom, verdicts: list[Verdict]) -> list[Verdict]:
-        """The verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
+        """Return the verdicts, with RELABELLED where one relabelling of m, n and k explains every refutation."""
         if is_copy(subject):
             return verdicts
         return relabelling.reported(subject, verdicts, lambda plain: relabelling.absolute(self, plain, None))
@@ -108,7 +108,7 @@ class AtomChecker(Run):
         )
 
     def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | Named | None]:
-        """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
+        """Return the units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
         if scope == Scope.OPERAND:
             absent = (
                 BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name)) for name in subject.omitted
@@ -137,7 +137,7 @@ class Shown(TypedDict):
 
 
 def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> Shown:
-    """The formulas and the picture of an atom."""
+    """Return the formulas and the picture of an atom."""
     return {
         "formulas": lambda: cited(prepared(entry())),
         "picture": lambda window: drawn(prepared(entry()), verdicts, window),
@@ -145,7 +145,7 @@ def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> Shown:
 
 
 def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
+    """Return the picture of an atom with what the verdicts found, and its relabelling as a permutation of each axis."""
     from verify.pictures.atoms import of_atom
 
     found = of_atom(subject, verdicts, window=window)
@@ -153,7 +153,7 @@ def drawn(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Pi
 
 
 def permutations(subject: BoundAtom, verdicts: Sequence[Verdict], window: Window) -> Iterator[Panel]:
-    """The relabelling that the verdicts found, or else the declared one: a panel for each axis."""
+    """Yield the relabelling that the verdicts found, or else the declared one: a panel for each axis."""
     from verify.pictures import maps
 
     numbers: relabelling.Numbers | None = None
@@ -171,7 +171,7 @@ def cited(subject: BoundAtom) -> list[tuple[str, str, str]]:
 
 
 def taken(atom: AnyAtom) -> list[Verdict]:
-    """A TAKEN verdict for each key that an atom's entry leaves to its instruction: there is nothing to check."""
+    """Return a TAKEN verdict for each key that an atom's entry leaves to its instruction: there is nothing to check."""
     reason = "taken from the instruction: the entry leaves it out"
     return [
         Verdict(Claim(atom.name, key, TAKEN, words), Status.TAKEN, (), reason=reason)
@@ -184,7 +184,7 @@ def _no_edit(_: repairs.Keys) -> None:
 
 
 def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
-    """The evidence for every view of an atom. All instructions must fit, so if some refute it, only theirs, by name.
+    """Return the evidence for every view of an atom; if instructions refute it, theirs alone: all must fit.
 
     Two instructions that differ are no contradiction; two checks that differ on one instruction are.
     """
@@ -213,13 +213,13 @@ def by_name(view: BoundAtom, evidence: Evidence) -> Evidence:
 
 
 def prepared(entry: ReadAtom) -> BoundAtom:
-    """An atom of either sort, completed by and bound to its instructions."""
+    """Return an atom of either sort, completed by and bound to its instructions."""
     atom = completed(entry)
     return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(bound(atom))
 
 
 def blamed(subject: BoundAtom) -> BoundAtom:
-    """The subject with the fault in its threads, where the instruction's threads would make all operands right."""
+    """Return the subject with the fault in its threads, where the instruction's own make all operands right."""
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
         return subject
@@ -235,7 +235,7 @@ def blamed(subject: BoundAtom) -> BoundAtom:
 
 
 def _lanes(thr: Layout) -> list[int]:
-    """The lanes of all threads, sorted."""
+    """Return the lanes of all threads, sorted."""
     return sorted(lane_of(thr, thread) for thread in range(size(thr)))
 
 
@@ -248,12 +248,12 @@ def _all_equal(subject: BoundAtom) -> bool:
 
 
 def adapter(atom: AnyAtom) -> str:
-    """The name of the permutation that a copy applies to its registers after the instruction; empty if none."""
+    """Return the name of the permutation that a copy applies to its registers after the instruction; empty if none."""
     return atom.adapter.name if isinstance(atom, CopyAtom) and atom.adapter is not None else ""
 
 
 def command(atom: AnyAtom, options: str, name: str = "atom") -> str:
-    """The command that verifies an atom again, by the same recordings or GPU; or another that is given it."""
+    """Return the command that verifies an atom again, by the same recordings or GPU; or another that is given it."""
     shipped = os.path.dirname(atom.file) == SHIPPED  # of every atom: a Path takes longer
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""

@@ -31,7 +31,7 @@ NO_ORDER = "both operands are memory under one address, for which the ISA has no
 
 
 def prepare_copy(atom: CopyAtom) -> BoundAtom:
-    """The copy atom bound to its instructions: layouts parsed, instructions looked up."""
+    """Return the copy atom bound to its instructions: layouts parsed, instructions looked up."""
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     chosen = _chosen(parsed["Src"][0])
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
@@ -44,7 +44,7 @@ def _view(
     named: tuple[Named, ...],
     instruction: isa_tables.Instruction | None,
 ) -> BoundAtom:
-    """The view of an atom by one instruction: numbered over its lanes, each operand with its formula."""
+    """Return the view of an atom by one instruction: numbered over its lanes, each operand with its formula."""
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
     found: Mapping[str, Formula] = {}
     bits = 0
@@ -68,7 +68,7 @@ def _view(
 
 
 def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
-    """The selection that the mnemonic leaves to the atom: the bytes that a thread of the source has."""
+    """Return the selection that the mnemonic leaves to the atom: the bytes that a thread of the source has."""
     return () if layout is None or size(layout[1]) % BYTE else (("bytes", size(layout[1]) // BYTE),)
 
 
@@ -88,12 +88,13 @@ def _bits(operand: CopyOperand) -> int:
 
 
 def _in_registers(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
-    """The operands in registers, in the order of the PTX text."""
+    """Return the operands in registers, in the order of the PTX text."""
     return [table for table in instruction.operands.values() if table.space == "reg"]
 
 
 def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
-    """The operand of the instruction for Src and for Dst: by space, or in the order of the text if both are registers.
+    """Return the operand of the instruction for Src and for Dst: by space, or in the order of the text if both are
+    registers.
 
     A result that is computed from what is moved (tcgen05.ld.red) is neither.
     """
@@ -125,7 +126,7 @@ def _formulas(
     by_name: Mapping[str, CopyOperand],
     layouts: Mapping[str, Layout | None],
 ) -> dict[str, Formula]:
-    """The formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
+    """Return the formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
     if not by_name:
         return {}
     given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
@@ -163,7 +164,7 @@ def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
 
 
 def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
-    """The evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
+    """Return the evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
     if named.unknown:
         return unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
@@ -197,7 +198,7 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
 
 
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """The fault that an operand is in another space than the instruction's."""
+    """Yield the fault that an operand is in another space than the instruction's."""
     found = spaces(instruction)
     for name, space in (("Dst", found[0]), ("Src", found[-1])):
         if atom.space[name] != space:
@@ -205,7 +206,7 @@ def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[s
 
 
 def same_bits(subject: BoundAtom) -> Evidence:
-    """The evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
+    """Return the evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}
     tables = {
@@ -226,7 +227,7 @@ def _equal(table: Table, other: Table) -> bool:
 
 
 def _unshared(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) -> Counterexample | None:
-    """The smallest bit that one operand names and the other does not."""
+    """Return the smallest bit that one operand names and the other does not."""
     rows = {name: computed_rows(table)[0] for name, table in tables.items()}
     low, high = min(int(row.min()) for row in rows.values()), max(int(row.max()) for row in rows.values())
     if high - low > LARGEST_SPAN:
@@ -253,7 +254,7 @@ def _unshared(parts: Mapping[str, BoundOperand], tables: Mapping[str, Table]) ->
 
 
 def _values(part: BoundOperand) -> list[list[int]]:
-    """What a layout gives every thread, and every value: its value at (thread, value) is the sum of the two."""
+    """Return what a layout gives every thread, and every value: its value at (thread, value) is the sum of the two."""
     return [every(shape, stride) for shape, stride in halves(part.parsed)]
 
 
@@ -263,6 +264,6 @@ def _names(part: BoundOperand, bit: int) -> bool:
 
 
 def _ends(layout: Layout) -> tuple[int, int]:
-    """The least and the largest value of a layout."""
+    """Return the least and the largest value of a layout."""
     tops = [(extent - 1) * stride for extent, stride in modes(layout.shape, layout.stride)]
     return sum(min(top, 0) for top in tops), sum(max(top, 0) for top in tops)

@@ -53,7 +53,7 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
 
 
 def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:
-    """The name of each bit of each lane in one operand, or why there is none."""
+    """Return the name of each bit of each lane in one operand, or why there is none."""
     part = next(part for part in subject.parts if part.name == operand)
     if part.layout is None or subject.thr is None:
         return f"{operand} is not well formed" if part.layout is None else subject.thr_fault
@@ -69,7 +69,7 @@ def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:
 def _compare(
     registers: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
 ) -> Finding:
-    """The first byte of a register whose bits have other names in the other operand."""
+    """Return the first byte of a register whose bits have other names in the other operand."""
     (operand, rows), (source, others) = registers, other
     lanes, register_bytes, _ = move.places.shape
     if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):

@@ -19,7 +19,7 @@ from verify.evidence import isa
 
 
 def fits(subject: BoundAtom, named: Named) -> Evidence:
-    """The evidence on one mnemonic: the ISA has it, with equal extents, equal types and one product per replica."""
+    """Return the evidence on one mnemonic: the ISA has it, with its extents, its types and one product per replica."""
     if named.unknown:
         return unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
@@ -31,7 +31,7 @@ def fits(subject: BoundAtom, named: Named) -> Evidence:
 
 
 def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterable[str]], whole: str) -> Iterator[str]:
-    """The fault that an instruction issued before makes the whole product or copy already.
+    """Yield the fault that an instruction issued before makes the whole product or copy already.
 
     That is so if it has none of the `faults` that an instruction can have. Alternative mnemonics of one instruction
     are not issued.
@@ -62,7 +62,7 @@ def _faults(subject: BoundAtom) -> Iterator[str]:
 
 
 def type_faults(subject: BoundAtom) -> Iterator[str]:
-    """The faults in the atom's types, as bound to one instruction."""
+    """Yield the faults in the atom's types, as bound to one instruction."""
     types, signature = subject.mma.types, subject.instruction.signature
     shared = [operand for operand in types if operand in signature.types[0]]
     allowed = list(dict.fromkeys(tuple(row[operand] for operand in shared) for row in signature.types))
@@ -87,7 +87,7 @@ def type_faults(subject: BoundAtom) -> Iterator[str]:
 
 
 def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.Signature) -> Iterator[str]:
-    """The faults in the space of an operand and in the number of owners of its elements."""
+    """Yield the faults in the space of an operand and in the number of owners of its elements."""
     name, atom = part.name, subject.mma
     fragment = fragment_of(signature, name)
     if fragment is None:
@@ -101,7 +101,7 @@ def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.
 
 
 def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """The fault that threads of one replica work for different products, where an instruction makes several."""
+    """Yield the fault that threads of one replica work for different products, where an instruction makes several."""
     if subject.thr is None or subject.rep is None or instruction.signature.products == 1:
         return
     lanes = [lane_of(subject.thr, t) for t in range(subject.threads)]
@@ -116,7 +116,8 @@ def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> 
 
 
 def _element_faults(subject: BoundAtom) -> Iterator[str]:
-    """The faults in elements of several numbers, such as a complex "2xf64", and in the count of their instructions.
+    """Yield the faults in elements of several numbers, such as a complex "2xf64", and in the count of their
+    instructions.
 
     A x B of a and b components each takes at most a*b products, and at least as many as the accumulator has components.
     """

@@ -42,7 +42,7 @@ NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Statement]:
-    """What states a claim about an operand that rests on no formula."""
+    """Return what states a claim about an operand that rests on no formula."""
     return lambda atom, operand: Statement(operand.name, words(atom, operand))
 
 
@@ -74,14 +74,14 @@ def _owners(atom: BoundAtom, operand: BoundOperand) -> str:
 
 
 def _equals(atom: BoundAtom, operand: BoundOperand) -> Statement:
-    """The claim of equality: it cites the formula of each instruction of an MMA atom, of a copy that of the first."""
+    """Return the claim of equality: it cites the formula of each instruction of an MMA, of a copy's first."""
     views = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
     cited = dict.fromkeys(part.formulas[0].citation for part in views if part.formulas)
     return Statement(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(views))
 
 
 def rests_on(operands: Iterable[BoundOperand]) -> str:
-    """The provenance of the formulas of some operands."""
+    """Return the provenance of the formulas of some operands."""
     return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
 
 
@@ -142,7 +142,7 @@ def _known(atom: BoundAtom, *_: object) -> str:
 
 
 def _not_refuted(other: Property) -> Need:
-    """That another property of the operand, from which this one follows, is not refuted."""
+    """Return that another property of the operand, from which this one follows, is not refuted."""
 
     def need(_: BoundAtom, operand: BoundOperand, before: Sequence[Verdict]) -> str:
         refuted = [v.claim.part for v in before if v.claim.prop == other and v.status is Status.REFUTED]
@@ -178,12 +178,12 @@ def read_form(operand: BoundOperand) -> list[Evidence]:
 
 
 def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
-    """The check of one operand at every point of its domain."""
+    """Return the check of one operand at every point of its domain."""
     return lambda run, atom, operand: [isa.compare_points(lambda: find(atom, operand), operand.points)]
 
 
 def of_strides(check: CheckFunction) -> CheckFunction:
-    """The proof about a plain layout; none of another map, which has every point compared."""
+    """Return the proof about a plain layout; none of another map, which has every point compared."""
     return lambda run, atom, operand: [] if operand.layout is None else check(run, atom, operand)
 
 
@@ -197,7 +197,10 @@ def _equals_formulas(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[E
 
 
 def _for_family(which: str) -> CheckFunction:
-    """The proof about one operand of all members of a family at once; no evidence if no argument covers them all."""
+    """Return the proof about one operand of all members of a family at once.
+
+    No evidence if no argument covers them all.
+    """
 
     def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         if atom.atom.family is None:
@@ -219,7 +222,7 @@ def _certified(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidenc
 
 
 def _follows_from(other: Property) -> CheckFunction:
-    """The proof that a property follows from ownership: a map that gives each element one owner leaves no tile."""
+    """Return the proof that a property follows from ownership: with one owner for each element, none is outside."""
 
     def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         once = atom.multiplicity(operand) == 1
@@ -237,7 +240,7 @@ def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]
 
 
 def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
-    """The proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
+    """Return the proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
     if named is None or named.instruction is None or is_copy(atom):
         return []
     found = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)

@@ -46,13 +46,13 @@ WRONG = {
 
 
 def claimed(subject: BoundAtom, _: None) -> Statement:
-    """The claim about a declared relabelling."""
+    """Return the claim about a declared relabelling."""
     words = " and ".join(f"{axis} relabelled by {layout}" for axis, layout in subject.mma.relabel.items())
     return Statement("relabel", f"{words}, which no scale, metadata or address contradicts")
 
 
 def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
-    """The evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
+    """Return the evidence of a GPU on the absolute coordinates of an atom, its declared relabelling undone."""
     from verify.evidence import gpu
 
     plain = undone(subject, declared(subject)) if isinstance(subject.atom, Atom) and subject.atom.relabel else subject
@@ -60,7 +60,7 @@ def absolute(run: Run, subject: BoundAtom, _: None) -> list[Evidence]:
 
 
 def declared(subject: BoundAtom) -> Numbers:
-    """The permutations that the atom declares."""
+    """Return the permutations that the atom declares."""
     extents = dict(zip("mnk", subject.mma.shape, strict=True))
     return {axis: order(text, extents[axis]) for axis, text in subject.mma.relabel.items()}
 
@@ -87,7 +87,7 @@ def found(subject: BoundAtom, wrong: Collection[str] = ()) -> Numbers | None:
 
 
 def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-    """The atom's (x, y) and the instruction's, of every (thread, value) of every replica, in plain integers."""
+    """Yield the atom's (x, y) and the instruction's, of every (thread, value) of every replica, in plain integers."""
     thr, rep = subject.numbering
     for thread, row in enumerate(_labels(part)):
         for replica in range(subject.rep_size):
@@ -98,14 +98,15 @@ def _points(subject: BoundAtom, part: BoundOperand) -> Iterator[tuple[tuple[int,
 
 
 def _labels(part: BoundOperand) -> Sequence[Sequence[tuple[int, ...]]]:
-    """The atom's (x, y) of every (thread, value); of a map those outside the tile too, which are no element's."""
+    """Return the atom's (x, y) of every (thread, value), those outside of the tile too, which are no element's."""
     return part.points.rows()
 
 
 def reported(
     subject: BoundAtom, verdicts: list[Verdict], in_memory: Callable[[BoundAtom], Sequence[Evidence]]
 ) -> list[Verdict]:
-    """The verdicts, RELABELLED where one relabelling of A, B and C is all that is wrong, for each of the instructions.
+    """Return the verdicts, RELABELLED where one relabelling of A, B and C is all that is wrong, for each of the
+    instructions.
 
     The coordinates of memory must be right without it: `in_memory` has the evidence on them. An atom that declares a
     relabelling must have that one.
@@ -130,7 +131,7 @@ def reported(
 
 
 def _as_relabelled(verdict: Verdict, numbers: Numbers, also: tuple[str, ...]) -> Verdict:
-    """A refutation with the relabelling that explains it, and where it is right."""
+    """Return a refutation with the relabelling that explains it, and where it is right."""
     wrong = verdict.counterexample
     if wrong is None:
         return verdict
@@ -150,14 +151,14 @@ def _explained(axis: str, numbers: Sequence[int]) -> Iterator[str]:
 
 
 def checked(subject: BoundAtom) -> list[Evidence]:
-    """The evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
+    """Return the evidence on a declared relabelling: each is a permutation, and nothing contradicts it."""
     wrong = next(_malformed(subject), None) or next(broken(subject, declared(subject)), None)
     points = sum(len(one) for one in declared(subject).values())
     return [finding(Check.ISA, wrong, "every number", points, "plain integers")]
 
 
 def _malformed(subject: BoundAtom) -> Iterator[Counterexample]:
-    """The declarations that are no permutations."""
+    """Yield the declarations that are no permutations."""
     extents = dict(zip("mnk", subject.mma.shape, strict=True))
     for axis, text in subject.mma.relabel.items():
         if not order(text, extents[axis]):
@@ -165,7 +166,7 @@ def _malformed(subject: BoundAtom) -> Iterator[Counterexample]:
 
 
 def broken(subject: BoundAtom, numbers: Numbers) -> Iterator[Counterexample]:
-    """The operands that a relabelling contradicts: memory, metadata, scales whose blocks it does not keep whole."""
+    """Yield the operands that a relabelling contradicts: memory, metadata, scales whose blocks it parts."""
     operands = subject.by.operands if subject.by is not None else {}
     for axis, one in numbers.items():
         if is_identity(one):
@@ -187,7 +188,7 @@ def broken(subject: BoundAtom, numbers: Numbers) -> Iterator[Counterexample]:
 
 
 def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexample]:
-    """The first block of a scale that a permutation of k splits."""
+    """Yield the first block of a scale that a permutation of k splits."""
     if blocks(tuple(numbers), block):
         return
     first = next(
@@ -203,7 +204,7 @@ def _split(name: str, numbers: Sequence[int], block: int) -> Iterator[Counterexa
 
 
 def undone(subject: BoundAtom, numbers: Numbers) -> BoundAtom:
-    """The atom with the instruction's own numbers in place of its labels, each operand given point by point."""
+    """Return the atom with the instruction's own numbers in place of its labels, each operand given point by point."""
     inverse = {axis: {label: number for number, label in enumerate(one)} for axis, one in numbers.items()}
     parts = tuple(_undone(part, inverse) for part in subject.parts)
     return replace(subject, parts=parts, others=tuple(undone(view, numbers) for view in subject.others))

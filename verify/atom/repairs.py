@@ -186,7 +186,7 @@ def _by_the_other_side(subject: BoundAtom, atom: CopyAtom) -> tuple[str, Candida
 
 
 def _numbers(operand: CopyOperand, lanes: Any, adapter: Any) -> repair.Table:
-    """The number of every (thread, bit) of an operand of a copy."""
+    """Return the number of every (thread, bit) of an operand of a copy."""
     bits = adapted(np.arange(operand.per_thread), adapter)[None, :]
     found = operand.number(lanes, bits)
     return np.broadcast_to(found, (len(lanes), operand.per_thread))

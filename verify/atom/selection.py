@@ -63,7 +63,7 @@ def table_of(atom: AnyAtom) -> str:
 
 
 def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
-    """The names that patterns and an architecture select, in the order of the atoms; all if neither is given.
+    """Return the names that patterns and an architecture select, in the order of the atoms; all if neither is given.
 
     Raises SpecError for a pattern or an architecture that selects nothing.
 
@@ -78,7 +78,7 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
 
 
 def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
-    """The atoms of names as given, or else without the namespaces of CUTLASS.
+    """Return the atoms of names as given, or else without the namespaces of CUTLASS.
 
     Only the families that may have such atoms are opened, if that finds some. A name of a family with a value that the
     family lacks is an error of its own.
@@ -110,7 +110,7 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
 
 
 def unqualified(name: str) -> str:
-    """A name without the namespaces `cute::` and `cutlass::`.
+    """Return a name without the namespaces `cute::` and `cutlass::`.
 
     >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
     'UniversalFMA<half_t,half_t>'
@@ -119,7 +119,7 @@ def unqualified(name: str) -> str:
 
 
 def architecture(name: str) -> int | None:
-    """The architecture that an atom's name begins with; None without one.
+    """Return the architecture that an atom's name begins with; None without one.
 
     >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
     (90, None)
@@ -134,7 +134,7 @@ def _is_of(name: str, start: str) -> bool:
 
 
 def _number(arch: str, atoms: Iterable[str]) -> int:
-    """The number of an architecture; raises SpecError if no atom is of it."""
+    """Return the number of an architecture; raises SpecError if no atom is of it."""
     known = sorted({number for name in atoms if (number := architecture(name)) is not None})
     found = re.fullmatch(ARCHITECTURE, arch)
     if found is None or int(found[1]) not in known:
@@ -144,7 +144,7 @@ def _number(arch: str, atoms: Iterable[str]) -> int:
 
 
 def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
-    """The checks that a text names; raises SpecError, also if a required one is not among them.
+    """Return the checks that a text names; raises SpecError, also if a required one is not among them.
 
     >>> sorted(checks("isa,gpu"))
     [<Check.GPU: 'gpu'>, <Check.ISA: 'isa'>]

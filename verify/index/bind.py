@@ -79,7 +79,7 @@ class BoundIndex:
 
 
 def read(path: Path) -> Found[BoundIndex]:
-    """The entries of a file that can be read, and all errors of the others."""
+    """Return the entries of a file that can be read, and all errors of the others."""
     from layouts.toml.entry import Entry
     from layouts.toml.tables import tables
     from verify.core.files import as_keys, opened
@@ -93,7 +93,7 @@ def read(path: Path) -> Found[BoundIndex]:
 
 
 def bind(spec: IndexSpec) -> BoundIndex:
-    """The maps of a spec; raises SpecError for what the ISA tables lack and for a map that cannot be evaluated.
+    """Return the maps of a spec; raises SpecError for what the ISA tables lack and for a map that cannot be evaluated.
 
     No function is called.
     """
@@ -110,7 +110,10 @@ def _parts(spec: IndexSpec, instruction: isa_tables.Instruction) -> tuple[IndexO
 
 
 def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOperand, ...]:
-    """The operands beside the ISA's maps, numbered as declared; raises SpecError unless A, B and C have each axis."""
+    """Return the operands beside the ISA's maps, numbered as declared.
+
+    Raises SpecError unless A, B and C have each axis.
+    """
     from verify.binding.relabelling import order
 
     given = {part.name: part for part in parts}
@@ -131,7 +134,7 @@ def _relabelled(spec: IndexSpec, parts: Sequence[IndexOperand]) -> tuple[IndexOp
 
 
 def _numbered(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
-    """An operand beside the ISA's map with its coordinates numbered by layouts."""
+    """Return an operand beside the ISA's map with its coordinates numbered by layouts."""
     from verify.binding.relabelling import order
 
     wanted = part.wanted
@@ -148,7 +151,7 @@ def _numbered(part: IndexOperand, relabel: Mapping[str, str]) -> IndexOperand:
 
 
 def of_map(found: object, ptx: str, operand: str, select: Mapping[str, str | int]) -> BoundIndex:
-    """A map of one operand as an entry: a FragmentMap, a function of lane and value, or a (lane, value) layout.
+    """Return a map of one operand as an entry: a FragmentMap, a function of lane and value, or a (lane, value) layout.
 
     A function returns (row, col). A layout is a text or an object of any library; its values are those of an atom: of B
     n + N*k. Raises SpecError.
@@ -187,7 +190,7 @@ def _tabulated(function: Any, tables: isa_tables.Operand, tile: tuple[Axis, ...]
 
 
 def _laid_out(layout: object, operand: str, tile: tuple[Axis, ...]) -> FragmentMap:
-    """The map of a layout, whose first axis of B is n, as atoms have it."""
+    """Return the map of a layout, whose first axis of B is n, as atoms have it."""
     from layouts.pasted import from_object
     from verify.binding.coordinates import codomain
     from verify.maps.strided import of_layout
@@ -225,7 +228,7 @@ def _instruction(ptx: str, select: Mapping[str, str | int], operands: Collection
 
 
 def _with_map(ptx: str, name: str, instruction: isa_tables.Instruction, key: str) -> isa_tables.Operand:
-    """An operand of the ISA tables; raises SpecError for one that there is not, or that has no map there."""
+    """Return an operand of the ISA tables; raises SpecError for one that there is not, or that has no map there."""
     if name not in instruction.operands:
         raise SpecError(key, f"{ptx} has no operand {name}: it has {', '.join(instruction.operands)}")
     operand = instruction.operands[name]
@@ -237,7 +240,7 @@ def _with_map(ptx: str, name: str, instruction: isa_tables.Instruction, key: str
 def _part(
     name: str, given: OperandSpec, operand: isa_tables.Operand, instruction: isa_tables.Instruction, found: FragmentMap
 ) -> IndexOperand:
-    """An operand's map beside that of the ISA tables, or why they have none."""
+    """Return an operand's map beside that of the ISA tables, or why they have none."""
     if operand.unspecified:
         why = f"PTX ISA {instruction.section} leaves {name} unspecified"
         return IndexOperand(name, given, operand, instruction.section, found, None, why)
@@ -245,7 +248,7 @@ def _part(
 
 
 def _at_fault(given: OperandSpec, error: Exception) -> str:
-    """The key whose value an error is about: that with the text of a syntax error, or else the first of the form."""
+    """Return the key whose value an error is about: that with a syntax error's text, or the form's first."""
     if isinstance(error, ExpressionError):
         if error.text in given.let.values():
             return "let"
@@ -256,7 +259,7 @@ def _at_fault(given: OperandSpec, error: Exception) -> str:
 def map_of(
     given: OperandSpec, lanes: int, values: int, tile: tuple[Axis, ...], folder: Path
 ) -> tuple[FragmentMap, IndexFunction | None]:
-    """The user's map, with the expressions if it is given by some; raises ExpressionError and MapError."""
+    """Return the user's map, with the expressions if it is given by some; raises ExpressionError and MapError."""
     names = coordinates(lanes, values, given.values)
     if given.bases is not None:
         from verify.maps import bases
@@ -283,7 +286,7 @@ def map_of(
 
 
 def columns(tile: tuple[Axis, ...]) -> Mapping[str, str]:
-    """The names of a table's columns."""
+    """Return the names of a table's columns."""
     lanes = dict.fromkeys(("lane", "laneid", "thread", "tid", "t"), "lane")
     values = dict.fromkeys(("value", "i", "v"), "value")
     rows = dict.fromkeys((*ROWS, word(tile[0].name)), tile[0].name)

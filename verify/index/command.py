@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _place(text: str) -> Place:
-    """A file with a line; raises ArgumentTypeError for anything else."""
+    """Return a file with a line; raises ArgumentTypeError for anything else."""
     file, colon, line = text.rpartition(":")
     if not (file and colon and line.isascii() and line.isdigit() and 0 < int(line) < 1 << 31):
         raise argparse.ArgumentTypeError(f"expected FILE:LINE, such as kernel.cu:120, found {text!r:.60}")
@@ -61,7 +61,7 @@ def _place(text: str) -> Place:
 
 
 def _entries(options: argparse.Namespace) -> LoadedFiles[BoundIndex]:
-    """The entries that the arguments name, in their order."""
+    """Return the entries that the arguments name, in their order."""
     from verify.index import bind
 
     given = {name: value for name in KEYS if (value := getattr(options, name)) is not None}

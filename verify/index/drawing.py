@@ -18,7 +18,7 @@ SHADES = {"reg": "thread", "tmem": "lane of tensor memory", "smem": "16 bytes, m
 
 
 def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of an entry with what the verdicts found wrong."""
+    """Return the picture of an entry with what the verdicts found wrong."""
     panels: list[Panel] = []
     notes: list[str] = []
     for part in subject.parts:
@@ -36,7 +36,9 @@ def of_index(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -
 
 
 def _panel(part: IndexOperand, wrong: Mapping[str, int], window: Window) -> Panel:
-    """The operand by the user's map, and by the ISA's where they differ; lanes that do not contribute are left out.
+    """Return the operand by the user's map, and by the ISA's where they differ.
+
+    Lanes that do not contribute are left out.
 
     Of one in memory each element has its places.
     """

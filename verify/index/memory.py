@@ -40,7 +40,7 @@ def holds(operand: isa_tables.Operand) -> bool:
 
 
 def reference(operand: isa_tables.Operand, given: Mapping[str, str | int]) -> FragmentMap:
-    """The places of every element by the ISA tables, coordinates that are always 0 left out.
+    """Return the places of every element by the ISA tables, coordinates that are always 0 left out.
 
     Of shared memory `given` has swizzle and major, and lbo and sbo in bytes. Raises SpecError for others.
     """
@@ -80,7 +80,7 @@ def reference(operand: isa_tables.Operand, given: Mapping[str, str | int]) -> Fr
 
 
 def keys(wanted: FragmentMap) -> list[str]:
-    """The keys for the coordinates of a place, in their order."""
+    """Return the keys for the coordinates of a place, in their order."""
     users = {name: key for key, name in NAMES.items()}
     return [users.get(axis.name, axis.name) for axis in wanted.outputs]
 
@@ -88,7 +88,10 @@ def keys(wanted: FragmentMap) -> list[str]:
 def map_of(
     given: OperandSpec, operand: isa_tables.Operand, wanted: FragmentMap, folder: Path
 ) -> tuple[FragmentMap, IndexFunction | None]:
-    """The user's map, with the expressions if it is given by some; raises SpecError, ExpressionError and MapError."""
+    """Return the user's map, with the expressions if it is given by some.
+
+    Raises SpecError, ExpressionError and MapError.
+    """
     tile, place, names = wanted.inputs, wanted.outputs, keys(wanted)
     where = "tensor memory" if operand.placed else "shared memory"
     form = given.form
@@ -119,13 +122,13 @@ def map_of(
 
 
 def places(wanted: FragmentMap) -> Coordinates:
-    """The coordinates of a place and their names, as a text from places to elements may use them."""
+    """Return the coordinates of a place and their names, as a text from places to elements may use them."""
     names = {key: Variable(lambda *point, at=at: point[at]) for at, key in enumerate(keys(wanted))}
     return Coordinates(wanted.outputs, names, {"i": "a place of memory has no values"})
 
 
 def copied(wanted: FragmentMap) -> Coordinates:
-    """The names of an element, and of its copies where there are several: `copy`."""
+    """Return the names of an element, and of its copies where there are several: `copy`."""
     plain = elements(wanted.inputs)
     if wanted.functional:
         return plain

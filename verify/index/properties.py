@@ -48,7 +48,7 @@ class IndexChecker(Run):
     """One run over the properties of maps."""
 
     def units(self, subject: BoundIndex, scope: str) -> Sequence[IndexOperand]:
-        """The operands."""
+        """Return the operands."""
         return subject.parts
 
 
@@ -92,7 +92,7 @@ def _confirms(spec: IndexSpec) -> bool:
 
 
 def drawn(subject: BoundIndex, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of an entry with what the verdicts found wrong."""
+    """Return the picture of an entry with what the verdicts found wrong."""
     from verify.index.drawing import of_index
 
     return of_index(subject, verdicts, window)
@@ -121,13 +121,13 @@ def _side_by_side(part: IndexOperand) -> cause.Compared | None:
 
 
 def _tile(part: IndexOperand) -> str:
-    """The ranges of the outputs, as printed."""
+    """Return the ranges of the outputs, as printed."""
     extents, names = zip(*((str(axis.extent), axis.word) for axis in part.found.outputs), strict=True)
     return f"{'x'.join(extents)} ({','.join(names)})"
 
 
 def _of(words: Callable[[IndexOperand], str]) -> Callable[[BoundIndex, IndexOperand], Statement]:
-    """What states a claim about an operand; equality rests on the ISA's formula."""
+    """Return what states a claim about an operand; equality rests on the ISA's formula."""
     return lambda subject, part: Statement(
         part.name, words(part), part.operand.provenance if words is _says_equal else ""
     )
@@ -161,7 +161,7 @@ def _inputs(part: IndexOperand) -> Sequence[Axis]:
 
 
 def _copies(part: IndexOperand) -> int:
-    """The owners that each element must have, lanes that do not contribute left out."""
+    """Return the owners that each element must have, lanes that do not contribute left out."""
     if part.inverse:
         return 1
     if part.wanted is None:
@@ -170,7 +170,7 @@ def _copies(part: IndexOperand) -> int:
 
 
 def _compared(part: IndexOperand) -> FragmentMap:
-    """The map at the lanes that contribute; of memory at the places that hold an element."""
+    """Return the map at the lanes that contribute; of memory at the places that hold an element."""
     if part.in_memory and part.inverse and part.wanted is not None:
         return part.found.restricted(_oriented(part, part.wanted).images)
     if part.inverse or part.wanted is None or part.wanted.total:
@@ -195,7 +195,7 @@ def _size(part: IndexOperand) -> Counterexample | None:
 
 
 def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
-    """A finding at every point that is compared, as evidence."""
+    """Return a finding at every point that is compared, as evidence."""
     started = time.perf_counter()
     wrong, points = find(), len(_compared(part))
     seconds = time.perf_counter() - started
@@ -214,7 +214,7 @@ def _ownership(part: IndexOperand) -> list[Evidence]:
 
 
 def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
-    """The comparison with the ISA's map, or why there is none."""
+    """Return the comparison with the ISA's map, or why there is none."""
     wanted = part.wanted
     if wanted is None:
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=part.no_formula)]
@@ -243,17 +243,17 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
 
 
 def _with_keys(operand: str, keys: Mapping[str, Any], spec: IndexSpec) -> IndexSpec:
-    """The spec of an entry with other values for keys of one operand."""
+    """Return the spec of an entry with other values for keys of one operand."""
     return replace(spec, operands={**spec.operands, operand: replace(spec.operands[operand], **keys)})
 
 
 def _oriented(part: IndexOperand, wanted: FragmentMap) -> FragmentMap:
-    """The ISA's map of an operand in memory, in the direction of the user's."""
+    """Return the ISA's map of an operand in memory, in the direction of the user's."""
     return wanted.inverse() if part.inverse else wanted
 
 
 def _named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
-    """The ISA's inverse where an element has several owners: of these the one that the user's map names, if it does."""
+    """Return the ISA's inverse where an element has several owners: the one that the user's map names, if any."""
     images = {
         point: tuple(one for one in found.at(*point) if one in several) or several
         for point, several in inverse.images.items()

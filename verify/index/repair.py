@@ -58,7 +58,7 @@ def find(part: IndexOperand, wanted: FragmentMap) -> tuple[str, Mapping[str, Any
 
 
 def _keys(part: IndexOperand, changed: Mapping[str, str]) -> Mapping[str, Any]:
-    """The user's keys with the changed texts."""
+    """Return the user's keys with the changed texts."""
     let = {name.removeprefix("let "): text for name, text in changed.items() if name.startswith("let ")}
     keys: dict[str, Any] = {_key(part, name): text for name, text in changed.items() if not name.startswith("let ")}
     return {**keys, "let": {**part.spec.let, **let}} if let else keys
@@ -95,7 +95,7 @@ def expressions(found: FragmentMap) -> Texts:
 
 
 def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, Mapping[str, Any]]:
-    """The bases with one changed, two exchanged, or rows and columns exchanged in all."""
+    """Return the bases with one changed, two exchanged, or rows and columns exchanged in all."""
     try:
         right, mine, places = bases.of_map(wanted), bases.read(text), bases.places(text)
     except MapError:
@@ -124,13 +124,13 @@ def _of_bases(part: IndexOperand, text: str, wanted: FragmentMap) -> tuple[str, 
 
 
 def _renumbered(text: str, numbers: Point) -> str:
-    """The text with other whole numbers in place of its own, in their order."""
+    """Return the text with other whole numbers in place of its own, in their order."""
     words = iter(map(str, numbers))
     return re.sub("[0-9]+", lambda _: next(words), text)
 
 
 def _key(part: IndexOperand, name: str) -> str:
-    """The user's key for an output's expression: row for m, or the name that `let` defines."""
+    """Return the user's key for an output's expression: row for m, or the name that `let` defines."""
     if part.function is None or name.startswith("let "):
         return name
     return part.spec.form[[axis.name for axis in part.function.outputs].index(name)]
@@ -158,7 +158,7 @@ def _fits(one: IndexFunction, wanted: FragmentMap, probes: list[Point], part: In
 
 
 def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, Texts]]:
-    """The texts with one constant changed, nearest first, then with two terms exchanged."""
+    """Yield the texts with one constant changed, nearest first, then with two terms exchanged."""
     texts = _texts(function)
     parts = [(name, node) for name, text in texts.items() for node in _parts(text, language)]
     literals = [(name, node) for name, node in parts if isinstance(node, Number)]
@@ -198,7 +198,7 @@ def _parts(text: str, language: str) -> list[Tree]:
 
 
 def _replaced(text: str, changes: list[tuple[Tree, str]]) -> str:
-    """The text with other words in place of some of its parts."""
+    """Return the text with other words in place of some of its parts."""
     for node, words in sorted(changes, key=lambda change: -change[0].start):
         text = text[: node.start] + words + text[node.end :]
     return text

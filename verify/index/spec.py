@@ -64,21 +64,21 @@ SHARED = (
 
 
 def text(value: object) -> str:
-    """The value, a text that is not blank; raises ValueError for anything else."""
+    """Return the value, a text that is not blank; raises ValueError for anything else."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"expected a text, found {value!r:.60}")
     return value
 
 
 def called(value: object) -> str:
-    """The value, a text FILE.py::function; raises ValueError for anything else."""
+    """Return the value, a text FILE.py::function; raises ValueError for anything else."""
     if FUNCTION.fullmatch(text(value)) is None:
         raise ValueError(find_colon(str(value)) or f"expected FILE.py::function, found {value!r:.60}")
     return str(value)
 
 
 def one_of(*words: str) -> Any:
-    """A parser of one of some words."""
+    """Return a parser of one of some words."""
 
     def parse(value: object) -> str:
         if value not in words:
@@ -102,7 +102,7 @@ def definitions(value: object) -> dict[str, str]:
 
 
 def relabelling(value: object) -> dict[str, str]:
-    """Some of m, n, k with their layouts: a table, or a list of texts AXIS=LAYOUT. Raises ValueError."""
+    """Return some of m, n, k with their layouts: a table, or a list of texts AXIS=LAYOUT. Raises ValueError."""
     found = definitions(value)
     if other := next((name for name in found if name not in AXES), ""):
         raise ValueError(f"expected m, n or k, found {other!r:.60}")
@@ -117,7 +117,10 @@ def _definition(value: object) -> tuple[str, str]:
 
 
 def selection(value: object) -> dict[str, str | int]:
-    """What the mnemonic leaves to the assembly text: a table, or a list of texts NAME=WORD. Raises ValueError."""
+    """Return what the mnemonic leaves to the assembly text: a table, or a list of texts NAME=WORD.
+
+    Raises ValueError.
+    """
     if isinstance(value, list):
         value = {name: int(word) if word.isdecimal() else word for name, word in map(_definition, value)}
     if not isinstance(value, dict) or any(type(word) not in (str, int) for word in value.values()):
@@ -203,7 +206,7 @@ class IndexSpec:
 
 
 def operand_name(value: object) -> str:
-    """The name of an operand. Raises ValueError."""
+    """Return the name of an operand. Raises ValueError."""
     if not isinstance(value, str) or not OPERAND.fullmatch(value):
         raise ValueError(f"expected an operand such as A, B, C, found {value!r:.60}")
     return value
@@ -226,7 +229,7 @@ def options() -> dict[str, Key]:
 
 
 def of_options(given: Mapping[str, Any]) -> IndexSpec:
-    """The spec that options give; raises SpecError."""
+    """Return the spec that options give; raises SpecError."""
     for name in ("ptx", "operand"):
         if name not in given:
             raise SpecError(name, "missing: give --ptx MNEMONIC and --operand A")
@@ -241,13 +244,13 @@ def of_options(given: Mapping[str, Any]) -> IndexSpec:
 
 
 def _words(name: str, value: Any) -> list[str]:
-    """The words of an option; a value that looks like an option is joined to its name."""
+    """Return the words of an option; a value that looks like an option is joined to its name."""
     listed = [str(one) for one in (value if isinstance(value, list) else [value])]
     return [word for one in listed for word in ([f"--{name}={one}"] if one.startswith("-") else [f"--{name}", one])]
 
 
 def of_entry(entry: Entry) -> IndexSpec:
-    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
+    """Return the spec that a table of a file gives; raises AtomFileError with all its errors."""
     table, known = entry.table, options()
     named = [name for name in table if OPERAND.fullmatch(name)]
     allowed = {name: one for name, one in known.items() if not named or name in SHARED}
@@ -265,7 +268,7 @@ def of_entry(entry: Entry) -> IndexSpec:
 
 
 def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
-    """An operand's own table, with what all operands of the entry have in common where it is an expression."""
+    """Return an operand's own table, with what all operands of the entry have in common where it is an expression."""
     table = entry.table[name]
     if not isinstance(table, dict):
         entry.fail(name, 'expected a table such as { row = "lane/4", col = "i" }')
@@ -276,7 +279,7 @@ def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
 
 
 def _formed(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
-    """The spec, if its keys are those of one form."""
+    """Return the spec, if its keys are those of one form."""
     try:
         _ = spec.form
     except SpecError as error:
@@ -287,7 +290,7 @@ def _formed(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
 def _values(
     entry: Entry, table: Mapping[str, object], under: str, known: Mapping[str, Key], needed: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The values of a table's keys; raises AtomFileError with all errors."""
+    """Return the values of a table's keys; raises AtomFileError with all errors."""
     found: dict[str, Any] = {}
 
     def read(name: str, one: Key) -> None:

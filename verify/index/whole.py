@@ -17,7 +17,9 @@ ROWS = (RELABEL, PRODUCT, RELATION, EQUALS_ABSOLUTE)
 
 
 def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
-    """A, B and C of an entry as an atom has them, B as (n, k); empty unless all are given, each lane and value once.
+    """Return A, B and C of an entry as an atom has them, B as (n, k).
+
+    Empty unless all are given, each lane and value once.
 
     C is D where no C is given.
     """
@@ -32,7 +34,7 @@ def maps_of(subject: BoundIndex) -> dict[str, FragmentMap]:
 
 
 def bound(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
-    """The entry as an atom bound to its instruction."""
+    """Return the entry as an atom bound to its instruction."""
     instruction: Instruction = subject.instruction
     signature = instruction.signature
     m, n, k = signature.shape
@@ -50,7 +52,9 @@ def bound(subject: BoundIndex, maps: dict[str, FragmentMap]) -> BoundAtom:
 
 
 def with_whole(subject: BoundIndex, verdicts: list[Verdict]) -> list[Verdict]:
-    """The verdicts on operands, with those on the whole entry; RELABELLED where one relabelling explains what is wrong.
+    """Return the verdicts on operands, with those on the whole entry.
+
+    RELABELLED where one relabelling explains what is wrong.
 
     There are none on the whole unless A, B and C are given and stay inside their tiles.
     """
