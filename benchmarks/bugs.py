@@ -81,6 +81,9 @@ def run_bug(text: str, kernel: str, bug: Mutant) -> dict[str, Any]:
             [sys.executable, "-m", "pytest", *words, str(file)], cwd=folder, capture_output=True, text=True,
             check=False, timeout=SECONDS, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
+    if not count_launches(done.stdout):  # no fate of a bug: the log would keep it
+        last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+        raise SystemExit(f"pytest --lanecheck-kernels gave no summary: {' '.join(last)}; is Lanecheck installed there?")
     return {"kernel": kernel, "line": bug.code, "old": bug.old, "new": bug.new, **name_fate(done.stdout)}
 
 
@@ -93,8 +96,6 @@ def name_fate(output: str) -> dict[str, str]:
     counts = count_launches(output)
     reasons = [line.partition("UNCHECKED: ")[2] for line in output.splitlines() if re.match(r"  \d+ UNCHECKED: ", line)]
     why = next((one for one in reasons if "compares nothing" not in one), "")
-    if not counts:
-        return {"fate": "stopped", "why": "no summary"}
     if counts["refuted"]:
         return {"fate": "refuted", "why": ""}
     if counts["not captured"] or not counts["compared"]:

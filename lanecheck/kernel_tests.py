@@ -82,6 +82,7 @@ class KernelTests:
         self.session: KernelSession | None = None
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self.notes: list[str] = []
         self.exitstatus = 0
         self.exact = select_items(config)
 
@@ -145,6 +146,8 @@ class KernelTests:
                 self.counts[str(value)] += 1
             elif key == "lanecheck-reason":
                 self.reasons[str(value)] += 1
+            elif key == "lanecheck-note":
+                self.notes.append(f"{report.nodeid.partition('::')[2]}: {value}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -174,6 +177,8 @@ class KernelTests:
         terminalreporter.write_line(f"{', '.join(words)}; for {target}, without a GPU; seed {self.seed}")
         for reason, many in self.reasons.most_common(10):
             terminalreporter.write_line(f"  {many} UNCHECKED: {reason}")
+        for note in self.notes:
+            terminalreporter.write_line(f"  note: {note}")
 
     def pytest_unconfigure(self) -> None:
         """Remove the recordings."""
@@ -333,6 +338,8 @@ class KernelItem(pytest.Item):
             stops = "stops in capture: " if record["outcome"] == "failed" else ""
             self._leave("not captured", f"{stops}{record['why']}")
         found = find_plugin(self.config).judge(record).decide(*self.entry)
+        if found.note:
+            self.user_properties.append(("lanecheck-note", found.note))
         if found.status == "REFUTED":
             self._count("refuted")
             raise KernelRefuted(found.report())

@@ -102,6 +102,20 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
 
 
 @pytest.mark.long
+def test_what_is_wrong_at_other_sizes_is_a_note_and_the_item_passes(guest: Guest) -> None:
+    log = guest.log()
+    log.add_whole_blocks()
+    guest.records.append(log.record())
+    code, text = guest.run("--junitxml=junit.xml")
+    assert code == 0, text
+    words = (
+        "at i = 80 (grid 3), which nothing launches, this kernel would be wrong: line 22: global memory out of bounds"
+    )
+    assert f"  note: test_add[launch 1: values]: {words}" in text
+    assert f'name="lanecheck-note" value="{words}' in (guest.folder / "junit.xml").read_text()
+
+
+@pytest.mark.long
 def test_safety_alone_fails_if_values_are_required(guest: Guest) -> None:
     log = guest.log()
     log.launch([log.draw(), log.draw(), log.op("torch.empty")])

@@ -191,10 +191,15 @@ def claim_safety(contents: Contents, variant: Mapping[str, Any]) -> TestClaim:
     """Return a claim that says nothing of values: its array is in no parameter, and equals itself."""
     refuse_problem(variant)
     arrays, alias = list_arrays(variant)
-    table = make_table(variant, arrays, alias, {}, contents)
-    table["arrays"][NOTHING] = {"dims": ["1"], "type": "s32", "strides": [1], "offset": 0, "out": True}
-    text = f"{NOTHING}[i] = {NOTHING}[i]"
-    return TestClaim(table | {"claim": text}, "safety only", parts=list_parts(arrays, variant), alias=alias)
+    table = claim_nothing(make_table(variant, arrays, alias, {}, contents))
+    return TestClaim(table, "safety only", parts=list_parts(arrays, variant), alias=alias)
+
+
+def claim_nothing(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a launch with a claim on an array that is in no parameter."""
+    array = {"dims": ["1"], "type": "s32", "strides": [1], "offset": 0, "out": True}
+    claim = f"{NOTHING}[i] = {NOTHING}[i]"
+    return {**table, "arrays": {**table["arrays"], NOTHING: array}, "claim": claim}
 
 
 def refuse_problem(variant: Mapping[str, Any]) -> None:

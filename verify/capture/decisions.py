@@ -12,8 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from verify.capture.chains import build_chain, list_earlier
-from verify.capture.claims import TestClaim, build_claim, claim_safety, claim_text, find_launch, order_sides
+from verify.capture.claims import (
+    TestClaim,
+    build_claim,
+    claim_nothing,
+    claim_safety,
+    claim_text,
+    find_launch,
+    order_sides,
+)
 from verify.capture.contents import Contents, TensorReading, Unchecked
+from verify.capture.neighbours import list_neighbours
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
 from verify.kernel.check import Outcome, check
@@ -29,6 +38,10 @@ SAFETY = ("memory", "order", "progress")
 SECONDS = 60.0  # that one launch may take
 INSTRUCTIONS = 30_000_000  # the time is the limit
 FAR = 3  # times the seconds: a launch that would take longer is not begun in full
+BESIDE = 10.0  # seconds for the sizes beside those of a kernel's launches, a sixth of what a launch may take at most
+
+
+WRONG = (Severity.MEMORY, Severity.RACE, Severity.STUCK, Severity.VALUE)
 
 
 class TooLong(Exception):
@@ -46,11 +59,13 @@ class Decision:
     case: Case | None = None  # the verdicts
     safe: bool = False  # whether memory, order and progress are verified
     claimed: bool = False  # whether the test's author wrote the claim
+    note: str = ""  # what would be wrong at sizes that nothing launches
 
     def report(self) -> str:
         """Return what is printed: the decision, and the verdicts behind it."""
         head = f"{self.text} ({self.at})" if self.at else self.text
-        return head if self.case is None else f"{head}\n{self.case.text().rstrip()}"
+        note = f"\nnote: {self.note}" if self.note else ""
+        return head + note + (f"\n{self.case.text().rstrip()}" if self.case is not None else "")
 
 
 @dataclass
@@ -61,6 +76,7 @@ class KernelSession:
     seconds: float = SECONDS
     known: dict[str, Outcome | str] = field(default_factory=dict)
     stored: dict[str, frozenset[int]] = field(default_factory=dict)  # PTX -> parameters through which it may write
+    beside: set[tuple[str, str]] = field(default_factory=set)  # (file, name) of kernels whose neighbours were run
 
     def interpret(
         self,
@@ -126,6 +142,37 @@ class KernelSession:
                 return late if before else self._interpret_part(ptx, claim)
         except (SpecError, PtxError) as error:
             return f"the launch cannot be described: {error}"
+
+    def note_neighbours(self, folder: Path, variant: Mapping[str, Any], table: Mapping[str, Any]) -> str:
+        """Return what would be wrong at sizes beside those of a launch; empty if nothing is, or it isn't known.
+
+        A kernel's neighbours are run once.
+        """
+        kernel = (variant["file"], variant["name"])
+        if kernel in self.beside:
+            return ""
+        limit, found = time.monotonic() + min(BESIDE, self.seconds / 6), ""
+
+        def tick(steps: int) -> None:
+            if time.monotonic() > limit:
+                raise TooLong
+
+        try:
+            ptx = (folder / variant["ptx"]).read_text("utf-8")
+            for one in list_neighbours(table, variant.get("constants", {})):
+                self.beside.add(kernel)
+                claim = claim_of(claim_nothing(one.table) if one.literal else one.table)
+                outcome = check(ptx, claim, seed=self.seed, budget=INSTRUCTIONS, ticked=tick)[0]
+                why = next((finding for finding in outcome.findings if finding.severity in WRONG), None)
+                if outcome.status != "REFUTED":
+                    why = None
+                if why is not None:
+                    found = f"at {one.describe()}, which nothing launches, this kernel would be wrong: {said(why)}"
+                if (why is not None) == one.alone:
+                    break  # one size alone is wrong, or all of them together are right
+        except (TooLong, SpecError, PtxError):
+            pass
+        return found
 
     def _interpret_part(self, ptx: str, claim: Claim) -> Outcome | str:
         """Return the outcome of some CTAs of a launch, as many as end within its time; at least one must."""
@@ -242,7 +289,7 @@ class Judge:
         except Unchecked as problem:
             words = f"{reason}; safety: {problem}" if str(problem) not in reason else reason
             return Decision(name, "UNCHECKED", words, at)
-        return self._judge(name, claim, outcome, reason, at)
+        return self._note(self._judge(name, claim, outcome, reason, at), one, claim)
 
     def _refuse(self, event: Mapping[str, Any]) -> None:
         """Raise Unchecked unless the test rests on the comparison, and reaches it with numbers that it has."""
@@ -269,7 +316,7 @@ class Judge:
         wrong = sorted(one for one in claim.unwritten if claim.alias.get(one, one) in written)
         if wrong:
             raise Unchecked(f"the reference reads {wrong[0]} after the kernel wrote it")
-        return self._judge(name, claim, outcome, claim.text, event["at"])
+        return self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
 
     def _build(
         self,
@@ -298,7 +345,14 @@ class Judge:
         if claim is None:
             raise Unchecked("the launch lacks an array of the claim")
         outcome = self.session.interpret(self.folder, variant, claim.table)
-        return replace(self._judge(name, claim, outcome, claim.text, event["at"]), claimed=True)
+        found = self._note(self._judge(name, claim, outcome, claim.text, event["at"]), variant, claim)
+        return replace(found, claimed=True)
+
+    def _note(self, found: Decision, variant: Mapping[str, Any], claim: TestClaim) -> Decision:
+        """Return a decision with what would be wrong at sizes that nothing launches, if its own are right."""
+        if not (found.status == "VERIFIED" or found.safe) or claim.parts or claim.before:
+            return found
+        return replace(found, note=self.session.note_neighbours(self.folder, variant, claim.table))
 
     def _judge(self, name: str, claim: TestClaim, outcome: Outcome, text: str, at: str) -> Decision:
         """Return the decision that an outcome amounts to."""

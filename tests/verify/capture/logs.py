@@ -37,6 +37,7 @@ DONE:
   ret;
 }
 """
+BARE = ADD.replace("  @%p1 bra DONE;\n", "")  # without a mask: right for whole blocks of 32
 SIZE = 70
 VECTOR = {"offset": 0, "shape": [SIZE], "strides": [1]}
 
@@ -83,6 +84,28 @@ class Log:
                 after[one] = self.add("after", launch=self.launches, args=args, before=one)
         self.launches += 1
         return [after[one] for one in given]
+
+    def add_whole_blocks(self) -> None:
+        """Launch the kernel without a mask on 64 elements, and compare what it wrote with the sum."""
+        (self.folder / "bare.ptx").write_text(BARE)
+        layout = {**VECTOR, "shape": [64]}
+        x, y, out = (self.op("torch.randn", 64, layout=layout) for _ in range(3))
+        tensors = [
+            {"arg": name, "elements": 64, **self.see(one, **layout)}
+            for name, one in zip(("x", "y", "out"), (x, y, out), strict=True)
+        ]
+        params = [*({"tensor": name} for name in ("x", "y", "out")), 64]
+        written = self.launch(
+            [x, y, out],
+            ptx="bare.ptx",
+            grid=[2, 1, 1],
+            params=params,
+            tensors=tensors,
+            constants={"BLOCK": 32},
+            name="bare",
+        )
+        both = self.op("torch.Tensor.add", self.operand(x, **layout), self.operand(y, **layout), layout=layout)
+        self.compare(self.see(written[2], **layout), self.see(both, **layout))
 
     def use(self, content: int, how: str = "item") -> None:
         self.events.append({"kind": "use", "how": how, "content": content, "at": "test_x.py:10"})

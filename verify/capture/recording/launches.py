@@ -123,7 +123,8 @@ class Launches:
             "name": function.fn.__name__, "config": self.config, "ptx": self._keep(kernel.asm["ptx"]),
             "entry": meta.name, "grid": grid, "block": 32 * meta.num_warps, "smem": meta.shared,
             "scratch": getattr(meta, "global_scratch_size", 0) or 0, "params": params, "problem": problem,
-            "tensors": tensors, "given": given, "at": find_line(), "file": function.fn.__code__.co_filename,
+            "constants": list_constants(signature, bound.arguments), "tensors": tensors, "given": given,
+            "at": find_line(), "file": function.fn.__code__.co_filename,
         })  # fmt: skip
 
     def _keep(self, ptx: str) -> str:
@@ -158,6 +159,13 @@ class Launches:
             yield {"value": float(value), "type": {"fp32": "f32", "fp64": "f64", "fp16": "f16"}.get(str(kind), "f32")}
         else:
             raise UnknownArgument(f"{name} is a {type(value).__name__}")
+
+
+def list_constants(signature: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, int]:
+    """Return the whole numbers and truth values that the code of a launch was compiled for."""
+    names = (name for name, kind in signature.items() if kind == "constexpr")
+    found = {name: getattr(arguments[name], "value", arguments[name]) for name in names}
+    return {name: one for name, one in found.items() if isinstance(one, int)}
 
 
 def expand_descriptor(name: str, value: Any, chosen: Any) -> Iterator[Any]:
