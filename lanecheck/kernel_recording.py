@@ -27,6 +27,7 @@ from verify.capture.recording.install import install
 
 TASK = "LANECHECK_RECORD"  # the variable of the environment that says what to record, as JSON
 MOST = 24  # comparisons of a test that are made to differ
+PLACES = 3  # elements that differ, one at a time, if a comparison is one of elements: a part of them is no claim
 STATE: dict[str, Any] = {}
 
 
@@ -104,13 +105,20 @@ def record_test(item: pytest.Item, nextitem: pytest.Item | None, sizes: Mapping[
     record["claims"] = list_claims(getattr(item, "function", None))
     made, asserted = recorder.comparisons, []
     if record["outcome"] == "passed":
+        each = {event["number"] for event in record["events"] if event.get("each")}
         for number in range(min(made, MOST)):
-            again = _outcome(run_test(item, nextitem, number))
-            if again["outcome"] == "failed" and recorder.comparisons > number:
+            places = range(PLACES if number in each else 1)
+            if all(fails_if_different(item, nextitem, number, place) for place in places):
                 asserted.append(number)
         if asserted and _outcome(run_test(item, nextitem, -1))["outcome"] != "passed":
             asserted = []  # it fails whenever it runs again, whatever its comparisons say
     keep({**record, "asserted": asserted})
+
+
+def fails_if_different(item: pytest.Item, nextitem: pytest.Item | None, number: int, place: int) -> bool:
+    """Return whether a test fails if one of its comparisons differs, at one place if elements are compared."""
+    failed = _outcome(run_test(item, nextitem, number, place))["outcome"] == "failed"
+    return failed and bool(STATE["recorder"].comparisons > number)
 
 
 def keep(record: Mapping[str, Any]) -> None:
@@ -119,11 +127,13 @@ def keep(record: Mapping[str, Any]) -> None:
     STATE["file"].flush()
 
 
-def run_test(item: pytest.Item, nextitem: pytest.Item | None, flipped: int) -> Sequence[pytest.TestReport]:
+def run_test(
+    item: pytest.Item, nextitem: pytest.Item | None, flipped: int, place: int = 0
+) -> Sequence[pytest.TestReport]:
     """Return the reports of one run, in which a comparison may differ."""
     if hasattr(item, "_initrequest"):
         item._initrequest()
-    STATE["recorder"].start(flipped)
+    STATE["recorder"].start(flipped, place)
     runner = importlib.import_module("_pytest.runner")  # it has no public name
     reports: Sequence[pytest.TestReport] = runner.runtestprotocol(item, log=False, nextitem=nextitem)
     return reports

@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,11 +31,18 @@ def test_bugs_are_in_kernels_and_repeat_with_their_seed() -> None:
         ("2 compared, 1 safety only, 0 not captured; x\n  1 UNCHECKED: the test compares nothing that y", "survived"),
         ("1 compared, 1 safety only, 0 not captured; x\n  1 UNCHECKED: rounds", "undecided"),
         ("0 compared, 0 safety only, 3 not captured; x\n  3 UNCHECKED: stops in capture: no", "stopped"),
-        ("", "stopped"),
     ],
 )
 def test_a_summary_is_a_fate(summary: str, fate: str) -> None:
     assert bugs.name_fate(summary)["fate"] == fate
+
+
+def test_a_run_without_a_summary_is_no_fate(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, bug = bugs.draw_bugs(TEXT, 1, 2411)[0]
+    done = SimpleNamespace(stdout="", stderr="error: unrecognized arguments: --lanecheck-kernels")
+    monkeypatch.setattr(bugs.subprocess, "run", lambda *_, **__: done)
+    with pytest.raises(SystemExit, match="gave no summary: error: unrecognized"):
+        bugs.run_bug(TEXT, kernel, bug)
 
 
 def test_a_campaign_goes_on_where_its_log_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

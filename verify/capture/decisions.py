@@ -243,6 +243,7 @@ class Judge:
             if event["kind"] == "compare":
                 for launch in sorted(self._candidates(event)):
                     compared.setdefault(launch, []).append(event)
+        compared = {launch: self._select(events) for launch, events in compared.items()}
         for number, launch in enumerate(self.launches):
             several = len(launch["variants"]) > 1
             for at in range(len(launch["variants"])):
@@ -255,6 +256,14 @@ class Judge:
                     yield f"{name}: values" + (f" {place + 1}" if place else ""), number, at, event
                 if not found and not own:
                     yield f"{name}: safety only", number, at, None
+
+    def _select(self, events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the comparisons of a launch, without `-`, `==` and `!=` on which the test doesn't rest.
+
+        Such a difference may be there to be printed; if the launch has no other comparison, the first one is kept.
+        """
+        firm = [one for one in events if not one.get("each") or one["number"] in self.asserted]
+        return firm or events[:1]
 
     def _list_claims(self, variant: Mapping[str, Any], at: str) -> Iterator[Mapping[str, Any]]:
         """Yield the claims of the test's author that are about a launch, as events."""

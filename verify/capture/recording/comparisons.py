@@ -85,7 +85,7 @@ def _install_numpy(recorder: Recorder, arrays: ArrayRecorder) -> None:
 
         setattr(module, name, check if module is testing else answer)
 
-    for name in ("assert_allclose", "assert_array_equal", "assert_array_almost_equal", "assert_equal"):
+    for name in "assert_allclose assert_array_equal assert_array_almost_equal assert_almost_equal assert_equal".split():
         replace(testing, name)
     for name in ("allclose", "array_equal"):
         replace(numpy, name)

@@ -18,6 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from verify.capture.contents import EMPTY
+from verify.capture.table import by_name
+
 OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", "lanecheck", "contextlib", "importlib")
 UNSEEN = "its memory changed without an operation that was seen"
 
@@ -45,12 +48,13 @@ class Recorder:
     tracked: dict[int, Tracked] = field(default_factory=dict)  # storages by their address
     arrays: list[Any] = field(default_factory=list)  # memories of NumPy's arrays
     flipped: int = -1  # the comparison of this run that reports a difference
+    place: int = 0  # of the element that differs, if elements are compared: the first, the last, or one between
     comparisons: int = 0  # made in this run
     variants: list[dict[str, Any]] | None = None  # of an autotuned launch, while its configs are compiled
 
-    def start(self, flipped: int = -1) -> None:
+    def start(self, flipped: int = -1, place: int = 0) -> None:
         """Begin the run of a test: forget its predecessor's events, and storages that nobody else has."""
-        self.events, self.comparisons, self.flipped = [], 0, flipped
+        self.events, self.comparisons, self.flipped, self.place = [], 0, flipped, place
         self.arrays.clear()
         count = self.torch._C._storage_Use_Count
         self.tracked = {key: one for key, one in self.tracked.items() if count(key) > 1}
@@ -155,6 +159,26 @@ class Recorder:
             {"kind": "compare", "how": kind, "number": number, "sides": [actual, expected], "at": find_line()}
         )
         return number != self.flipped
+
+    def compare_each(self, kind: str, actual: Mapping[str, Any], expected: Mapping[str, Any], count: int) -> int | None:
+        """Record a comparison element by element; returns the element that is to differ, None if all are equal."""
+        equal = self.compare(kind, actual, expected)
+        self.events[-1]["each"] = True
+        return None if equal else (0, count - 1, count * 2 // 5)[self.place]
+
+    def is_output(self, content: int) -> bool:
+        """Return whether a launch was given a content that was empty or filled with one number before, or a cast."""
+        launched = False
+        while True:
+            one = self.contents[content]
+            if one["kind"] == "after":
+                launched, content = True, one["before"]
+                continue
+            row = by_name().get(one["op"]) if one["kind"] == "op" else None
+            given = one["args"][0] if row is not None and row.cast and one["args"] else None
+            if not isinstance(given, dict) or "reading" not in given or launched:
+                return launched and one["kind"] == "op" and (one["op"] in EMPTY or bool(row and row.constant))
+            content = given["reading"]["content"]
 
     # ---- the log
 

@@ -14,6 +14,8 @@ from verify.capture.recording.arrays import ArrayRecorder, find_bytes
 from verify.capture.recording.recorder import Recorder, digest, layout_of, name_of
 from verify.capture.table import read_table
 
+EQUALS = frozenset("eq __eq__ ne __ne__".split())
+MINUS = frozenset("sub __sub__ rsub __rsub__ subtract".split())
 MOST = 1 << 24  # multiply-adds of a product that is computed
 USES = frozenset(
     "item tolist __bool__ __int__ __float__ __index__ __complex__ __contains__ nonzero is_nonzero unique".split()
@@ -78,6 +80,8 @@ class _Handler:
             return func(*args, **kwargs)
         if name in self.special and (tensors := list(self._tensors((args, kwargs)))) and tensors:
             return self.special[name](*args, **kwargs)
+        if name in EQUALS | MINUS and not kwargs and (made := self._compare_each(name, args)) is not None:
+            return made
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
@@ -250,14 +254,35 @@ class _Handler:
         return self.recorder.compare("allclose", self.recorder.read_tensor(actual), self.recorder.read_tensor(expected))
 
     def _isclose(self, actual: Any, expected: Any, *args: Any, **kwargs: Any) -> Any:
-        """Record torch.isclose: a tensor of one truth value, on which `all` may be asked."""
-        equal = self.recorder.compare("isclose", self.recorder.read_tensor(actual), self.recorder.read_tensor(expected))
-        shape = self.torch.broadcast_shapes(actual.shape, expected.shape)
-        made = self.torch.full(shape, equal)
-        content = self.recorder.add(
-            "compared", number=self.recorder.comparisons - 1, layout=layout_of(made), dtype="bool"
-        )
-        self.recorder.write(made, content)
+        """Record torch.isclose: a tensor of truth values, on which `all` may be asked."""
+        return self._answer_each("isclose", actual, expected)
+
+    def _compare_each(self, name: str, args: Sequence[Any]) -> Any:
+        """Record `==`, `!=` or `-` of what a launch wrote and a reference; None if these are none."""
+        if len(args) != 2 or not all(isinstance(one, self.torch.Tensor) and self.is_strided(one) for one in args):
+            return None
+        if args[0].shape != args[1].shape or not args[0].numel():
+            return None
+        outputs = [self.recorder.is_output(self.recorder.read_tensor(one)["content"]) for one in args]
+        return self._answer_each(name, *args) if outputs.count(True) == 1 else None
+
+    def _answer_each(self, name: str, actual: Any, expected: Any) -> Any:
+        """Return what an operation on equal tensors gives; one element is another if the comparison is to differ."""
+        torch, recorder = self.torch, self.recorder
+        shape = torch.broadcast_shapes(actual.shape, expected.shape)
+        gpu = self._on_device([actual, expected])
+        at = recorder.compare_each(name, recorder.read_tensor(actual), recorder.read_tensor(expected), shape.numel())
+        if name in MINUS:
+            made = torch.zeros(shape, dtype=torch.result_type(actual, expected))
+            other = 60.0 * (-1 if recorder.place == 1 else 1)  # above a tolerance, but no mean of many is
+        else:
+            made, other = torch.full(shape, "ne" not in name), "ne" in name
+        if at is not None:
+            made.view(-1)[at] = other
+        content = recorder.add("compared", number=recorder.comparisons - 1, layout=layout_of(made),
+                               dtype=name_of(made.dtype))  # fmt: skip
+        recorder.write(made, content)
+        recorder.track(made).device = gpu
         return made
 
     def _numpy(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
