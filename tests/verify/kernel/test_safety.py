@@ -367,6 +367,20 @@ tcgen05.fence::after_thread_sync;
     assert [one.text.rpartition("::")[2] for one in found.findings] == ([fence] if fence else []), found.findings
 
 
+@pytest.mark.parametrize(("offset", "status"), [("4", "SAFE"), ("%t1", "UNKNOWN")])
+def test_the_half_of_a_store_to_tensor_memory_is_at_a_number(offset: str, status: str) -> None:
+    body = f""".reg .b32 %t<9>; mov.u32 %t0, s; mov.u32 %t1, 4;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%t0], 32;
+bar.sync 0; ld.shared.u32 %t2, [%t0];
+tcgen05.st.sync.aligned.16x32bx2.x1.b32 [%t2], {offset}, {{%r1}};
+tcgen05.wait::st.sync.aligned;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t2, 32;"""
+    text = HEAD.replace("8.0", "8.6").replace("sm_80", "sm_100a") + body
+    (found,) = check_safety(f"{text}\nret;\n}}\n", claim_of(LAUNCH | {"block": 32}, claimed=False), seed=1)
+    assert found.status == status, found.findings
+    assert status == "SAFE" or "offset of the second half" in found.findings[0].text
+
+
 def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "k.ptx").write_text(f"{HEAD}{DOUBLE}\nret;\n}}\n")
     launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param"]
