@@ -73,7 +73,7 @@ LINES = {
     "layout 4": "a shape needs strides, as 4:1",
     "movement --from SM80_16x8x16 --to SM80_16x8x16": BEGUN,
     "identify SM80_16x8x16:B": BEGUN,
-    "check SM80_16x8x1": "no atom is named 'SM80_16x8x1'; nearest: SM80_16x8x16",
+    "check SM80_16x8x1": "no atom is named 'SM80_16x8x1'; 13 begin so, give one: SM80_16x8x16_F16F16F16F16_TN, ",
 }
 
 
