@@ -176,7 +176,7 @@ def _is_ignored(file: Path, session: pytest.Session) -> bool:
 
 
 def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
-    """The files that words mean: files, folders with all TOML files below, and globs, relative to a folder."""
+    """Return the files that words mean: files, folders with all TOML files below, and globs, relative to a folder."""
     found: list[Path] = []
     for word in words:
         path = base / word
@@ -283,12 +283,12 @@ class EntryItem(pytest.Item):
         insist(checker(self.config), [self.entry], require, allowed)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """The file and the line of the entry."""
+        """Return the file and the line of the entry."""
         return self.path, self.entry.line - 1, self.name
 
 
 def checker(config: pytest.Config) -> Suite:
-    """The suite that verifies entries, one for the session: evidence of one entry is reused for the next."""
+    """Return the suite that verifies entries, one for the session: evidence of one entry is reused for the next."""
     if SUITE not in config.stash:
         from verify.gate import Suite
 
@@ -299,7 +299,7 @@ def checker(config: pytest.Config) -> Suite:
 
 
 def insist(checker: Suite, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
-    """The report on the entries if all are verified; else the test fails with its text, or is skipped."""
+    """Return the report on the entries if all are verified; else the test fails with its text, or is skipped."""
     found = checker.verify(entries, require, allowed)
     if found.failure:
         raise NotVerified(found.failure)

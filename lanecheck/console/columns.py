@@ -12,7 +12,7 @@ QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a comm
 
 
 def fitted(text: str, width: int) -> str:
-    """The text with its long lines broken before a clause, which three blanks separate, or else between words.
+    """Return the text with its long lines broken before a clause, which three blanks separate, or else between words.
 
     >>> print(fitted("SM80  VERIFIED  21 proved   gpu: recording of NVIDIA H200", 40), end="")
     SM80  VERIFIED  21 proved
@@ -47,7 +47,7 @@ def _lines(line: str, width: int) -> Iterator[str]:
 
 
 def _words(clause: str, first: int, others: int) -> Iterator[str]:
-    """A clause in pieces of at most `first` columns, then `others`, unless one word is longer."""
+    """Yield a clause in pieces of at most `first` columns, then `others`, unless one word is longer."""
     now, room = "", first
     for gap, word in re.findall(r"(\s*)(\S+)", clause):
         if now and len(now + gap + word) > room:
@@ -59,7 +59,7 @@ def _words(clause: str, first: int, others: int) -> Iterator[str]:
 
 
 def _command(line: str, further: str, width: int) -> Iterator[str]:
-    """A command line broken so that a shell reads it as one: a backslash ends each line but the last."""
+    """Yield a command line broken so that a shell reads it as one: a backslash ends each line but the last."""
     start = re.match(r" *\w+ +", line)
     now, fresh = (start[0] if start else ""), True
     for word in QUOTED.findall(line[len(now) :]):

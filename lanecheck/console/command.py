@@ -35,7 +35,7 @@ class Help(argparse.HelpFormatter):
 
 
 def _columns() -> int:
-    """The columns of the terminal, or 80: as shutil.get_terminal_size finds them, which loads four compressors."""
+    """Return the columns of the terminal, or 80, as shutil.get_terminal_size does, which loads four compressors."""
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isdecimal() and int(chosen) > 0:
         return int(chosen)
@@ -46,7 +46,7 @@ def _columns() -> int:
 
 
 def parser(prog: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser with the option that every command has; `example` is the arguments of one call."""
+    """Return a parser with the option that every command has; `example` is the arguments of one call."""
     made = argparse.ArgumentParser(
         prog=prog,
         description=description,
@@ -82,7 +82,7 @@ RUNS_CODE = (
 
 
 def add_execution(parser: argparse.ArgumentParser) -> None:
-    """The option without which no code of others runs in CI (`forbidden`)."""
+    """Add the option without which no code of others runs in CI (`forbidden`)."""
     parser.add_argument(
         "--allow-exec", action="store_true", help=f"run code of others in CI too, as these commands do: {RUNS_CODE}"
     )
@@ -94,6 +94,6 @@ def forbidden(allowed: bool, how: str = "--allow-exec") -> str:
 
 
 def width(on_terminal: bool) -> int:
-    """The columns of a report: COLUMNS where that is set, or else 80 on a terminal and 100 elsewhere."""
+    """Return the columns of a report: COLUMNS where that is set, or else 80 on a terminal and 100 elsewhere."""
     chosen = os.environ.get("COLUMNS", "")
     return int(chosen) if chosen.isdecimal() and int(chosen) > 0 else 80 if on_terminal else 100

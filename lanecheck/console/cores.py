@@ -18,7 +18,7 @@ def cores() -> int:
 
 
 def _granted(most: int) -> int:
-    """The whole cores that a cgroup, or one above it, grants, if it has a limit: `cpu.max` of version 2."""
+    """Return the whole cores that a cgroup, or one above it, grants, if it has a limit: `cpu.max` of version 2."""
     found = most
     with suppress(OSError, ValueError, IndexError):
         own = next(line[3:] for line in OWN.read_text().splitlines() if line.startswith("0::"))

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 
 def name_of(*parts: str | bytes) -> str:
-    """The name of an entry that depends on these texts and nothing else.
+    """Return the name of an entry that depends on these texts and nothing else.
 
     >>> name_of("ab", "c") == name_of("a", "bc")
     False
@@ -24,12 +24,12 @@ def name_of(*parts: str | bytes) -> str:
 
 
 def sealed(name: str, content: bytes) -> bytes:
-    """An entry: a line with the digest of its name and content, then the content."""
+    """Return an entry: a line with the digest of its name and content, then the content."""
     return name_of(name, content).encode() + b"\n" + content
 
 
 def unsealed(name: str, found: bytes) -> bytes | None:
-    """The content of an entry; None where it is not what was sealed by that name.
+    """Return the content of an entry; None where it is not what was sealed by that name.
 
     >>> entry = sealed("one", b"content")
     >>> unsealed("one", entry), unsealed("other", entry), unsealed("one", entry[:-1])

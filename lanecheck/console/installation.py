@@ -27,12 +27,12 @@ def insist() -> None:
 
 @cache
 def fault() -> str:
-    """The installation's error in one line, empty if there is none. It takes under a millisecond."""
+    """Return the installation's error in one line, empty if there is none. It takes under a millisecond."""
     return _mixed() or next(filter(None, map(_hidden, PACKAGES)), "")
 
 
 def _mixed() -> str:
-    """The error where another distribution has a package with a name of ours, which may have overwritten `verify`."""
+    """Return the error where another distribution has a package of our name, which may have overwritten `verify`."""
     for entry in os.listdir(ROOT):
         name, dash, _ = entry.partition("-")
         if dash and name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
@@ -49,7 +49,7 @@ def _reinstall(name: str, what: str) -> str:
 
 
 def _hidden(name: str) -> str:
-    """The error where another file hides one of our packages."""
+    """Return the error where another file hides one of our packages."""
     spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
     origin = os.path.realpath(spec.origin) if spec is not None and spec.origin else None
     if origin is not None and origin.startswith(os.path.join(ROOT, "")):

@@ -24,12 +24,12 @@ class Unwritable(OSError):
 
 
 def output(path: str) -> Path | None:
-    """The path of a report, None for stdout, which is -; Unwritable at once where it cannot be written."""
+    """Return the path of a report, None for stdout, which is -; Unwritable at once where it cannot be written."""
     return None if path == STDOUT else written(path)
 
 
 def written(path: str) -> Path:
-    """The path of a file that is written in the end; Unwritable at once where it cannot be."""
+    """Return the path of a file that is written in the end; Unwritable at once where it cannot be."""
     if line := unwritable(path):
         raise Unwritable(line)
     from pathlib import Path
@@ -38,7 +38,7 @@ def written(path: str) -> Path:
 
 
 def filled(path: str) -> Path:
-    """The path of a folder that files are written to in the end; Unwritable at once where they cannot be."""
+    """Return the path of a folder that files are written to in the end; Unwritable at once where they cannot be."""
     if line := unwritable(path, folder=True):
         raise Unwritable(line)
     from pathlib import Path

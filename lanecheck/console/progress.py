@@ -24,7 +24,7 @@ class Progress:
     """A context manager that shows the progress of a run over `total` items; SIGTERM interrupts the run like Ctrl-C."""
 
     def __init__(self, total: int, what: str, quiet: bool = False) -> None:
-        """`what` names the items, in the plural; `quiet` shows nothing."""
+        """Count items; `what` names them, in the plural; `quiet` shows nothing."""
         self.total, self.what = total, what
         self.done, self.name = 0, ""
         self._quiet = quiet
@@ -59,14 +59,14 @@ class Progress:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """A block that prints something; the progress line is cleared meanwhile."""
+        """Clear the progress line while a block prints something."""
         with self._lock:
             if self._display is not None:
                 self._display.clear()
             yield
 
     def line(self) -> str:
-        """The state of the run in words."""
+        """Return the state of the run in words."""
         with self._lock:
             done, name = self.done, self.name
         seconds = time.monotonic() - self._started
@@ -168,7 +168,7 @@ def _display() -> _Display:
 
 
 def cut(line: str, taken: int) -> str:
-    """The line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
+    """Return the line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
     import shutil
 
     room = shutil.get_terminal_size().columns - taken
@@ -180,7 +180,7 @@ def _rate(a_second: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """A time in its two largest units.
+    """Return a time in its two largest units.
 
     >>> [_duration(seconds) for seconds in (9.6, 75, 7265)]
     ['10 s', '1 min 15 s', '2 h 1 min']
@@ -205,7 +205,7 @@ def _interrupting() -> Any:
 def each(
     items: Sequence[S], work: Callable[[S, Progress], T], what: str, name: Callable[[S], str], quiet: bool = False
 ) -> tuple[list[T], int]:
-    """The result of `work` for each item, and how many items an interruption left without a result."""
+    """Return the result of `work` for each item, and how many items an interruption left without a result."""
     found: list[T] = []
     try:
         with Progress(len(items), what, quiet) as shown:

@@ -34,7 +34,9 @@ SESSIONS = [
 EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8") and page.parent.name != "tutorial"]
 MODULES = {module.removesuffix(".command"): name for name, (module, _) in COMMANDS.items()}
 COMMAND = re.compile(r"(?:^|`)(?:\$ )?(?:lanecheck|python -m) +((?:[^`\n\\]|\\\n)+)", re.MULTILINE)
-PLACEHOLDER = re.compile(r"(?:^| )(?:FILE|DIR|NAME|CODE|SPEC|PATH|OUT|MxN|HOST|MNEMONIC|[A-Z]+\.[a-z]+)(?:$| )|…|\.\.\.")
+PLACEHOLDER = re.compile(
+    r"(?:^| )(?:FILE|DIR|NAME|CODE|SPEC|PATH|OUT|MxN|HOST|MNEMONIC|[A-Z]+\.[a-z]+)(?:$| )|…|\.\.\."
+)
 REPOSITORY = {"lock", "scan"}  # they need files of a repository: tests/project/test_ci.py
 GPU = {"banks", "order", "probe", "tilings"}  # they need a GPU
 # Each takes a minute or more; the tests of their folders run the same in parts.

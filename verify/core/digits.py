@@ -57,7 +57,7 @@ def read(text: str) -> tuple[object, object]:
 
 
 def _as_plain(text: str) -> str:
-    """The text of a layout of C++, Python or MLIR in CuTe's notation, by replacing words."""
+    """Return the text of a layout of C++, Python or MLIR in CuTe's notation, by replacing words."""
     for pattern, words in OTHERS:
         text = re.sub(pattern, words, text)
     if ":" in text:
@@ -70,7 +70,7 @@ def _as_plain(text: str) -> str:
 
 
 def compact(shape: Any, rightmost: bool = False) -> Any:
-    """The strides of a compact layout, the leftmost or the rightmost mode fastest; 0 for extents of 1.
+    """Return the strides of a compact layout, the leftmost or the rightmost mode fastest; 0 for extents of 1.
 
     >>> compact((4, (2, 8))), compact((4, 8), rightmost=True)
     ((1, (4, 8)), (8, 1))
@@ -89,7 +89,7 @@ def compact(shape: Any, rightmost: bool = False) -> Any:
 
 
 def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
-    """The (extent, stride) pairs of a layout, leftmost first.
+    """Yield the (extent, stride) pairs of a layout, leftmost first.
 
     >>> list(modes((4, (2, 8)), (1, (64, 8))))
     [(4, 1), (2, 64), (8, 8)]
@@ -104,7 +104,7 @@ def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
 
 
 def digits(extents: Iterable[int], index: Any) -> Iterator[Any]:
-    """The mixed-radix digits of an index, fastest first: digit k = index div (e_0 * ... * e_(k-1)) mod e_k.
+    """Yield the mixed-radix digits of an index, fastest first: digit k = index div (e_0 * ... * e_(k-1)) mod e_k.
 
     The index is an integer, an array or a solver's term.
 
@@ -118,7 +118,7 @@ def digits(extents: Iterable[int], index: Any) -> Iterator[Any]:
 
 
 def terms(shape: object, stride: object, index: Any) -> list[tuple[Any, int]]:
-    """The (digit, stride) pairs of a one-dimensional index, first mode first.
+    """Return the (digit, stride) pairs of a one-dimensional index, first mode first.
 
     >>> terms((4, 8), (32, 1), 5)
     [(1, 32), (1, 1)]
@@ -128,7 +128,7 @@ def terms(shape: object, stride: object, index: Any) -> list[tuple[Any, int]]:
 
 
 def halves(layout: Layout) -> list[tuple[object, object]]:
-    """The (shape, stride) of the thread mode and of the value mode."""
+    """Return the (shape, stride) of the thread mode and of the value mode."""
     shape, stride = layout.shape, layout.stride
     if not (isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == 2):
         raise TypeError(f"{layout} is not a (thread, value) layout")
@@ -136,13 +136,13 @@ def halves(layout: Layout) -> list[tuple[object, object]]:
 
 
 def thread_value_terms(layout: Layout, thread: Any, value: Any) -> list[tuple[Any, int]]:
-    """The (digit, stride) pairs of (thread, value) in a thread-value layout, those of the thread first."""
+    """Return the (digit, stride) pairs of (thread, value) in a thread-value layout, those of the thread first."""
     of_thread, of_value = halves(layout)
     return terms(*of_thread, thread) + terms(*of_value, value)
 
 
 def image(layout: Layout, index: Any) -> Any:
-    """The value of a layout at an index: the sum of digit * stride, for an integer, an array or a solver's term.
+    """Return the value of a layout at an index: the sum of digit * stride, for an integer, an array or a solver's term.
 
     >>> image(Layout.parse("(4,8):(32,1)"), 5)
     33
@@ -151,7 +151,7 @@ def image(layout: Layout, index: Any) -> Any:
 
 
 def walk(layout: Layout, thread: Any, value: Any) -> Any:
-    """The element at (thread, value), computed as :func:`image`.
+    """Return the element at (thread, value), computed as :func:`image`.
 
     >>> walk(Layout.parse("((4,8),8):((32,1),8)"), 1, 0)
     32
@@ -170,7 +170,7 @@ def walks(layout: Layout) -> list[list[int]]:
 
 
 def every(shape: object, stride: object) -> list[int]:
-    """The value at every index, the digit of the first mode fastest.
+    """Return the value at every index, the digit of the first mode fastest.
 
     >>> every((2, 4), (4, 1))
     [0, 4, 1, 5, 2, 6, 3, 7]
@@ -201,12 +201,12 @@ def often(pairs: Iterable[tuple[int, int]], value: int) -> int:
 
 
 def lane_of(thr: Layout, thread: int) -> int:
-    """The lane that `thr` gives a logical thread."""
+    """Return the lane that `thr` gives a logical thread."""
     return int(image(thr, thread))
 
 
 def written_out(layout: Layout, thread: int, value: int) -> str:
-    """The arithmetic of :func:`walk`, written out.
+    """Return the arithmetic of :func:`walk`, written out.
 
     >>> written_out(Layout.parse("((4,8),8):((32,1),8)"), 0, 4)
     '0*32 + 0*1 + 4*8'

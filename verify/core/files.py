@@ -25,7 +25,7 @@ RECORDED = b'{"'  # the first bytes of a file of recordings
 
 
 def opened(path: Path, sort: str) -> Document:
-    """The document of a file of one sort; raises AtomFileError if it cannot be read or is for another command."""
+    """Read a file of one sort; raise AtomFileError if it cannot be read or is for another command."""
     raw = _beginning(path)
     if raw.lstrip().startswith(RECORDED):
         raise AtomFileError(str(path), "", "this is JSON, as recordings are: give their folder with `--recordings`")
@@ -48,7 +48,7 @@ def as_keys(entry: Entry) -> Iterator[None]:
 
 
 def values(entry: Entry, spec: type) -> dict[str, Any]:
-    """The values of a spec's fields that a table gives; raises AtomFileError with all its errors."""
+    """Return the values of a spec's fields that a table gives; raise AtomFileError with all its errors."""
     found: dict[str, Any] = {}
 
     def read(name: str, key: Key) -> None:
@@ -73,7 +73,7 @@ def _beginning(path: Path) -> bytes:
 
 
 def meant_for(tables: Mapping[str, object]) -> str:
-    """The sort of a file with these tables, by their keys; empty if they are of several sorts or of none.
+    """Return the sort of a file with these tables, by their keys; empty if they are of several sorts or of none.
 
     >>> meant_for({"mine": {"atom": "SM80_16x8x8_F32F16F16F32_TN", "tile": "64,64,32"}})
     'tiling'
@@ -114,7 +114,7 @@ def describe_source(path: Path) -> str:
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:
-    """The errors of an instruction's table with their lines; all errors of syntax where it is not TOML."""
+    """Return the errors of an instruction's table with their lines; all errors of syntax where it is not TOML."""
     plain = [_plain(one) for one in error.errors]
     try:
         document = read(Path(error.file))

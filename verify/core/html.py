@@ -59,7 +59,7 @@ SIGNS = {"*": "·", "<=": "≤", ">=": "≥", "!=": "≠", "..": "…"}
 
 
 def element(tag: str, *inside: Element | str, **attributes: str) -> Element:
-    """An element with attributes (`class_` is `class`, `aria_label` is `aria-label`), around text and elements."""
+    """Return an element with attributes (`class_` is `class`, `aria_label` is `aria-label`) around its content."""
     made = Element(tag, {name.rstrip("_").replace("_", "-"): printable(value) for name, value in attributes.items()})
     last: Element | None = None
     for one in inside:
@@ -74,7 +74,7 @@ def element(tag: str, *inside: Element | str, **attributes: str) -> Element:
 
 
 def printable(text: str) -> str:
-    r"""The text without what a page cannot hold: control characters, halves of characters, turns of direction.
+    r"""Return the text without what a page cannot hold: control characters, halves of characters, turns of direction.
 
     >>> printable("a\x00b\u202ec") == "a\ufffdb\ufffdc"
     True
@@ -83,7 +83,7 @@ def printable(text: str) -> str:
 
 
 def document(title: str, *body: Element, style: str = "", script: str = "") -> str:
-    """A whole page; `style` and `script` are ours, never a user's."""
+    """Return a whole page; `style` and `script` are ours, never a user's."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -99,13 +99,13 @@ def document(title: str, *body: Element, style: str = "", script: str = "") -> s
 
 
 def formula(text: str, citation: str) -> Element:
-    """A formula as the ISA tables print it, set in type: a line for each map, its cases behind a bar."""
+    """Return a formula as the ISA tables print it, set in type: a line for each map, its cases behind a bar."""
     label = element("figcaption", citation)
     return element("figure", typeset(text), label, class_="wide", tabindex="0", role="group", aria_label=citation)
 
 
 def typeset(text: str) -> Element:
-    r"""A formula as MathML; text that has not the form of a formula as it is.
+    r"""Return a formula as MathML; text that has not the form of a formula as it is.
 
     >>> made = typeset("row = g       if i < 2\n      g + 8   otherwise\ng = %laneid >> 2")
     >>> ["".join(row.itertext()) for row in made[0]]

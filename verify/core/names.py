@@ -24,7 +24,7 @@ S = TypeVar("S", bound=Named)
 
 
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
-    """The names that the patterns select, in the order of `names`.
+    """Return the names that the patterns select, in the order of `names`.
 
     A pattern is an exact name (which selects only itself), a prefix that ends at `_`, `<` or the end, or a glob.
     Case is ignored if no name matches with the case as written.

@@ -28,22 +28,22 @@ class Key(NamedTuple):
     required: bool
 
     def read(self, value: object) -> Any:
-        """The value of the field; raises SpecError for a value that is none."""
+        """Return the value of the field; raise SpecError for a value that is none."""
         return read(self.field.rstrip("_"), self.parse, value)
 
 
 def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: Any) -> Any:
-    """A field that a user may state; if absent it is the `default` or `default_factory`, or None without one."""
+    """Return a field that a user may state; if absent it is the `default` or `default_factory`, or None without one."""
     return field(**(default or {"default": None}), metadata={"help": help, "parse": parse, "unit": unit})
 
 
 def required(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
-    """A field that a user must state."""
+    """Return a field that a user must state."""
     return key(help, parse, unit, default=MISSING)
 
 
 def keys(spec: type) -> dict[str, Key]:
-    """The keys of a spec by name: its own first, then inherited ones.
+    """Return the keys of a spec by name: its own first, then inherited ones.
 
     >>> @dataclass(frozen=True)
     ... class Spec:
@@ -59,7 +59,7 @@ def keys(spec: type) -> dict[str, Key]:
 
 
 def read(key: str, parse: Callable[[object], T], value: object) -> T:
-    """The parsed value; a ValueError of the parser becomes a SpecError under the key.
+    """Return the parsed value; a ValueError of the parser becomes a SpecError under the key.
 
     >>> read("bits", int, "16")
     16
@@ -74,7 +74,7 @@ def read(key: str, parse: Callable[[object], T], value: object) -> T:
 
 
 def text(value: object) -> str:
-    """The value, a text; raises ValueError for anything else."""
+    """Return the value, a text; raise ValueError for anything else."""
     from layouts.toml.entry import kind
 
     if not isinstance(value, str):
@@ -90,7 +90,7 @@ class Choice:
     unit: str = ""
 
     def __call__(self, value: object) -> Any:
-        """The choice; raises ValueError for any other value."""
+        """Return the choice; raise ValueError for any other value."""
         if value not in self.choices or type(value) is not type(self.choices[0]):
             raise ValueError(f"expected one of {', '.join(map(str, self.choices))}{self.unit}, found {value!r}")
         return value
@@ -105,7 +105,7 @@ class Between:
     what: str = ""
 
     def __call__(self, value: object) -> int:
-        """The number; raises ValueError for any other value."""
+        """Return the number; raise ValueError for any other value."""
         if type(value) is not int or not self.least <= value <= self.most:
             raise ValueError(f"expected a number {self.what}from {self.least} to {self.most}, found {value!r}")
         return value
@@ -118,7 +118,7 @@ class Several:
     each: Choice | Between
 
     def __call__(self, value: object) -> tuple[Any, ...]:
-        """The values; raises ValueError where one is wrong, or is there twice."""
+        """Return the values; raise ValueError where one is wrong, or is there twice."""
         if not isinstance(value, list) or not value:
             raise ValueError(f"expected a list of one value or more, found {value!r}")
         found = tuple(map(self.each, value))

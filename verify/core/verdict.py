@@ -103,7 +103,7 @@ class Property:
         return hash(self.key)
 
     def by(self, check: Check) -> CheckFunction | None:
-        """The function of one of the three checks; None if the property has none."""
+        """Return the function of one of the three checks; None if the property has none."""
         found: CheckFunction | None = getattr(self, check)
         return found
 
@@ -123,7 +123,7 @@ class Origin(StrEnum):
 
 
 def origin(provenance: str) -> tuple[Origin, ...]:
-    """The origins in a provenance, in the order of :class:`Origin`.
+    """Return the origins in a provenance, in the order of :class:`Origin`.
 
     >>> [o.value for o in origin("ISA text | derived: figures; CUTLASS")]
     ['ISA text', 'derived']
@@ -216,7 +216,7 @@ class ProductOperand(NamedTuple):
     elsewhere: str = "shared memory"  # where it is if not in registers
 
     def place(self, row: int, column: int) -> str:
-        """The lane and register of a slot, or where else it is.
+        """Return the lane and register of a slot, or where else it is.
 
         >>> ProductOperand("B", (("",),), (("",),), (((3, 1),),), 16).place(0, 0)
         'lane 3, B register 0 high half'
@@ -283,7 +283,7 @@ def finding(
     status: Status = Status.PROVED,
     seconds: float = 0.0,
 ) -> Evidence:
-    """The evidence of a check: REFUTED by a counterexample, or this `status` where it found none."""
+    """Return the evidence of a check: REFUTED by a counterexample, or this `status` where it found none."""
     status = status if wrong is None else Status.REFUTED
     return Evidence(check, status, method, points, engine, seconds=seconds, counterexample=wrong)
 
@@ -325,7 +325,7 @@ def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
 
 
 def replayed(verdict: Verdict, command: Callable[[], str]) -> Verdict:
-    """The verdict, with the command that finds its counterexample again, if it has one without."""
+    """Return the verdict, with the command that finds its counterexample again, if it has one without."""
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
@@ -340,7 +340,7 @@ RANKED = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.PROVED, Status.
 
 
 def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
-    """The verdict on a claim by all its evidence: REFUTED if any is, else VACUOUS, UNKNOWN, PROVED, AGREES.
+    """Return the verdict on a claim by all its evidence: REFUTED if any is, else VACUOUS, UNKNOWN, PROVED, AGREES.
 
     A claim without evidence is UNCHECKED, with every reason; that never confirms it.
 

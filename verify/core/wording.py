@@ -28,7 +28,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def times(count: int) -> str:
-    """A number of times in words: once, twice, 3 times.
+    """Return a number of times in words: once, twice, 3 times.
 
     >>> times(1), times(3)
     ('once', '3 times')
@@ -54,7 +54,7 @@ class Some(NamedTuple):
 
 
 def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: Sequence[str]) -> str:
-    """A set of (x, y) in words: as ranges if it is a rectangle, else its first few members.
+    """Return a set of (x, y) in words: as ranges if it is a rectangle, else its first few members.
 
     >>> describe([(n, k) for n in range(8) for k in range(20, 32)], (8, 32), ("n", "k"))
     'k = 20..31, every n'
@@ -70,13 +70,13 @@ def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: S
 
 
 def box(spans: Sequence[Some], extents: Sequence[int], axes: Sequence[str]) -> str:
-    """The elements at some places of every axis, in words: whole axes last."""
+    """Return the elements at some places of every axis, in words: whole axes last."""
     words = [_span(*one) for one in zip(spans, extents, axes, strict=True)]
     return ", ".join(sorted(words, key=lambda span: span.startswith("every")))
 
 
 def listed(points: Sequence[tuple[int, int]], count: int, axes: Sequence[str]) -> str:
-    """The first few elements, and how many more there are."""
+    """Return the first few elements, and how many more there are."""
     shown = ", ".join(f"({axes[0]}={x}, {axes[1]}={y})" for x, y in points)
     return shown + (f" and {count - SHOWN} more" if count > SHOWN else "")
 

@@ -32,7 +32,7 @@ def _table(labels: Labels) -> _Table:
 
 
 def atom_key(subject: BoundAtom) -> Key:
-    """The key of an atom: all that the evidence depends on in it and in its instruction."""
+    """Return the key of an atom: all that the evidence depends on in it and in its instruction."""
     parts = tuple((part.name, part.text, part.map and part.map.key, part.extent, part.keys) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
     tables = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
@@ -40,7 +40,7 @@ def atom_key(subject: BoundAtom) -> Key:
 
 
 def recording_key(recording: gpu_checks.Recording) -> Key:
-    """The key of a recording: all that the evidence depends on in it."""
+    """Return the key of a recording: all that the evidence depends on in it."""
     return tuple(_facts(recording))
 
 

@@ -50,7 +50,7 @@ Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording, Memo], Answer]
 
 
 def labels(subject: BoundAtom) -> Labels | str:
-    """The element that the atom gives every (lane, value) of its operands in registers, or why there is none.
+    """Return the element that the atom gives every (lane, value) of its operands in registers, or why there is none.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
 
@@ -100,7 +100,7 @@ def relabelling(
     axes: str = "mnk",
     times: Mapping[str, int] = ONCE,
 ) -> int | Conflict:
-    """The number of pairs matched, if a relabelling of the axes turns the atom's labels into the recorded classes.
+    """Count the pairs matched, if a relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must be in the tile. Then for each axis the pairs (claimed label, recorded class), over both
     operands that have the axis, must be one bijection. `times` counts the equal ones of an operand.
@@ -131,7 +131,7 @@ def relabelling(
 
 
 def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first operand with another number of values than the instruction's, or the first label outside its tile."""
+    """Return the first operand with another number of values than the instruction's, or a label outside its tile."""
     for part in parts:
         values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
         if table.shape[1] != values:
@@ -151,7 +151,7 @@ def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_check
 
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first (label, class) pair that breaks the bijection of both over two operands, if any does.
+    """Return the first (label, class) pair that breaks the bijection of both over two operands, if any does.
 
     A slot that the hardware never read (a copy of an element that it reads elsewhere) has no class.
     """
@@ -179,7 +179,7 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
 
 
 def _unread(part: BoundOperand, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
-    """The first slot that the hardware never read, unless another register with the same element was read."""
+    """Return the first slot that the hardware never read, unless another register with the same element was read."""
     read = classes[..., PRODUCT].ravel() >= 0
     if read.all():
         return None
@@ -222,10 +222,10 @@ class Lookup(Protocol):
     """The source of recordings: files or a live GPU."""
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """The recordings of a matrix product, or why there are none."""
+        """Return the recordings of a matrix product, or why there are none."""
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
-        """The recordings of a matrix move, or why there are none."""
+        """Return the recordings of a matrix move, or why there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,17 +237,17 @@ class Recorded:
     read: dict[str, tuple[gpu_checks.Recording, ...]] = field(default_factory=dict, compare=False)  # of products
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """The recordings of exactly this instruction."""
+        """Return the recordings of exactly this instruction."""
         if signature.mnemonic not in self.read:
             self.read[signature.mnemonic] = self.recordings.get(signature.mnemonic, ())
         return self._valid(self.read[signature.mnemonic], signature)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
-        """The recordings of exactly this move."""
+        """Return the recordings of exactly this move."""
         return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature)
 
     def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...] | Missing:
-        """The recordings; raises RecordingError for an invalid one of a user. Tests validate the shipped ones."""
+        """Return the recordings; raise RecordingError for an invalid one of a user. Tests validate the shipped ones."""
         if not found:
             return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
         return tuple(
@@ -282,13 +282,13 @@ def relation(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
 
 
 def absolute(subject: BoundAtom, lookup: Lookup, memo: Memo) -> list[Evidence]:
-    """The atom's labels compared with absolute coordinates, one piece of evidence for each recording."""
+    """Return the atom's labels compared with absolute coordinates, one piece of evidence for each recording."""
     return _each(subject, lookup, _absolute, memo)
 
 
 def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, memo: Memo) -> list[Evidence]:
     def of_subject(find: Callable[[BoundAtom], T]) -> T:
-        """What is found of the atom, which its next recording and its next property need too."""
+        """Return what is found of the atom, which its next recording and its next property need too."""
         last = memo.values.get(find)
         if not (isinstance(last, tuple) and last[0] is subject):
             last = memo.values[find] = subject, find(subject)
@@ -346,7 +346,7 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
 
 
 def _passed(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
-    """The first element of C that arrives at another element of D, else 0; an atom has one layout for both."""
+    """Return the first element of C that arrives at another element of D, else 0; an atom has one layout for both."""
     arrives = recording.passthrough.ravel()
     if (arrives == np.arange(len(arrives))).all():
         return 0

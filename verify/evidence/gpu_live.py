@@ -26,14 +26,14 @@ class Live:
     seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """The live recording of an instruction, or why there is none."""
+        """Return the live recording of an instruction, or why there is none."""
         if signature.mnemonic not in self.seen:
             self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
         found = self.seen[signature.mnemonic]
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
-        """The live recording of a matrix move, or why there is none."""
+        """Return the live recording of a matrix move, or why there is none."""
         found = gpu_checks.move(signature, worker=self.worker)
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
@@ -43,7 +43,7 @@ class Live:
         return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
 
     def product(self, subject: BoundAtom) -> list[Evidence]:
-        """The evidence of random exact products through the atom's three maps, on this GPU."""
+        """Return the evidence of random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):
             return [unchecked(Check.GPU, claimed)]

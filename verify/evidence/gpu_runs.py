@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @cache
 def runs() -> tuple[TilingRun, ...]:
-    """The recorded runs of tilings' kernels. Raises RecordingError for one that cannot be read."""
+    """Return the recorded runs of tilings' kernels. Raise RecordingError for one that cannot be read."""
     from gpu_checks.tilings import recordings_of_tilings
 
     return recordings_of_tilings()
@@ -21,7 +21,7 @@ def runs() -> tuple[TilingRun, ...]:
 
 @cache
 def observations() -> tuple[Observation, ...]:
-    """The measured access patterns. Raises RecordingError for one that cannot be read."""
+    """Return the measured access patterns. Raise RecordingError for one that cannot be read."""
     from gpu_checks.banks.command import recordings_of_banks
 
     return recordings_of_banks()

@@ -103,7 +103,7 @@ def _sparse(
     seen: gpu_checks.Recording,
     recording: gpu_checks.Recording,
 ) -> Stored | str:
-    """The comparison of k and metadata: A's stored elements, by the atom or, in memory, by the ISA's addresses."""
+    """Compare k and metadata: A's stored elements, by the atom or, in memory, by the ISA's addresses."""
     meaning, metadata = subject.instruction.signature.sparsity, recording.metadata
     if meaning is None or metadata is None:
         return "its metadata was not recorded"
@@ -191,13 +191,13 @@ def _slots(operand: isa_tables.Operand, image: Image) -> Table:
 
 @lru_cache(maxsize=2)  # A and B of one shape
 def _elements(name: str, extent: tuple[int, int], times: int) -> Table:
-    """The label of each element of an operand, as often as it has images."""
+    """Return the label of each element of an operand, as often as it has images."""
     x, y = codomain(name, *(grid.ravel() for grid in np.indices(extent)))
     return np.tile(np.stack([np.zeros_like(x), x, y], axis=-1), (times, 1))[None]
 
 
 def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Recording) -> Iterator[Image]:
-    """The recorded images of an operand, first the one that the recording has as the operand itself."""
+    """Yield the recorded images of an operand, first the one that the recording has as the operand itself."""
     own = recording.operands[name]
     if own.shape[0] == 1:
         mn = operand.extent[operand.axes.index("m" if name == "A" else "n")]

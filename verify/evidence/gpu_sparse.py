@@ -49,7 +49,7 @@ class Stored(NamedTuple):
         return coarseness(self.meaning)
 
     def compare(self) -> int | Conflict:
-        """The number of (element, pattern) and (element, selector) pairs that agree, or the first that does not."""
+        """Count the (element, pattern) and (element, selector) pairs that agree, or return the first that does not."""
         points = 0
         for check in (self._whole, self._contracted, self._ruled):
             found = check()
@@ -128,7 +128,7 @@ class Stored(NamedTuple):
 
 
 def coarseness(meaning: Sparsity) -> int:
-    """The number of columns of A in one stored element.
+    """Return the number of columns of A in one stored element.
 
     >>> coarseness(Sparsity(4, {4: (0, 1)}))
     2

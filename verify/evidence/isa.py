@@ -66,7 +66,7 @@ def _method(m: Map) -> str:
 
 
 def form(method: str, *faults: str, points: int = 1) -> Evidence:
-    """The evidence on the form of a subject: faults refute it, empty ones do not count.
+    """Return the evidence on the form of a subject: faults refute it, empty ones do not count.
 
     >>> form("counted", "").status.value, form("counted", "3 threads, 4 wanted").counterexample.statement
     ('PROVED', '3 threads, 4 wanted')
@@ -84,7 +84,7 @@ def read_again(text: str, layout: Layout) -> list[Evidence]:
 
 
 def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
-    """The layout at every (thread, value), as an array [thread][value]; taken from `BoundAtom.tables` if it is there.
+    """Evaluate the layout at every (thread, value): an array [thread][value], `BoundAtom.tables` if it is there.
 
     >>> evaluate(Layout.parse("(2,4):(4,1)")).tolist()
     [[0, 1, 2, 3], [4, 5, 6, 7]]
@@ -97,7 +97,7 @@ def evaluate(layout: Layout, kept: dict[Hashable, Any] | None = None) -> Table:
 
 
 def computed_rows(table: Table) -> tuple[Table, int]:
-    """The rows of a table that are computed, and how often the table repeats them."""
+    """Return the rows of a table that are computed, and how often the table repeats them."""
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
@@ -119,7 +119,7 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 
 def _equal_owners(m: Map, part: BoundOperand) -> int:
-    """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
+    """Return the number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
     try:
         counts = search.count_owners(m, part.extent[0] * part.extent[1])
     except blocks.EvaluationMismatch:
@@ -138,7 +138,7 @@ def ownership(m: Map, copies: int) -> Finding:
 
 
 def _with_sums(m: Map, wrong: Counterexample | None) -> Counterexample | None:
-    """What is wrong with a map, the sums of a plain layout written out."""
+    """Return what is wrong with a map, the sums of a plain layout written out."""
     plain = _plain(m)
     if wrong is None or plain is None or "thread" not in wrong.inputs:
         return wrong
@@ -178,7 +178,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 
 def _number(formula: Formula, width: int, lane: Any, value: Any) -> tuple[Any]:
-    """The only coordinate of a formula's bit."""
+    """Return the only coordinate of a formula's bit."""
     x, y = formula.locate(lane, value)
     return (x + width * y,)
 
@@ -195,7 +195,7 @@ def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
 def _unequal(
     part: BoundOperand, m: Map, expected: IsaFormula, formula: Formula, found: search.Disagreement
 ) -> Counterexample:
-    """The smallest point at which one replica of a map differs from the formula, in words."""
+    """Return the smallest point at which one replica of a map differs from the formula, in words."""
     plain = _plain(m)
     if plain is None:
         return search.word_difference(m, expected, "ISA", found)
@@ -218,7 +218,7 @@ def _unequal(
 
 
 def same_function(layout: Layout, other: Layout) -> Evidence:
-    """The evidence that two (thread, value) layouts agree at every point, however their modes are written.
+    """Return the evidence that two (thread, value) layouts agree at every point, however their modes are written.
 
     >>> first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(2,1)")
     >>> same_function(first, second).counterexample.statement

@@ -32,7 +32,7 @@ RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}
 
 
 def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
-    """The evidence of random exact products through the atom's maps and the ISA's formulas, compared with numpy's.
+    """Compare random exact products through the atom's maps and the ISA's formulas with numpy's.
 
     Every operand is distributed to (lane, value) by the atom's map, the instruction reads and writes by the formulas of
     the ISA tables, and C is gathered by the atom's map: nothing else touches the matrices. Scale factors multiply the
@@ -102,7 +102,7 @@ def _coarse(part: BoundOperand) -> int:
 
 
 def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
-    """A and B, scaled, without the elements that metadata drops; axes of trials and products come first, if any."""
+    """Return scaled A and B without the elements that metadata drops; axes of trials and products come first."""
     a, b = matrices["A"], matrices["B"]
     for name in ("E", "SFA"):
         a = a * matrices.get(name, 1)
@@ -110,7 +110,7 @@ def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
 
 
 def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, BoundOperand], Table]) -> Table:
-    """The element of each (lane, value): the operand's table at the lane's logical thread, for every replica.
+    """Return the element of each (lane, value): the operand's table at the lane's logical thread, for every replica.
 
     In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
     """
@@ -125,12 +125,12 @@ def by_lane(subject: BoundAtom, part: BoundOperand, of: Callable[[BoundAtom, Bou
 
 
 def _table(subject: BoundAtom, part: BoundOperand) -> Table:
-    """The element of each (thread, value)."""
+    """Return the element of each (thread, value)."""
     return _plain_table(subject, part) if part.layout is None else evaluate(part.parsed, subject.tables)
 
 
 def _plain_table(subject: BoundAtom, part: BoundOperand) -> Table:
-    """The same, evaluated in plain integers."""
+    """Return the same, evaluated in plain integers."""
     return np.array(part.rows(), dtype=np.int64)
 
 
@@ -150,7 +150,7 @@ def _through_fragments(
     extents = {part.name: part.extent for part in subject.parts}
 
     def slots(name: str) -> Table:
-        """The place of each (lane, value) in the operands of all products: arrays of one axis are indexed fastest."""
+        """Place each (lane, value) in the operands of all products: arrays of one axis are indexed fastest."""
         (x, y), (rows, columns) = places[name], extents[name]
         return np.asarray((which[: len(x)] * rows + x) * columns + y)
 

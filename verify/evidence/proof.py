@@ -64,7 +64,7 @@ def _certificate(m: StridedMap, copies: int) -> list[Evidence]:
 
 
 def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[Evidence]:
-    """The proof that all threads of a replica work for one product, where an instruction makes several."""
+    """Return the proof that all threads of a replica work for one product, where an instruction makes several."""
     instruction = subject.instruction
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
         return []
@@ -80,7 +80,7 @@ def tiling(budget: int, solver: proofs.Solver) -> Evidence:
 
 
 def plain(m: Map) -> StridedMap:
-    """Return the map of a plain layout. Raises TypeError for any other: its shape and stride are what is proved."""
+    """Return the map of a plain layout. Raise TypeError for any other: its shape and stride are what is proved."""
     if not isinstance(m, StridedMap) or m.plain is None:
         raise TypeError(f"{m.origin} is no plain layout")
     return m
@@ -98,7 +98,7 @@ def _extent(m: StridedMap) -> tuple[int, int]:
 
 
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """The proof of equality with every formula of the operand; a layout of another size is refuted by counting."""
+    """Prove equality with every formula of the operand; a layout of another size is refuted by counting."""
     m = plain(part.points)
     layout, copies = m.parsed, subject.multiplicity(part)
     threads, values = proofs.domain(layout)
@@ -147,7 +147,7 @@ def _evidence(outcome: proofs.Outcome, m: StridedMap) -> Evidence:
 
 
 def _in_words(model: Mapping[str, int], m: StridedMap) -> str:
-    """A model in words: an element's owners, or the (thread, value), with its element by the layout and the formula."""
+    """Say a model: an element's owners, or the (thread, value), with its element by the layout and the formula."""
     if model.keys() == {"element", "owners"}:
         return f"{m.show_element(model['element'])} has {owners(model['owners'])}"
     if not {"thread", "value", "element"} <= set(model):
@@ -164,7 +164,7 @@ def _in_words(model: Mapping[str, int], m: StridedMap) -> str:
 
 
 def solved(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") -> Evidence:
-    """A solver's outcome as evidence; `wrong` makes the counterexample of its model, or states what is wrong there.
+    """Return a solver's outcome as evidence; `wrong` makes the counterexample of its model, or says what is wrong.
 
     `over` names what the proof ranges over besides the variables.
     """

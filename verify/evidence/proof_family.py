@@ -44,7 +44,7 @@ class Whole(NamedTuple):
 
 
 def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
-    """The key by which evidence for a family is shared; None for an operand that is the same in every instance.
+    """Return the key by which evidence for a family is shared; None for an operand that is the same in every instance.
 
     A proof about a family does not cover a member whose instruction has another number of values.
     """
@@ -75,17 +75,17 @@ def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
 
 @lru_cache(maxsize=4096)
 def _filled(text: str, params: tuple[tuple[str, Word], ...]) -> str:
-    """A text with its placeholders replaced, once for all families that have it."""
+    """Return a text with its placeholders replaced, once for all families that have it."""
     return fill(text, dict(params))
 
 
 def ownership(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
-    """The proof that in all members each element has the required number of owners, so none leaves its tile."""
+    """Return the proof that in all members each element has the required number of owners, so none leaves its tile."""
     return _by_digits(subject, part, "mixed radix")
 
 
 def inverse(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
-    """The proof that all members have a right inverse: the mixed-radix digits of an element."""
+    """Return the proof that all members have a right inverse: the mixed-radix digits of an element."""
     return _by_digits(subject, part, "mixed radix, whose digits are the inverse")
 
 
@@ -99,7 +99,7 @@ def _by_digits(subject: BoundAtom, part: BoundOperand, method: str) -> Evidence 
 
 
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence | None:
-    """The proof that all members equal the formula; None unless one formula covers the whole family."""
+    """Return the proof that all members equal the formula; None unless one formula covers the whole family."""
     whole, formula = _whole(subject, part), part.formulas[0]
     largest = None if whole is None else next(iter(whole.part.formulas), None)
     if whole is None or largest is None or not _fits(whole, largest):
@@ -120,7 +120,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
 
 
 def unlimited(formula: Registers) -> Registers:
-    """The formula without a limit on values: members beyond the listed ones have more of them."""
+    """Return the formula without a limit on values: members beyond the listed ones have more of them."""
     return formula._replace(table=replace(formula.table, values=PLACEHOLDER))
 
 
@@ -136,7 +136,7 @@ def _fits(whole: Whole, formula: Formula) -> bool:
 
 
 def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
-    """An operand over the parameters; None if its text or its tile is not made of products of them."""
+    """Return an operand over the parameters; None if its text or its tile is not made of products of them."""
     family = subject.atom.family
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str):
@@ -162,20 +162,20 @@ def _steps(family: Family) -> dict[str, int]:
 
 
 def extent_of(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
-    """The tile of an operand over the parameters."""
+    """Return the tile of an operand over the parameters."""
     x, y = (_size(text, _steps(family)) for text in _extents(family, part))
     return None if x is None or y is None else (x, y)
 
 
 def _extents(family: Family, part: BoundOperand) -> list[str]:
-    """The extents of an operand's tile as the family's entry has them; "" where it leaves them out."""
+    """Return the extents of an operand's tile as the family's entry has them; "" where it leaves them out."""
     given_shape = family.entry.table.get("shape")
     sizes = dict(zip("mnk", given_shape if isinstance(given_shape, list) else [], strict=False))
     return [str(sizes.get(axis, "")) for axis in AXES[part.name]]
 
 
 def _layout(text: str, steps: Mapping[str, int]) -> FamilyLayout | None:
-    """A layout's text over the parameters, read with a number in place of each placeholder."""
+    """Return a layout's text over the parameters, read with a number in place of each placeholder."""
     places = list(dict.fromkeys(PLACE.findall(text)))
     for i, place in enumerate(places):
         text = text.replace(f"{{{place}}}", str(PLACEHOLDER + i))
@@ -201,7 +201,7 @@ def _modes(shape: IntTuple, stride: IntTuple, sizes: Mapping[int, Size | None]) 
 
 
 def _size(text: str, steps: Mapping[str, int]) -> Size | None:
-    """A number, or a placeholder's expression with N read as step * n; None if that is no product."""
+    """Return a number, or a placeholder's expression with N read as step * n; None if that is no product."""
     place = PLACE.fullmatch(text)
     if place is None:
         return Size(int(text)) if text.isdigit() else None

@@ -68,7 +68,7 @@ def _difference(given: Layout | None, right: Layout) -> str:
 
 
 def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
-    """The ISA's element at every (logical thread, value); None if formulas or replicas differ."""
+    """Return the ISA's element at every (logical thread, value); None if formulas or replicas differ."""
     if subject.thr is None or subject.rep is None or not part.formulas:
         return None
     values = part.formulas[0].values
@@ -95,7 +95,7 @@ def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
 
 
 def units(layout: Layout) -> Iterator[tuple[int, int] | None]:
-    """The (thread, value) at which exactly one digit is one, for each mode; None for a mode of extent one."""
+    """Yield the (thread, value) at which exactly one digit is one, for each mode; None for a mode of extent one."""
     for half, mode in enumerate(halves(layout)):
         index = 1
         for extent, _ in modes(*mode):
@@ -104,7 +104,7 @@ def units(layout: Layout) -> Iterator[tuple[int, int] | None]:
 
 
 def with_strides(layout: Layout, strides: list[int]) -> Layout:
-    """The same shape with other strides, given leftmost first.
+    """Return the same shape with other strides, given leftmost first.
 
     >>> str(with_strides(Layout.parse("((4,8),8):((32,1),8)"), [64, 1, 8]))
     '((4,8),8):((64,1),8)'

@@ -25,7 +25,7 @@ def everything(_: Claim) -> bool:
 
 
 def first(*checks: CheckFunction) -> CheckFunction:
-    """A check that returns the evidence of the first of some checks that has any.
+    """Return a check that returns the evidence of the first of some checks that has any.
 
     >>> found = [unchecked(Check.ISA, "its counts differ")]
     >>> first(lambda *_: [], lambda *_: found)(None, None, None) == found
@@ -39,7 +39,7 @@ def first(*checks: CheckFunction) -> CheckFunction:
 
 
 def verified(*others: Property) -> Need:
-    """The need that every claim of other properties is confirmed."""
+    """Return the need that every claim of other properties is confirmed."""
 
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
         for other in others:
@@ -58,7 +58,7 @@ def claim_of(row: Property, subject: Any, operand: Any) -> Claim:
 
 
 def shared_name(subject: str, part: str, scope: str) -> str:
-    """The name under which evidence on a claim is shared: the subject's, with the operand's if it is about one."""
+    """Name what shares evidence on a claim: the subject, with the operand if the claim is about one."""
     return f"{subject} {part}" if scope == Scope.OPERAND else subject
 
 
@@ -102,11 +102,11 @@ class Run:
         self._source = source
 
     def units(self, subject: Any, scope: str) -> Sequence[Any]:
-        """The units of a scope: its claims are about one each."""
+        """Return the units of a scope: its claims are about one each."""
         raise NotImplementedError
 
     def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = everything) -> list[Verdict]:
-        """The verdict on every wanted claim, in the order of the table: properties of one scope unit by unit."""
+        """Return the verdict on every wanted claim, in the order of the table: properties of one scope unit by unit."""
         verdicts: list[Verdict] = []
         for scope, of_scope in groupby(table, key=lambda row: row.scope):
             groups = [(alike, tuple(rows)) for alike, rows in groupby(of_scope, key=lambda row: row.alike)]
@@ -174,7 +174,7 @@ class Run:
         return self.memo.share(found, name)
 
     def made(self, row: Property) -> list[Check]:
-        """The checks of a property that this run makes."""
+        """Return the checks of a property that this run makes."""
         if row.key not in self._made:
             requested = self.checks | {Check.ISA} if row.form else self.checks
             self._made[row.key] = [check for check in Check if row.by(check) is not None and check in requested]

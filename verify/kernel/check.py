@@ -248,7 +248,7 @@ def locate_finding(found: Finding, kernel: Kernel) -> Finding:
 
 
 def _domain(launch: Launch, align: int) -> str:
-    """What one verdict speaks of; `align` is that of dynamic shared memory, 0 where there is none."""
+    """Say what one verdict speaks of; `align` is that of dynamic shared memory, 0 where there is none."""
     sizes = ", ".join(f"{name} = {value}" for name, value in launch.sizes.items())
     grid = "x".join(map(str, launch.grid))
     block = "x".join(map(str, (one for one in launch.block if one > 1))) or "1"

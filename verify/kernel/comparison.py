@@ -57,7 +57,7 @@ class Comparison:
             self._note_overflow(of)
 
     def _stored(self) -> Ids:
-        """The ids of the array's elements after the run."""
+        """Return the ids of the array's elements after the run."""
         region, size = self.region, self.region.size
         assert region.stored is not None
         places = region.places[:, None] * size + np.arange(size)
@@ -66,7 +66,7 @@ class Comparison:
         return np.broadcast_to(found, (len(places),)) if len(found) == 1 else found
 
     def claimed(self, of: Interpretation, value: Node, scalars: Mapping[str, Fraction]) -> Tensor:
-        """The value of a tree for each element of the array, over the target's indices."""
+        """Return the value of a tree for each element of the array, over the target's indices."""
         values, launch = self.values, self.launch
         arrays = read_tensors(of, value)
         target, shape = launch.target.indices, self.array.shape

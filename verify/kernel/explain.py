@@ -31,7 +31,7 @@ PROBES = 96  # at most so many terms are distinguished; longer sums are cut into
 def explained(
     run: Interpretation, found: Comparison, seed: int, budget: int
 ) -> tuple[list[Finding], WrongProduct | None]:
-    """The first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
+    """Return the first cause of a wrong element, and which terms its sum has; nothing where neither is found."""
     words = near_misses(run, found)
     if run.values.pairs and not words and found.written.all():
         words += explain_rescaling(run, seed, budget)
@@ -165,7 +165,7 @@ class _Picked(Evaluation):
 def _of_terms(
     name: str, term: Term, count: int, step: int, got: list[int], want: list[int], prime: int
 ) -> str:  # fmt: skip
-    """The terms of an element in words, from what each probe found and should have found."""
+    """Return the terms of an element in words, from what each probe found and should have found."""
     blocks = range(len(got))
     missing = [one for one in blocks if got[one] == 0 != want[one]]
     double = [one for one in blocks if got[one] == 2 * want[one] % prime != 0]

@@ -71,7 +71,7 @@ class Interpretation:
         self.paced: Callable[[int, int], bool] = lambda done, total: False  # told of CTAs; whether a part may end
 
     def _region(self, number: int, array: Array, sample: Samples | None) -> Region:
-        """An array with its elements as unknowns, or as zeros."""
+        """Return an array with its elements as unknowns, or as zeros."""
         places, size = array.places, SIZE[array.kind]
         there = places >= 0
         kept: NDArray[np.int64] | None = None
@@ -207,7 +207,7 @@ class Interpretation:
         self.machine.go()
 
     def _next(self, made: int) -> int:
-        """The CTAs of the next batch, where one makes so many values; those of which nothing is left are dropped."""
+        """Return the CTAs of the next batch, where one makes so many values; drop those of which nothing is left."""
         self.values.drop([one.stored.labels for one in self.regions if one.stored is not None])
         tables = self.values.residues, self.values.sample, self.values.kind, self.values.history
         width = sum(one[..., :1].nbytes for one in tables)  # of a value: more with pairs of primes

@@ -138,7 +138,7 @@ def _rest_on(evidence: Evidence, open_: Mapping[str, Status]) -> Evidence:
 
 
 def _drawn(name: str, wrong: WrongProduct | None, window: Window) -> Picture:
-    """The picture of the operands that are wrong."""
+    """Return the picture of the operands that are wrong."""
     from verify.pictures.picture import Picture
     from verify.pictures.products import of_product
 
@@ -229,7 +229,7 @@ def quote_source(place: Place | None) -> tuple[str, ...]:
 
 @cache
 def _observations() -> Mapping[str, str]:
-    """What was recorded of each probe that leaves out a rule, in words."""
+    """Say what was recorded of each probe that leaves out a rule, in words."""
     from gpu_checks.order.command import recordings_of_order
 
     found: dict[str, str] = {}
@@ -253,7 +253,7 @@ def _recorded() -> str:
 
 
 def _observed(one: Finding) -> str:
-    """What a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
+    """Say what a GPU showed of kernels that break the rule of a finding; empty where no probe does."""
     if one.kind == GUARD_LOST:
         return f"; seen on {_recorded()}"
     probe = PROBES.get((one.kind, one.section))
@@ -261,7 +261,7 @@ def _observed(one: Finding) -> str:
 
 
 def list_notes(outcome: Outcome, strict: bool) -> tuple[str, ...]:
-    """What a verdict speaks of, and what it does not."""
+    """Say what a verdict speaks of, and what it does not."""
     notes = [f"domain   {outcome.domain}", f"seed     {outcome.seed}; {outcome.steps} instructions executed"]
     if outcome.compared:
         notes.insert(1, f"chance   that a wrong element went unnoticed: {_chance(outcome)}")

@@ -61,7 +61,7 @@ def _locate(first: int, count: int, ids: Ids) -> Ints:
 
 
 def find_term(node: Node) -> Term | None:
-    """The first sum of products of two elements in a claim."""
+    """Return the first sum of products of two elements in a claim."""
     if isinstance(node, Sum):
         factors = []
         for part in list_factors(node.body):
@@ -195,7 +195,7 @@ class ProductWatch:
         return self._named(number, contracted, other) if number >= 0 else "a computed value"
 
     def _wanted(self, tiles: Ints, wants: Ints) -> str:
-        """What a slot should hold; empty for a computed value, and where nothing decides."""
+        """Say what a slot should hold; empty for a computed value, and where nothing decides."""
         if int(tiles[0]) < 0 or wants.min() < 0:
             return ""
         return self._named(*map(int, wants))
@@ -222,19 +222,19 @@ def _uneven(tiles: Ints, axis: int) -> NDArray[np.bool_]:
 
 
 def _mode(part: Ints, axis: int) -> Ints:
-    """The largest index of each slot: the only one, where a slot is even."""
+    """Return the largest index of each slot: the only one, where a slot is even."""
     found: Ints = part.max(axis)
     return found
 
 
 def _most(part: object) -> int:
-    """The most frequent index that is known; -1 for none."""
+    """Return the most frequent index that is known; -1 for none."""
     counted = Counter(int(one) for one in np.asarray(part).ravel() if one >= 0)
     return counted.most_common(1)[0][0] if counted else -1
 
 
 def _frees(lines: Ints, ks: list[int]) -> list[int]:
-    """The other index of each row or column: the most frequent of its elements with the right k, if it has any.
+    """Return the other index of each row or column: the most frequent of its elements with the right k, if it has any.
 
     Where two are as frequent, it is the one that no other row or column has.
     """

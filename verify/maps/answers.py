@@ -52,7 +52,7 @@ class MissingMap:
 
 
 def read(answer: Any) -> ForeignMap | MissingMap:
-    """The map of an answer of the child, or why there is none; an answer against the schema is a missing map.
+    """Return the map of an answer of the child, or why there is none; an answer against the schema is a missing map.
 
     >>> read({"name": "C", "missing": "no answer within 5 s"})
     MissingMap(name='C', why='no answer within 5 s', whole=False)

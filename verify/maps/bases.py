@@ -39,7 +39,7 @@ Bases = Mapping[str, Sequence[Point]]
 
 
 def read(text: str) -> Bases:
-    """The bases of a text: register, lane, warp and block, each with a list of points.
+    """Return the bases of a text: register, lane, warp and block, each with a list of points.
 
     Spellings: MLIR's `#ttg.linear<{register = [[0, 1]], lane = [[0, 2]], ...}>`, JSON, Gluon's
     `DistributedLinearLayout(reg_bases=[[0, 1]], ...)`, and a printed LinearLayout, `register=1 -> (0, 1)` by line.
@@ -92,7 +92,7 @@ def _point(text: str) -> Point:
 
 
 def of_operand(bases: Bases, outputs: Sequence[Axis], origin: Origin = NOWHERE) -> FragmentMap:
-    """The map (lane, value) -> outputs of the bases of one CTA: the bits of the warp are the lane's from bit 5 on."""
+    """Return the map (lane, value) -> outputs of one CTA's bases: the warp's bits are the lane's from bit 5 on."""
     if any(any(basis) for basis in bases.get("block", ())):
         raise MapError("bases of block: an operand belongs to one CTA")
     lanes = [*bases["lane"], *bases.get("warp", ())]
@@ -106,7 +106,7 @@ def of_operand(bases: Bases, outputs: Sequence[Axis], origin: Origin = NOWHERE) 
 
 
 def of_map(found: FragmentMap) -> Bases:
-    """The bases of a linear map, by input axis; raises MapError with the first point that prevents it.
+    """Return the bases of a linear map, by input axis; raise MapError with the first point that prevents it.
 
     >>> of_map(FragmentMap.tabulate(lambda i: 3 * i, [Axis("i", 4)], [Axis("m", 16)]))
     Traceback (most recent call last):
@@ -133,7 +133,7 @@ def of_map(found: FragmentMap) -> Bases:
 
 
 def written(found: FragmentMap) -> str:
-    """The bases of a linear map from (lane, value) in Triton's spelling; raises MapError if it is not linear."""
+    """Return the bases of a linear map from (lane, value) in Triton's spelling; raise MapError if it is not linear."""
     bases = of_map(found)
     listed = {"register": bases["value"], "lane": bases["lane"][:WARP_BITS], "warp": bases["lane"][WARP_BITS:]}
     return "{" + ", ".join(f"{name} = {[list(basis) for basis in several]}" for name, several in listed.items()) + "}"

@@ -29,7 +29,7 @@ class Type(NamedTuple):
     signed: bool
 
     def wrap(self, value: int) -> int:
-        """The value that a conversion to this type gives."""
+        """Return the value that a conversion to this type gives."""
         if self.bits == 1:
             return int(value != 0)
         value &= (1 << self.bits) - 1
@@ -59,12 +59,12 @@ COMPUTED: Mapping[str, Callable[[int, int], int]] = {
 
 
 def promoted(type_: Type) -> Type:
-    """The type in which a value of a type is computed with: at least int."""
+    """Return the type in which a value of a type is computed with: at least int."""
     return INT if type_.bits < 32 else type_
 
 
 def common(a: Type, b: Type) -> Type:
-    """The type of an operation on two types: the wider; of two as wide, the unsigned one.
+    """Return the type of an operation on two types: the wider; of two as wide, the unsigned one.
 
     >>> common(TYPES["uint8"], TYPES["int16"]).name, common(INT, UNSIGNED).name, common(UNSIGNED, INT64).name
     ('int', 'unsigned', 'int64')
@@ -74,7 +74,7 @@ def common(a: Type, b: Type) -> Type:
 
 
 def meaning(tree: Tree, types: Mapping[str, Type], text: str) -> Meaning:
-    """The type of an expression and its value as a function of the values of its names.
+    """Return the type of an expression and its value as a function of the values of its names.
 
     >>> from verify.maps.syntax import C, parse
     >>> type_, value = meaning(parse("lane / 4 - 1", C).result, {"lane": UNSIGNED}, "")
@@ -113,14 +113,14 @@ def _cast(type_: Type, value: Function) -> Meaning:
 
 
 def _choice(test: Meaning, then: Meaning, otherwise: Meaning) -> Meaning:
-    """The value of one of two expressions in their common type; the other is not evaluated."""
+    """Return the value of one of two expressions in their common type; the other is not evaluated."""
     (_, chosen), (a, first), (b, second) = test, then, otherwise
     result = common(a, b)
     return result, lambda values: result.wrap(first(values) if chosen(values) else second(values))
 
 
 def _literal(number: Number, text: str) -> Meaning:
-    """The first type of C's list that has the value: unsigned ones for hexadecimal digits or a suffix u."""
+    """Return the first type of C's list that has the value: unsigned ones for hexadecimal digits or a suffix u."""
     value, suffix = number.value, number.suffix
     listed = [INT64, UINT64] if "ll" in suffix else [INT, UNSIGNED, INT64, UINT64]
     unsigned = [one for one in listed if not one.signed]
@@ -145,7 +145,7 @@ def _unary(op: str, operand: Meaning, words: str) -> Meaning:
 
 
 def _in(type_: Type, value: int, words: str) -> int:
-    """A result in its type: wrapped if unsigned, Undefined if signed and too large."""
+    """Return a result in its type: wrapped if unsigned, Undefined if signed and too large."""
     if type_.fits(value):
         return value
     if type_.signed:
@@ -182,7 +182,7 @@ def _binary(op: str, left: Meaning, right: Meaning, words: str) -> Meaning:
 
 
 def _shift(op: str, left: Meaning, by: Function, words: str) -> Meaning:
-    """A shift in the type of its left operand: by 0 to the width less one, and of no negative number to the left."""
+    """Shift in the type of the left operand: by 0 to the width less one, and no negative number to the left."""
     type_, value = left
 
     def shifted(values: Values) -> int:

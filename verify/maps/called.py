@@ -25,7 +25,7 @@ SECONDS, START = 20.0, 120.0  # of all calls, and of the imports before them
 
 
 def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], folder: Path, python: str) -> FragmentMap:
-    """The map of FILE.py::function, its file relative to a folder; `python` is the interpreter, this one if empty.
+    """Return the map of FILE.py::function, its file relative to a folder; `python` is the interpreter or empty.
 
     The function is called with the inputs, and returns the outputs. Raises MapError with one line for a function that
     is not there, raises, hangs, ends its process or returns something else.
@@ -49,7 +49,7 @@ def of_function(text: str, inputs: Sequence[Axis], outputs: Sequence[Axis], fold
 
 
 def _interpreter(python: str, folder: Path) -> str:
-    """The path of an interpreter: a program of PATH, or a file relative to a folder. Raises MapError."""
+    """Return the path of an interpreter: a program of PATH, or a file relative to a folder. Raise MapError."""
     if not python:
         return sys.executable
     found = shutil.which(str(folder / python) if os.sep in python else python)

@@ -48,7 +48,7 @@ def change(old: FragmentMap, new: FragmentMap, most: int = 8) -> Change | None:
 
 
 def signature(found: FragmentMap) -> str:
-    """The inputs and outputs of a map with their extents.
+    """Return the inputs and outputs of a map with their extents.
 
     >>> from verify.maps.map import Axis
     >>> signature(FragmentMap((Axis("lane", 32),), (Axis("m", 16), Axis("n", 8)), {}))
@@ -59,7 +59,7 @@ def signature(found: FragmentMap) -> str:
 
 
 def text(found: FragmentMap) -> str:
-    """A map as a layout, or as F2 bases; or why it has neither."""
+    """Return a map as a layout, or as F2 bases; or why it has neither."""
     from verify.maps import bases
     from verify.maps.synthesis import as_layout
 

@@ -86,7 +86,7 @@ def load(path: str) -> Any:
 
 
 def version_of(module: Any) -> str:
-    """The version of the installed distribution, or of the module itself."""
+    """Return the version of the installed distribution, or of the module itself."""
     try:
         return version(getattr(module, "DISTRIBUTION", module.PROJECT))
     except PackageNotFoundError:
@@ -94,7 +94,7 @@ def version_of(module: Any) -> str:
 
 
 def answer(make: Any, seconds: float, out: Any) -> Any:
-    """What one function returns, made in a fork: {"map": ...}, or {"missing": why}."""
+    """Return what one function returns, made in a fork: {"map": ...}, or {"missing": why}."""
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:
@@ -127,7 +127,7 @@ def answer(make: Any, seconds: float, out: Any) -> Any:
 
 
 def received(source: int, child: int, deadline: float) -> tuple[bytes, int | None]:
-    """(what came until the line was whole, exit status): None as status where the time ran out; the child has ended."""
+    """Receive until the line is whole: (text, exit status), None as status where time ran out; the child has ended."""
     content, status = b"", None
     while not content.endswith(b"\n") and len(content) <= MOST:
         ready = select.select([source], [], [], 0.02)[0]
@@ -148,7 +148,7 @@ def received(source: int, child: int, deadline: float) -> tuple[bytes, int | Non
 
 
 def tabulated(found: dict[str, Any]) -> dict[str, Any]:
-    """The same map with every pair in place of its functions."""
+    """Return the same map with every pair in place of its functions."""
     found = {**found}
     function, back = found.pop("of"), found.pop("back", None)
     inputs, outputs = found["inputs"], found["outputs"]
@@ -159,7 +159,7 @@ def tabulated(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def called(function: Any, point: tuple[int, ...], axes: Any) -> Any:
-    """What a function returns at a point; an error that it raises gets the point and the line."""
+    """Return what a function returns at a point; an error that it raises gets the point and the line."""
     try:
         return function(*point)
     except Exception as error:
@@ -179,12 +179,12 @@ def grid(axes: Any) -> Iterator[tuple[int, ...]]:
 
 
 def images(returned: Any) -> list[Any]:
-    """The images that a function has returned: a tuple is one, a list has several, None has none."""
+    """Return the images that a function has returned: a tuple is one, a list has several, None has none."""
     return returned if isinstance(returned, list) else [] if returned is None else [returned]
 
 
 def plain(value: Any) -> Any:
-    """The same value of dicts, lists, texts and whole numbers only; TypeError for anything else.
+    """Return the same value of dicts, lists, texts and whole numbers only; TypeError for anything else.
 
     A number must say by `__index__` what it is, and be small: what compares equal to everything is no number.
     """
@@ -231,7 +231,7 @@ def end_all() -> None:
 
 
 def children(parent: int) -> list[int]:
-    """The processes whose parent this is, where the system has /proc."""
+    """Return the processes whose parent this is, where the system has /proc."""
     found = []
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
         if name.isdigit():

@@ -15,12 +15,12 @@ STEP = 1 << 18  # places that are looked at together
 
 
 def inputs_of(found: Map, point: Point) -> dict[str, int]:
-    """The coordinates of an input, by their names."""
+    """Return the coordinates of an input, by their names."""
     return {axis.word: c for axis, c in zip(found.inputs, point, strict=True)}
 
 
 def leaves_the_tile(found: Map, count: int, point: Point, image: Point) -> Counterexample:
-    """The counterexample of `in_bounds`: how many images are outside, and the first of them."""
+    """Return the counterexample of `in_bounds`: how many images are outside, and the first of them."""
     tile = "x".join(str(axis.extent) for axis in found.outputs)
     return Counterexample(
         inputs_of(found, point),
@@ -45,7 +45,7 @@ class OwnerCounts(NamedTuple):
 
 
 def wrong_owners(found: Map, copies: int, counted: OwnerCounts) -> Counterexample | None:
-    """The counterexample of `ownership`: the first element with too many owners, or else the first with too few."""
+    """Return the counterexample of `ownership`: the first element with too many owners, or else too few."""
     damage: tuple[str, ...] = ()
     if counted.few:
         lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
@@ -67,7 +67,7 @@ def wrong_owners(found: Map, copies: int, counted: OwnerCounts) -> Counterexampl
 
 
 def no_owner(found: Map, element: Point) -> Counterexample:
-    """The counterexample of `right_inverse`: the first element without an owner."""
+    """Return the counterexample of `right_inverse`: the first element without an owner."""
     return Counterexample({}, f"{found.show(element)} has no owner")
 
 
@@ -94,7 +94,7 @@ def unequal(
     belongs: Sequence[Point],
     counts: tuple[int, int],
 ) -> Counterexample:
-    """The counterexample of `equals`: the first point, the input to which its image belongs, and (how many, of all)."""
+    """Return the counterexample of `equals`: the first point, the input of its image, and (how many, of all)."""
     got, right = (" and ".join(map(one.show, one.at(*point))) or "no element" for one in (found, wanted))
     owner = f"; {found.show(found.at(*point)[0])} belongs to {found.show_input(belongs[0])}" if belongs else ""
     count, points = counts
@@ -134,7 +134,7 @@ def describe_chosen(chosen: Array, axes: Sequence[str]) -> str:
 
 
 def _some(line: Array) -> Some:
-    """The first few places that are true, how many there are, and the last."""
+    """Return the first few places that are true, how many there are, and the last."""
     first: list[int] = []
     for start in range(0, len(line), STEP):
         first += (start + np.flatnonzero(line[start : start + STEP])[:SHOWN]).tolist()

@@ -92,7 +92,7 @@ class IndexFunction:
     origin: Origin = NOWHERE
 
     def map(self, language: str = "", type: str = "") -> FragmentMap:
-        """The map of the texts in a language, their coordinates int or unsigned; in all ways where these are not given.
+        """Return the map of the texts in a language, their coordinates int or unsigned; in all ways if not given.
 
         Raises ExpressionError for a text that is none, MapError for what is undefined at a point or differs there.
         """
@@ -117,7 +117,7 @@ class IndexFunction:
         return self._images(points, texts)
 
     def _readable(self, language: str, type: str) -> Iterator[tuple[Reading, list[Text]]]:
-        """The ways in which the texts can be read, each with their functions; raises ExpressionError if there is none.
+        """Return the ways in which the texts can be read, with their functions; raise ExpressionError for none.
 
         Without a given language `//` begins a comment in C, so that a text with it differs from Python's.
         """
@@ -158,7 +158,7 @@ class IndexFunction:
         return self.outputs[place].name, (one[place], other[place])
 
     def _read(self, reading: Reading, comments: bool, ways: int) -> Iterator[Text]:
-        """The functions of all texts in their order, in one of some ways to read them; raises ExpressionError."""
+        """Yield the functions of all texts in their order, in one of some ways to read them; raise ExpressionError."""
         types = {name: one.type or SIGNS[reading.type] for name, one in self.coordinates.names.items()}
         work = 0
         defined = [("", name, text) for name, text in self.let.items()]
@@ -192,7 +192,7 @@ class IndexFunction:
             raise MapError(f"{work} operations at {points} points{in_each}: more than {MAX_WORK}{hint}")
 
     def _value(self, tree: Tree, given: str, code: Code, types: Mapping[str, Type]) -> tuple[Type, Function]:
-        """The type of an expression, or the given one, and its value in it; Python's numbers have no type."""
+        """Return the type of an expression, or the given one, and its value in it; Python's numbers have no type."""
         self._check_names(tree, types, code.text)
         if code.language == PYTHON:
             from verify.maps import python_meaning
@@ -211,7 +211,7 @@ class IndexFunction:
                 raise ExpressionError(f"unknown name {node.name!r}: {why}", text, node.start)
 
     def _images(self, points: Sequence[Point], texts: Sequence[Text]) -> list[Point | Undefined]:
-        """The image of each point, or what is undefined there; where several texts are, of the first of them."""
+        """Return the image of each point, or what is undefined there; where several texts are, of the first of them."""
         columns: dict[str, list[Any]] = {}
         images, defined = [], []
         for text in texts:
@@ -233,11 +233,11 @@ class IndexFunction:
         return rows
 
     def _at(self, point: Point, texts: Sequence[Text]) -> Point | Undefined:
-        """The image of a point, or what is undefined there."""
+        """Return the image of a point, or what is undefined there."""
         return self._images([point], texts)[0]
 
     def evaluator(self, language: str = "", type: str = "") -> Callable[[Point], Point | Undefined]:
-        """The image of a point in the first way in which the texts can be read; raises ExpressionError."""
+        """Return the image of a point in the first way in which the texts can be read; raise ExpressionError."""
         _, texts = next(self._readable(language, type))
         return lambda point: self._at(point, texts)
 
@@ -247,7 +247,7 @@ class IndexFunction:
         return tuple(dict.fromkeys(found))
 
     def recomputed(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
-        """The image of a point by other texts: those with its values in place of the names, parsed anew."""
+        """Return the image of a point by other texts: those with its values in place of the names, parsed anew."""
         reading, _ = next(self._readable(language, type))
         values = {}
         for name, one in self.coordinates.names.items():
@@ -308,7 +308,7 @@ class ExpressionMap(Map):
         return () if isinstance(image, Undefined) else (image,)
 
     def block(self, start: int, stop: int) -> tuple[Array, ...]:
-        """Return the coordinates of a block. Raises MapError for an image that is undefined or not whole."""
+        """Return the coordinates of a block. Raise MapError for an image that is undefined or not whole."""
         import numpy as np
 
         points = [self.point(number) for number in range(start, stop)]
@@ -336,7 +336,7 @@ class ExpressionMap(Map):
 
 
 def _column(text: Text, columns: Mapping[str, list[Any]], points: int) -> list[Any]:
-    """The value of a text at every point, or what is undefined there.
+    """Return the value of a text at every point, or what is undefined there.
 
     It is computed once for all points with the same values of its names, where they are whole numbers: 1 and 1.0 are
     not the same.
@@ -365,7 +365,7 @@ def _whole(images: Sequence[Point | Undefined]) -> bool:
 
 
 def readings(language: str, type: str) -> list[Reading]:
-    """The ways to read a text: one if the language and, for C, the type of the coordinates are given.
+    """Return the ways to read a text: one if the language and, for C, the type of the coordinates are given.
 
     >>> [f"{one.language} {one.type}" for one in readings("", "")]
     ['c int', 'c unsigned', 'python int']
@@ -376,7 +376,7 @@ def readings(language: str, type: str) -> list[Reading]:
 
 
 def substituted(code: Code, values: Mapping[str, str], whole: bool = False) -> str:
-    """The last expression of a text, or the `whole` text, with values in place of names that it does not declare."""
+    """Put values in place of names that the last expression of a text, or the `whole` text, does not declare."""
     declared = {one.name for one in code.declarations}
     trees = [*(one.value for one in code.declarations), code.result] if whole else [code.result]
     found, at = [], 0 if whole else code.result.start

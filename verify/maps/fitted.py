@@ -16,7 +16,7 @@ Rows = Sequence[Sequence[int]]  # a number for each value of each lane
 
 
 def layout_of(rows: Rows | Sequence[int]) -> str:
-    """The layout with the number rows[t][v] at (t, v), or numbers[i] at i, behind one swizzle if need be.
+    """Return the layout with the number rows[t][v] at (t, v), or numbers[i] at i, behind one swizzle if need be.
 
     Empty where there is none.
 
@@ -38,7 +38,7 @@ def layout_of(rows: Rows | Sequence[int]) -> str:
 
 
 def fitted(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
-    """The layout with the number rows[t][v], or what a swizzle makes of it, at (t, v); None where there is none."""
+    """Return the layout with the number rows[t][v], or what a swizzle makes of it, at (t, v); None for none."""
     first, column = (_swizzled(line, swizzle) for line in (rows[0], [row[0] for row in rows]))
     parts = []
     for line in (column, first):
@@ -53,7 +53,7 @@ def fitted(rows: Rows, swizzle: Swizzle | None = None) -> Layout | None:
 
 
 def _swizzled(line: Sequence[int], swizzle: Swizzle | None) -> list[int]:
-    """The numbers of a line, each behind a swizzle: the field that it reads is moved onto the one that it changes."""
+    """Return the numbers of a line behind each swizzle: the field that it reads is moved onto the one it changes."""
     if swizzle is None:
         return list(line)
     mask, right, left = swizzle.yyy_mask, max(0, swizzle.shift), max(0, -swizzle.shift)

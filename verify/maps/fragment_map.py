@@ -88,7 +88,7 @@ class FragmentMap(Map):
         origin: Origin = NOWHERE,
         packing: Packing | None = None,
     ) -> FragmentMap:
-        """The map of a function of the input coordinates; it returns an image (a tuple, an int of one axis), or None.
+        """Return the map of a function of the input coordinates; it returns an image (a tuple, an int), or None.
 
         >>> half = FragmentMap.tabulate(lambda i: i // 2 if i else None, [Axis("i", 4)], [Axis("j", 2)])
         >>> half.at(0), half(3), half.inverse().at(1)
@@ -113,7 +113,7 @@ class FragmentMap(Map):
         origin: Origin = NOWHERE,
         lines: Mapping[Point, int] | None = None,
     ) -> FragmentMap:
-        """The relation with these (input, image) pairs, each once however often it is given.
+        """Return the relation with these (input, image) pairs, each once however often it is given.
 
         >>> FragmentMap.from_pairs([Axis("lane", 2)], [Axis("m", 4)], [((0,), (3,)), ((0,), (1,))]).at(0)
         ((3,), (1,))
@@ -128,7 +128,7 @@ class FragmentMap(Map):
 
     @classmethod
     def keep(cls, m: Map) -> FragmentMap:
-        """Return any map with its points; raises MapError for too many."""
+        """Return any map with its points; raise MapError for too many."""
         if isinstance(m, FragmentMap):
             return m
         _check_size(m.inputs)
@@ -144,7 +144,7 @@ class FragmentMap(Map):
 
     @classmethod
     def from_operand(cls, operand: isa_tables.Operand) -> FragmentMap:
-        """The map of an operand of the ISA tables, with the axes' names of the ISA: B is (k, n).
+        """Return the map of an operand of the ISA tables, with the axes' names of the ISA: B is (k, n).
 
         In registers (lane, value) -> element, for the lanes that contribute; in tensor memory element -> place.
         Raises IsaError where the tables have no such map.
@@ -162,7 +162,7 @@ class FragmentMap(Map):
 
     @classmethod
     def _placed(cls, operand: isa_tables.Operand, tile: tuple[Axis, ...], origin: Origin) -> FragmentMap:
-        """The places of every element in tensor memory; each output is as long as the places need."""
+        """Return the places of every element in tensor memory; each output is as long as the places need."""
         copies = range(operand.copies)
         found = [((x, y), [operand.place(x, y, copy) for copy in copies]) for x, y in grid(tile)]
         names = list(found[0][1][0])
@@ -181,7 +181,7 @@ class FragmentMap(Map):
         return self.images.get(point, ())
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Return the number of pairs."""
         return sum(map(len, self.images.values()))
 
     def __eq__(self, other: object) -> bool:
@@ -217,15 +217,15 @@ class FragmentMap(Map):
         return {image: tuple(points) for image, points in found.items()}
 
     def owners(self, image: Point) -> tuple[Point, ...]:
-        """The inputs that have an image, in ascending order."""
+        """Return the inputs that have an image, in ascending order."""
         return self._owners.get(image, ())
 
     def inverse(self) -> FragmentMap:
-        """The relation read backwards: an image that several inputs have gets all of them."""
+        """Return the relation read backwards: an image that several inputs have gets all of them."""
         return FragmentMap(self.outputs, self.inputs, self._owners, self.origin, misread=self.misread)
 
     def then(self, after: FragmentMap) -> FragmentMap:
-        """The composition: an input's images under `after` of its images under this map.
+        """Return the composition: an input's images under `after` of its images under this map.
 
         A forward map followed by its own inverse, as another program states it, must be the identity.
         """
@@ -233,7 +233,7 @@ class FragmentMap(Map):
         return FragmentMap.from_pairs(self.inputs, after.outputs, pairs, self.origin)
 
     def oriented(self, inputs: Sequence[str]) -> FragmentMap:
-        """The map with inputs of these names, in their order: itself, or its inverse, coordinates reordered.
+        """Return the map with inputs of these names, in their order: itself, or its inverse, coordinates reordered.
 
         Raises MapError if neither side of the map has just these names.
         """
@@ -245,7 +245,7 @@ class FragmentMap(Map):
         raise MapError(f"the map is {sides}, not from ({', '.join(inputs)})")
 
     def reordered(self, inputs: Sequence[str], outputs: Sequence[str]) -> FragmentMap:
-        """The same relation with its coordinates in another order, by their names."""
+        """Return the same relation with its coordinates in another order, by their names."""
         take, give = (
             [[axis.name for axis in axes].index(name) for name in names]
             for axes, names in ((self.inputs, inputs), (self.outputs, outputs))
@@ -261,11 +261,11 @@ class FragmentMap(Map):
         return replace(self, inputs=sides[0], outputs=sides[1], images=pairs, lines=lines)
 
     def restricted(self, inputs: Container[Point]) -> FragmentMap:
-        """The relation at some of its inputs alone."""
+        """Return the relation at some of its inputs alone."""
         return replace(self, images={point: found for point, found in self.images.items() if point in inputs})
 
     def renamed(self, names: Mapping[str, str]) -> FragmentMap:
-        """The same relation with other names of its coordinates."""
+        """Return the same relation with other names of its coordinates."""
         sides = [
             tuple(Axis(names.get(axis.name, axis.name), axis.extent) for axis in axes)
             for axes in (self.inputs, self.outputs)
@@ -287,7 +287,7 @@ def _check_size(inputs: Sequence[Axis]) -> None:
 
 
 def _point(value: object, axes: Sequence[Axis], at: Point) -> Point:
-    """A point as a tuple of ints, one for each axis; raises MapError for anything else, also for true and 1.0."""
+    """Return a point as a tuple of ints, one for each axis; raise MapError for anything else, also true and 1.0."""
     found = tuple(value) if isinstance(value, tuple | list) else (value,)
     if len(found) != len(axes) or any(type(c) is not int for c in found):
         names = ", ".join(axis.name for axis in axes)

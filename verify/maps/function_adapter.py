@@ -19,7 +19,7 @@ PROJECT = "function"
 
 
 def maps() -> Iterator[tuple[str, Any]]:
-    """The one function, as a map; its file is imported, and may import its neighbours."""
+    """Yield the one function, as a map; its file is imported, and may import its neighbours."""
     task = json.loads(os.environ["LANECHECK_TASK"])
     folder, file = os.path.split(task["file"])
     sys.path.insert(0, folder)
@@ -30,7 +30,7 @@ def maps() -> Iterator[tuple[str, Any]]:
 
 
 def function(task: dict[str, Any], module: Any) -> dict[str, Any]:
-    """The map of the function; it is called twice at each point, so that one that only remembers is found out."""
+    """Return the function's map; it is called twice at each point, so that one that only remembers is found out."""
     called: Any = functools.reduce(getattr, task["function"].split("."), module)
     names = [name for name, _ in task["outputs"]]
 
@@ -44,7 +44,7 @@ def function(task: dict[str, Any], module: Any) -> dict[str, Any]:
 
 
 def images(returned: Any, names: list[str]) -> list[tuple[int, ...]]:
-    """The images that the function has returned: a tuple, a list or an array is one, a list of them several."""
+    """Return the images that the function has returned: a tuple, a list or an array is one, a list of them several."""
     if hasattr(returned, "tolist"):
         returned = returned.tolist()
     several = isinstance(returned, list) and all(isinstance(one, (list, tuple)) for one in returned)

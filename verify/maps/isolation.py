@@ -34,7 +34,7 @@ class NoAnswer(Exception):
 def answers(
     adapter: Path, python: str, seconds: float, start: float, only: Sequence[str] = (), task: str = ""
 ) -> Iterator[Any]:
-    """The JSON values that the child writes for one adapter, as they come; `only`: names and globs of maps.
+    """Yield the JSON values that the child writes for one adapter, as they come; `only`: names and globs of maps.
 
     `task` is in the variable TASK of its environment.
 
@@ -59,7 +59,7 @@ def answers(
 
 
 def _values(source: int, child: subprocess.Popen[bytes], errors: Path, seconds: float, start: float) -> Iterator[Any]:
-    """The values of whole lines; a line must come in its time and be no longer than an answer may be."""
+    """Yield the values of whole lines; a line must come in its time and be no longer than an answer may be."""
     content, deadline = b"", time.monotonic() + start
     while True:
         if not select.select([source], [], [], max(0.0, deadline - time.monotonic()))[0]:

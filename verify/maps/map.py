@@ -102,7 +102,7 @@ class Map:
         raise NotImplementedError
 
     def block(self, start: int, stop: int) -> tuple[Array, ...]:
-        """Return each coordinate of the images of the inputs from one number to before another; raises TooWide.
+        """Return each coordinate of the images of the inputs from one number to before another; raise TooWide.
 
         Inputs are numbered in ascending order, the last axis fastest.
         """
@@ -135,14 +135,14 @@ class Map:
         return tuple(found[::-1])
 
     def __call__(self, *point: int) -> Point:
-        """The only image of an input; raises MapError if it has none or several."""
+        """Return the only image of an input; raise MapError if it has none or several."""
         found = self.at(*point)
         if len(found) != 1:
             raise MapError(f"{self.show_input(point)} has {len(found)} images, not one")
         return found[0]
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Return the number of pairs."""
         return prod(axis.extent for axis in self.inputs)
 
     def pairs(self) -> Iterator[tuple[Point, Point]]:
@@ -161,7 +161,7 @@ class Map:
         return [[self(t, v) for v in range(values.extent)] for t in range(threads.extent)]
 
     def elements(self) -> list[list[int]]:
-        """Return the element x + X*y of each (input, input). Raises MapError as `rows` and `element` do."""
+        """Return the element x + X*y of each (input, input). Raise MapError as `rows` and `element` do."""
         for point, image in self.pairs():
             if not inside(image, self.outputs):
                 raise MapError(f"{self.show_input(point)} {self.has} {self.show(image)}, outside the tile")

@@ -27,12 +27,12 @@ LOOPS = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([0-9]{1,6})\s*")
 
 
 def reference(operand: isa_tables.Operand) -> FragmentMap:
-    """The map of an operand in registers by the ISA tables; raises IsaError where they have none."""
+    """Return the map of an operand in registers by the ISA tables; raise IsaError where they have none."""
     return FragmentMap.from_operand(operand)
 
 
 def coordinates(lanes: int, values: int, loops: str = "") -> Coordinates:
-    """The names of (lane, value): those of the lane, of a warpgroup's threads, and of the value or its loops.
+    """Return the names of (lane, value): those of the lane, of a warpgroup's threads, and of the value or its loops.
 
     `loops` names nested loops over the values, the outermost first.
 
@@ -56,7 +56,7 @@ def coordinates(lanes: int, values: int, loops: str = "") -> Coordinates:
 
 
 def _of_values(values: int, loops: str) -> Mapping[str, Variable]:
-    """The names of the value: i, or those of nested loops."""
+    """Return the names of the value: i, or those of nested loops."""
     if not loops:
         return {name: Variable(lambda _, value: value) for name in VALUES}
     found = [LOOPS.fullmatch(part) for part in loops.split(",")]
@@ -74,7 +74,7 @@ def _of_values(values: int, loops: str) -> Mapping[str, Variable]:
 
 
 def elements(tile: tuple[Axis, ...]) -> Coordinates:
-    """The names of an element's row and column, also as the ISA calls them.
+    """Return the names of an element's row and column, also as the ISA calls them.
 
     >>> list(elements((Axis("k", 16), Axis("n", 8))).names)
     ['row', 'r', 'x', 'k', 'col', 'column', 'c', 'y', 'n']
@@ -85,5 +85,5 @@ def elements(tile: tuple[Axis, ...]) -> Coordinates:
 
 
 def word(axis: str) -> str:
-    """An axis as a name of expressions: k_stored."""
+    """Return an axis as a name of expressions: k_stored."""
     return axis.replace(" ", "_")

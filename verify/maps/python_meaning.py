@@ -33,7 +33,7 @@ CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 
 
 def meaning(tree: Tree, names: Collection[str], text: str) -> Function:
-    """The value of an expression as a function of the values of its names.
+    """Return the value of an expression as a function of the values of its names.
 
     >>> from verify.maps.syntax import PYTHON, parse
     >>> value = meaning(parse("(lane - 9) // 4 if 0 <= lane < 32 else -1", PYTHON).result, {"lane"}, "")
@@ -55,7 +55,7 @@ def meaning(tree: Tree, names: Collection[str], text: str) -> Function:
 
 
 def _choosing(tree: Tree, parts: list[Function]) -> Function | None:
-    """The value of what evaluates only some of its parts; None for anything else."""
+    """Return the value of what evaluates only some of its parts; None for anything else."""
     match tree:
         case Choice():
             test, then, otherwise = parts
@@ -70,7 +70,7 @@ def _choosing(tree: Tree, parts: list[Function]) -> Function | None:
 
 
 def _computing(tree: Tree, parts: list[Function]) -> Function:
-    """The value of an operation on all its parts."""
+    """Return the value of an operation on all its parts."""
     match tree:
         case Binary(op=op):
             return lambda values: _operate(op, parts[0](values), parts[1](values))
@@ -105,7 +105,7 @@ def _operate(op: str, left: Any, right: Any) -> Any:
 
 
 def _checked(function: Function, words: str) -> Function:
-    """The function; Python's errors are Undefined, and a value beyond 64 bits too."""
+    """Return the function; Python's errors are Undefined, and a value beyond 64 bits too."""
 
     def checked(values: Values) -> Any:
         try:

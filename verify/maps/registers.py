@@ -56,7 +56,7 @@ def read(text: str, file: str, outputs: Sequence[Axis]) -> Iterator[Found]:
 
 
 def _cells(text: str, file: str, axes: Sequence[str]) -> Iterator[Cell]:
-    """The cells of all lines below the header."""
+    """Yield the cells of all lines below the header."""
     header: list[str] = []
     turned = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -85,7 +85,7 @@ def _turned(printed: tuple[str, ...], axes: Sequence[str], where: str) -> bool:
 
 
 def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: bool) -> Iterator[Cell]:
-    """The cells of a row of the matrix: registers, several where several lanes have the element."""
+    """Yield the cells of a row of the matrix: registers, several where several lanes have the element."""
     row = _number(cells[0], where)
     for name, cell in zip(header[1:], cells[1:], strict=True):
         column = _number(name, where)
@@ -99,7 +99,7 @@ def _of_row(cells: list[str], header: list[str], line: int, where: str, turned: 
 
 
 def _of_lane(cells: list[str], header: list[str], line: int, where: str, _: bool) -> Iterator[Cell]:
-    """The cells of a lane: the element of each register."""
+    """Yield the cells of a lane: the element of each register."""
     lane = _number(cells[0], where)
     for name, cell in zip(header[1:], cells[1:], strict=True):
         register, element = REGISTER.fullmatch(name), ELEMENT.fullmatch(cell)

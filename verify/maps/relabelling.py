@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 
 def permutation(found: Iterable[int], wanted: Iterable[int], extent: int) -> tuple[int, ...] | None:
-    """The permutation p of 0..extent-1 with p(wanted) = found at every point; None where there is none."""
+    """Return the permutation p of 0..extent-1 with p(wanted) = found at every point; None where there is none."""
     images: dict[int, int] = {}
     for mine, theirs in zip(found, wanted, strict=True):
         if images.setdefault(theirs, mine) != mine:
@@ -29,7 +29,7 @@ def is_identity(numbers: Sequence[int]) -> bool:
 
 
 def written(numbers: Sequence[int]) -> str:
-    """A permutation as a layout, behind a swizzle if need be; as the list of its values where it is neither."""
+    """Return a permutation as a layout, behind a swizzle if need be; as the list of its values where it is neither."""
     from verify.maps.fitted import layout_of
 
     return layout_of(numbers) or ",".join(map(str, numbers))

@@ -123,7 +123,7 @@ class StridedMap(Map):
 
     @property
     def parsed(self) -> Layout:
-        """Return the plain layout. Raises TypeError if it is none."""
+        """Return the plain layout. Raise TypeError if it is none."""
         if self.plain is None:
             raise TypeError(f"{self.layout} is no plain layout")
         return self.plain
@@ -156,7 +156,7 @@ class StridedMap(Map):
         return [(_added(thread), _added(value)) for thread, value in self.parts]
 
     def block(self, start: int, stop: int) -> tuple[Array, ...]:
-        """Return the coordinates of a block, by arrays; of few points they are computed once. Raises TooWide."""
+        """Return the coordinates of a block, by arrays; of few points they are computed once. Raise TooWide."""
         if not self.searchable:
             raise TooWide(f"{self.layout}: numbers that do not fit 64 bits")
         if prod(self.extents) > KEPT:
@@ -273,13 +273,13 @@ def misread(point: Point, alone: str, among: str, how: str = "among all points")
 
 
 def _by_thread(layout: Layout) -> Layout:
-    """The layout with its values first, so that the indices of a thread follow one another."""
+    """Return the layout with its values first, so that the indices of a thread follow one another."""
     (thread, value), (step, other) = layout.shape, layout.stride  # type: ignore[misc]
     return trusted((value, thread), (other, step))
 
 
 def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[StridedMap | None, str]:
-    """The map of a layout with a swizzle or with coordinates as strides; None and why, for a plain one its `fault`."""
+    """Return the map of a layout with a swizzle or coordinate strides; None and why, for a plain one its `fault`."""
     try:
         layout = read_layout(text)
         if size(layout) > LARGEST:
@@ -292,7 +292,7 @@ def of_text(text: str, fault: str, extents: Mapping[str, int]) -> tuple[StridedM
 
 
 def outside(layout: Any, value: int) -> int:
-    """What the swizzles, offsets and layouts around the innermost layout make of its value.
+    """Return what the swizzles, offsets and layouts around the innermost layout make of its value.
 
     >>> outside(read_layout("Sw<2,0,2> o 1 o 16:1"), 4), outside(ComposedLayout(Layout(4, 2), 0, Layout(8, 1)), 5)
     (4, 10)
@@ -303,7 +303,7 @@ def outside(layout: Any, value: int) -> int:
 
 
 def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
-    """The value of an outer function at an index: S(x) = x ^ the read field, moved onto the changed one."""
+    """Return the value of an outer function at an index: S(x) = x ^ the read field, moved onto the changed one."""
     if isinstance(outer, Layout):
         beyond, inside = divmod(index, size(outer))  # the last mode goes on
         return int(image(outer, inside)) + beyond * leaves(outer.shape)[-1] * leaves(outer.stride)[-1]
@@ -314,7 +314,7 @@ def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
 
 
 def _natural(index: int, swizzle: Swizzle) -> int:
-    """The index of a swizzle; raises MapError for a negative one."""
+    """Return the index of a swizzle; raise MapError for a negative one."""
     try:
         return int(natural(index, swizzle))
     except LayoutError as error:
@@ -328,7 +328,7 @@ def _innermost(layout: Layout | ComposedLayout) -> Layout:
 
 
 def _steps(layout: Layout | ComposedLayout) -> list[tuple[Swizzle, int]] | None:
-    """The swizzles around a layout, innermost first, each with what is added before it; None for other functions."""
+    """List the swizzles around a layout, innermost first, each with what is added before it; None for others."""
     if isinstance(layout, Layout):
         return []
     before = _steps(layout.layout_b)
@@ -342,7 +342,7 @@ def _modes(layout: Layout) -> list[tuple[int, int]]:
 
 
 def _added(half: Layout) -> Callable[[int], int]:
-    """The value of one mode of a layout at an index, from a list where that is short."""
+    """Return the value of one mode of a layout at an index, from a list where that is short."""
     if size(half) <= LISTED:
         return every(half.shape, half.stride).__getitem__
     return partial(image, half)
@@ -367,7 +367,7 @@ def _strides(layout: Layout) -> tuple[Any, ...]:
 
 
 def _element(value: int, tile: tuple[int, ...]) -> Point:
-    """An element's coordinates, the first fastest, the last unbounded."""
+    """Return an element's coordinates, the first fastest, the last unbounded."""
     point = []
     for extent in tile[:-1]:
         point.append(value % extent)

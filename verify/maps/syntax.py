@@ -75,7 +75,7 @@ UNARY = {C: ("-", "+", "~", "!"), PYTHON: ("-", "+", "~")}
 
 @lru_cache(maxsize=64)  # a repair parses texts again of which it has changed another
 def parse(text: str, language: str, comments: bool = False) -> Code:
-    """The tree of a text in a language, C or PYTHON.
+    """Return the tree of a text in a language, C or PYTHON.
 
     In C `//` begins a comment, which ends a text at once: it is an error before a `;`, unless `comments` allows it.
 
@@ -106,7 +106,7 @@ class _Parser:
         self.at = found.end() if found else self.at
 
     def peek(self) -> str:
-        """The next name or mark; "0" for a number, empty at the end of the text, or of a line in Python."""
+        """Return the next name or mark; "0" for a number, empty at the end of the text, or of a line in Python."""
         self.blank()
         found = TOKEN.match(self.text, self.at)
         if found is None:
@@ -140,7 +140,7 @@ class _Parser:
         return seen in marks
 
     def placed(self, node: Tree, start: int) -> Tree:
-        """The node with its place, counted."""
+        """Return the node with its place, counted."""
         node.start, node.end = start, self.end
         node.depth = 1 + max((part.depth for part in node.parts), default=0)
         self.nodes += 1
@@ -210,7 +210,7 @@ class _Parser:
         return None
 
     def type_words(self) -> str:
-        """The type that the next words are; empty, and nothing read, where they are none."""
+        """Return the type that the next words are; empty, and nothing read, where they are none."""
         start, words = self.at, []
         while self.peek() in WORDS:
             words.append(self.take())
@@ -244,7 +244,7 @@ class _Parser:
         return first
 
     def binary(self, level: int) -> Tree:
-        """A sum, product, ... of one level of precedence, grouped from the left."""
+        """Return a sum, product, ... of one level of precedence, grouped from the left."""
         levels = BINARY[self.language]
         if level == len(levels):
             return self.unary()
@@ -312,7 +312,7 @@ class _Parser:
         return found
 
     def cast(self) -> str:
-        """The type of `(type)`; empty, and nothing read, for any other bracket."""
+        """Return the type of `(type)`; empty, and nothing read, for any other bracket."""
         start = self.at
         self.take("(")
         type_ = self.type_words()

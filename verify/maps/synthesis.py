@@ -43,7 +43,7 @@ class Form(NamedTuple):
 
 
 def forms(found: FragmentMap, wanted: Sequence[str] = FORMS) -> list[Form]:
-    """A total map of (lane, value) in each of some forms; those that there are first, the shortest first."""
+    """Return a total map of (lane, value) in each of some forms; those that there are first, the shortest first."""
     write: dict[str, Callable[[FragmentMap], str]] = {"layout": as_layout, "bases": bases.written, "c": as_c}
     listed = []
     for name in wanted:
@@ -74,7 +74,7 @@ def _check_read(form: Form, found: FragmentMap) -> None:
 
 
 def as_layout(found: Map) -> str:
-    """The (lane, value) layout of a map, element x + X*y; raises MapError with the points that prevent one."""
+    """Return the (lane, value) layout of a map, element x + X*y; raise MapError with the points that prevent one."""
     for point, image in found.pairs():
         if not inside(image, found.outputs):
             raise MapError(f"no layout: {found.show_input(point)} has {found.show(image)}, outside the tile")
@@ -85,7 +85,7 @@ def as_layout(found: Map) -> str:
 
 
 def _prevented(rows: Rows) -> str:
-    """The points that no layout has: it moves each digit of lane and value by one step, wherever the others are.
+    """Return the points that no layout has: it moves each digit of lane and value by one step, wherever the others are.
 
     The digits and their steps are those that the numbers of lane 0 and of value 0 leave to a layout.
     """
@@ -118,7 +118,7 @@ def _prevented(rows: Rows) -> str:
 
 
 def as_c(found: FragmentMap) -> str:
-    """An expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
+    """Return an expression of C for each coordinate of a map: a sum of digits of lane and i, or an xor of their bits.
 
     Of an inverse map they are digits of row and col. Raises MapError with the points that prevent both, and for numbers
     that C's int and unsigned do not have in common: their values would depend on the type.
@@ -142,7 +142,7 @@ def as_c(found: FragmentMap) -> str:
 
 
 def _sum(rows: Rows, names: tuple[str, str]) -> str:
-    """The sum of digits, each times its step, that is the table; empty where there is none."""
+    """Return the sum of digits, each times its step, that is the table; empty where there is none."""
     first = rows[0][0]
     found = fitted([[number - first for number in row] for row in rows])
     if found is None:
@@ -159,7 +159,7 @@ def _sum(rows: Rows, names: tuple[str, str]) -> str:
 
 
 def _digit(name: str, unit: int, size: int, extent: int) -> str:
-    """A digit of an index below `extent`: index/unit%size, without what changes nothing."""
+    """Return a digit of an index below `extent`: index/unit%size, without what changes nothing."""
     return name + (f"/{unit}" if unit > 1 else "") + (f"%{size}" if unit * size < extent else "")
 
 
@@ -168,7 +168,7 @@ def _times(digit: str, step: int) -> str:
 
 
 def _xor(rows: Rows, names: tuple[str, str]) -> str:
-    """The xor of bits, each times its basis, that is the table; empty where there is none."""
+    """Return the xor of bits, each times its basis, that is the table; empty where there is none."""
     sizes = len(rows), len(rows[0])
     first = rows[0][0]
     if any(size & (size - 1) for size in sizes) or min(map(min, rows)) < 0:

@@ -36,7 +36,7 @@ class Columns(NamedTuple):
         return [axis.name for axis in (*self.inputs, *self.outputs)]
 
     def columns(self, header: Sequence[str], where: str) -> list[int]:
-        """The column of each axis; raises MapError for a missing, doubled or unknown one."""
+        """Return the column of each axis; raise MapError for a missing, doubled or unknown one."""
         found = [self.names.get(name.strip().lower(), "") for name in header]
         for name, axis in zip(header, found, strict=True):
             if not axis:
@@ -49,7 +49,7 @@ class Columns(NamedTuple):
         return [found.index(axis) for axis in self.axes]
 
     def relation(self, rows: Sequence[tuple[int, Point]], file: str) -> FragmentMap:
-        """The map of (line, coordinates), each in the order of the axes; line 0 where none is known."""
+        """Return the map of (line, coordinates), each in the order of the axes; line 0 where none is known."""
         split = len(self.inputs)
         lines = {row[:split]: line for line, row in rows if line}
         pairs = ((row[:split], row[split:]) for _, row in rows)
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
 
 
 def read(path: Path, wanted: Columns) -> FragmentMap:
-    """The map in a file: JSON if its name says so, else a table of registers or CSV. Raises MapError, with the line."""
+    """Read a file's map: JSON if its name says so, else a table of registers or CSV. Raise MapError, with the line."""
     try:
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
@@ -76,13 +76,13 @@ def read(path: Path, wanted: Columns) -> FragmentMap:
 
 
 def from_registers(text: str, file: str, wanted: Columns) -> FragmentMap:
-    """The map of a table of registers, as AMD's calculator prints them. Raises MapError."""
+    """Return the map of a table of registers, as AMD's calculator prints them. Raise MapError."""
     rows = [(line, (*place, *element)) for line, (place, element) in registers.read(text, file, wanted.outputs)]
     return wanted.relation(rows, file)
 
 
 def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
-    """The map of a CSV table: a line of names, then a line of whole numbers for each point. Raises MapError."""
+    """Return the map of a CSV table: a line of names, then a line of whole numbers for each point. Raise MapError."""
     import csv
 
     rows: list[tuple[int, Point]] = []
@@ -115,7 +115,7 @@ def _whole(field: str, where: str) -> int:
 
 
 def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
-    """The map of a JSON list, of objects with named fields or nested as [lane][value] = [row, col]. Raises MapError.
+    """Read a JSON list, of objects with named fields or nested as [lane][value] = [row, col]. Raise MapError.
 
     Or the report of `lanecheck discover --format json` on one map.
     """
@@ -156,7 +156,7 @@ def _named(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
 
 
 def _nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterator[Point]:
-    """The points of nested lists: as many levels as inputs, then the image, a list or one number."""
+    """Yield the points of nested lists: as many levels as inputs, then the image, a list or one number."""
     where = f"{file}: {list(point)}"
     if len(point) < len(wanted.inputs):
         if not isinstance(data, list) or isinstance(data, _Object):

@@ -176,7 +176,7 @@ class Code(NamedTuple):
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
-    """A tree and everything inside it, from left to right."""
+    """Yield a tree and everything inside it, from left to right."""
     yield tree
     for part in tree.parts:
         yield from nodes(part)

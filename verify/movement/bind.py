@@ -46,12 +46,12 @@ class Movement:
 
 
 def read(path: Path) -> Found[Movement]:
-    """The movements of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
+    """Read the movements of a file, and what is wrong with the others; raise AtomFileError where none can be read."""
     return tables(opened(path, "movement"), "a movement", options(), _of_entry)
 
 
 def _of_entry(entry: Entry) -> list[Movement]:
-    """The movement that a table of a file gives; raises AtomFileError with all its errors."""
+    """Return the movement that a table of a file gives; raise AtomFileError with all its errors."""
     sort = SORTS.get(sort_of(entry.table))
     if sort is None:
         entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
@@ -61,7 +61,7 @@ def _of_entry(entry: Entry) -> list[Movement]:
 
 
 def bind(spec: Spec) -> Movement:
-    """The movement of a spec; raises SpecError where its keys, or its keys and the ISA, contradict each other."""
+    """Return the movement of a spec; raise SpecError where its keys, or its keys and the ISA, contradict each other."""
     if isinstance(spec, HandOverSpec):
         over = _hand_over(spec)
         return Movement(spec.name, spec.replay, spec, over, _rows_in_memory(spec, over))
@@ -72,7 +72,7 @@ def bind(spec: Spec) -> Movement:
 
 
 def _hand_over(spec: HandOverSpec) -> HandOver:
-    """A hand-over between two operands in elements of one width; rows and values absent from the spec are derived."""
+    """Bind a hand-over between two operands in elements of one width; derive rows and values absent from the spec."""
     first = register_operand("from", spec.from_, spec.operand)
     second = register_operand("to", spec.to, spec.operand)
     first, second = _matched(spec, _narrowed(spec, first, second), second)
@@ -95,7 +95,7 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
 
 
 def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
-    """The source operand, narrowed where the spec narrows it; SpecError where the two have no hand-over."""
+    """Return the source operand, narrowed where the spec narrows it; SpecError where the two have no hand-over."""
     if first.rows and second.rows:
         raise SpecError("to", f"neither {first.mnemonic} nor {second.mnemonic} is a matrix multiplication; one must be")
     if second.rows and not second.mnemonic.startswith("stmatrix"):
@@ -133,7 +133,7 @@ def _matched(
 
 
 def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) -> RegisterOperand:
-    """The operand repeated along an axis, as many times as the spec has, or as fit."""
+    """Return the operand repeated along an axis, as many times as the spec has, or as fit."""
     if spec.tiles is None:
         return operand.tiled(axis, max(1, count))
     word, _, number = str(spec.tiles).partition("=")
@@ -144,7 +144,7 @@ def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) 
 
 
 def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> tuple[SmemAccess, ...]:
-    """The accesses of shared memory by a hand-over's rows; none where the spec has no `shared`."""
+    """Return the accesses of shared memory by a hand-over's rows; none where the spec has no `shared`."""
     if spec.shared is None:
         idle = next((key for key in ("arch", "base") if getattr(spec, key) is not None), None)
         if idle is not None:
@@ -167,7 +167,7 @@ def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> tuple[SmemAccess, ...
 
 
 def _with_access(arch: str | None, how: str) -> str:
-    """The architecture; raises SpecError where it lacks the instruction of such an access."""
+    """Return the architecture; raise SpecError where it lacks the instruction of such an access."""
     arch = arch or ARCH
     mnemonic, select = NEEDS.get(how, ("", {}))
     if mnemonic and not isa_tables.runs_on(isa_tables.instruction(mnemonic, **select).signature, arch):
@@ -176,7 +176,7 @@ def _with_access(arch: str | None, how: str) -> str:
 
 
 def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
-    """The accesses of a spec; raises SpecError where widths, threads and tiles do not fit each other."""
+    """Return the accesses of a spec; raise SpecError where widths, threads and tiles do not fit each other."""
     threads, source, element, how = spec.access, spec.global_, spec.element, spec.how
     usual = WIDTHS[how][0] if how in MATRICES else element
     width = read_key("width", Choice(WIDTHS[how], " bits"), usual if spec.width is None else spec.width)
@@ -201,7 +201,7 @@ def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
 
 
 def _operand(spec: DescriptorSpec) -> Operand:
-    """An operand of wgmma; raises SpecError for a major that wgmma does not have for such elements."""
+    """Return an operand of wgmma; raise SpecError for a major that wgmma does not have for such elements."""
     if spec.major not in ("", "K", "MN"):
         raise SpecError("major", f"expected one of K, MN, found {spec.major!r}")
     majors, steps = _majors_and_steps(spec.element)
@@ -214,7 +214,7 @@ def _operand(spec: DescriptorSpec) -> Operand:
 
 @cache
 def _majors_and_steps(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
-    """The majors of wgmma's operands with elements of some bits, and their steps along mn and k, by the ISA tables.
+    """Return the majors of wgmma's operands with elements of some bits, and their steps along mn and k.
 
     >>> _majors_and_steps(16), _majors_and_steps(8)
     ((('K', 'MN'), (8, 16)), (('K',), (8, 32)))

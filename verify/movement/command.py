@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _movements(options: argparse.Namespace) -> LoadedFiles[Movement]:
-    """The movements that the arguments name, in their order."""
+    """Return the movements that the arguments name, in their order."""
     from verify.movement import bind
 
     table = {name: value for name in KEYS if (value := getattr(options, name)) is not None}

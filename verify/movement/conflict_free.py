@@ -21,7 +21,7 @@ from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
 
 
 def claim(_: object, access: SmemAccess) -> Statement:
-    """The claim that accesses are free of bank conflicts."""
+    """Return the claim that accesses are free of bank conflicts."""
     through = f" through {access.swizzle} of elements" if access.swizzle.bits else ""
     text = f"no two lanes of a {access.how} of {access.width} bits conflict in a bank{through}"
     return Statement("", f"{text}, for every base that is a multiple of {access.unit} bytes")
@@ -72,12 +72,12 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
 
 
 def _swizzle_smem(swizzle: Swizzle, spec: Any) -> Any:
-    """The spec of accesses with another swizzle of its elements."""
+    """Return the spec of accesses with another swizzle of its elements."""
     return replace(spec, shared=spec.shared._replace(swizzle=swizzle))
 
 
 def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> str:
-    """The statement that two threads conflict in a bank."""
+    """Return the statement that two threads conflict in a bank."""
     (one, other), (here, there) = threads, words
     if here == there:
         return f"T{one} and T{other} both write word {here} of bank {bank}, and copies do not share a word"
@@ -85,7 +85,7 @@ def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> st
 
 
 def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
-    """The proof that accesses are free of conflicts at every base."""
+    """Return the proof that accesses are free of conflicts at every base."""
 
     def statement(at: Mapping[str, int]) -> str:
         conflict = _in_words((at["lane"], at["lane2"]), at["bank"], (at["word"], at["word2"]))
@@ -96,7 +96,7 @@ def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
-    """The evidence of a GPU, where these same addresses were measured on it."""
+    """Return the evidence of a GPU, where these same addresses were measured on it."""
     recorded = observations()
     known: dict[object, Observation] = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded}
     excess, where = [], ""
@@ -121,7 +121,7 @@ def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def search(accesses: Sequence[SmemAccess]) -> tuple[Swizzle, bool, str]:
-    """The smallest swizzle of elements under which accesses, without their own swizzles, take the fewest wavefronts.
+    """Find the smallest swizzle under which accesses, without their own swizzles, take the fewest wavefronts.
 
     With it: whether no access has a conflict under it, and the line that says so.
     """

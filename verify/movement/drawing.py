@@ -24,7 +24,7 @@ from verify.pictures.picture import Cell, Panel, Picture, Window, grid
 
 
 def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of a movement with what the verdicts found wrong."""
+    """Return the picture of a movement with what the verdicts found wrong."""
     notes = [
         "; ".join(filter(None, (f"{one.status}: {one.counterexample.statement}", *one.counterexample.damage)))
         for one in verdicts
@@ -50,7 +50,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
 
 
 def _access(access: SmemAccess, column: int, window: Window) -> tuple[list[Panel], str]:
-    """The phases of one access of a warp: the first of those that take the most wavefronts without the swizzle."""
+    """Return the phases of a warp's access: the first of those that take the most wavefronts without the swizzle."""
     plain = replace(access, swizzle=PLAIN).accesses(access.base or 0)
     times = [one.through(PLAIN).total for one in plain]
     number = times.index(max(times))
@@ -70,7 +70,7 @@ def _access(access: SmemAccess, column: int, window: Window) -> tuple[list[Panel
 
 
 def _hand_over(over: HandOver, window: Window) -> Iterator[Panel]:
-    """What the source leaves, and what the destination wants beside what arrives there."""
+    """Return what the source leaves, and what the destination wants beside what arrives there."""
     given, wanted = over.given, over.wanted
     mine, theirs = _map(given), _map(wanted)
     yield maps.tile("from", mine, place=(0, 0), copies=_copies(mine), window=window)
@@ -91,7 +91,7 @@ def _hand_over(over: HandOver, window: Window) -> Iterator[Panel]:
 
 
 def _copies(found: FragmentMap) -> int:
-    """The owners of each element of an operand."""
+    """Return the owners of each element of an operand."""
     return max(1, len(found) // prod(axis.extent for axis in found.outputs))
 
 
@@ -108,7 +108,7 @@ def _map(operand: RegisterOperand) -> FragmentMap:
 
 
 def _descriptor(found: Descriptor, window: Window) -> Iterator[Panel]:
-    """The fields of a descriptor, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
+    """Return a descriptor's fields, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
     if not found.swizzle:
         return
     said = {field.name: (field.low, field.high) for field in found.table.fields}

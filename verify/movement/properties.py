@@ -165,7 +165,7 @@ class MovementChecker(Run):
         return proofs.Solver(COUNTED)
 
     def units(self, subject: Movement, scope: str) -> Sequence[Any]:
-        """The hand-over, the accesses of each memory, or the descriptor that fits best; none where there is none."""
+        """List the hand-over, the accesses of each memory, or the descriptor that fits best; none where none is."""
         if scope == "shared memory":
             return subject.accesses
         if scope == "registers":
@@ -178,7 +178,7 @@ class MovementChecker(Run):
         return Case(movement.name, tuple(again.verdicts(PROPERTIES, movement))).status == "VERIFIED"
 
     def case(self, movement: Movement) -> Case:
-        """A movement with the verdicts on it."""
+        """Return a movement with the verdicts on it."""
         found = settle(self.verdicts(PROPERTIES, movement), movement.spec, self.confirms)
         return Case(
             movement.name,

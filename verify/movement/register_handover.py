@@ -89,7 +89,7 @@ class HandOver:
         return (self.major.lower(),) if self.major else self.wanted.axes
 
     def placed(self, rows: Layout | None = None, order: Layout | None = None) -> HandOver:
-        """The hand-over with rows, columns and order, those left out read off; unchanged where counts differ."""
+        """Return the hand-over with rows, columns and order, those left out read off; unchanged where counts differ."""
         given, wanted, (x, y) = self.given, self.wanted, self.given.extent
         if self.miscount:
             return self
@@ -122,12 +122,12 @@ def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
 
 
 def _more_often(spec: Any, often: int) -> Any:
-    """The spec of a hand-over whose matrix loads are issued more often."""
+    """Return the spec of a hand-over whose matrix loads are issued more often."""
     return replace(spec, times=often * (spec.times or 1))
 
 
 def claim(_: object, over: HandOver) -> Statement:
-    """The claim that every lane has what it wants, with the rows or the order of the values."""
+    """Return the claim that every lane has what it wants, with the rows or the order of the values."""
     given, wanted = over.given, over.wanted
     text = f"{given.mnemonic} leaves in every lane what {wanted.mnemonic} wants as {wanted.operand}"
     if over.store:
@@ -153,13 +153,13 @@ def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
 
 
 def _table(layout: Layout, extent: int) -> Table:
-    """The values at every index below an extent."""
+    """Return the values at every index below an extent."""
     found: Table = batched.compose(layout, Layout(extent)).values()
     return found
 
 
 def arriving(over: HandOver) -> Table:
-    """The number of the element that each (lane, value) gets, as an array [lane][value]."""
+    """Return the number of the element that each (lane, value) gets, as an array [lane][value]."""
     shape = over.wanted.lanes, over.wanted.values
     row, column = over.given.locate(np.arange(shape[0])[:, None], _table(over.order, shape[1]))
     rows, columns = map(_table, (over.rows, over.columns), over.given.extent)
@@ -168,13 +168,13 @@ def arriving(over: HandOver) -> Table:
 
 
 def _place(over: HandOver, lane: int, value: int) -> int:
-    """The number of the element that a value of the given operand has, in plain integers, digit by digit."""
+    """Return the number of the element that a value of the given operand has, in plain integers, digit by digit."""
     row, column = over.given.locate(lane, value)
     return int(image(over.rows, int(row)) + image(over.columns, int(column)))
 
 
 def _locate_difference(over: HandOver) -> search.Disagreement | None:
-    """The first (lane, value) that gets another element than it wants. Raises EvaluationMismatch."""
+    """Return the first (lane, value) that gets another element than it wants. Raise EvaluationMismatch."""
     wanted, found = over.wanted, arriving(over)
     inputs, elements = (Axis("lane", wanted.lanes), Axis("value", wanted.values)), (Axis("element", LARGEST),)
     numbers = wanted.number(np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :])
@@ -189,7 +189,7 @@ def _locate_difference(over: HandOver) -> search.Disagreement | None:
 
 
 def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexample:
-    """What a lane gets as a value, and which lane holds what it wants: in plain integers, digit by digit."""
+    """Return what a lane gets as a value, and which lane holds what it wants: in plain integers, digit by digit."""
     given, wanted, place = over.given, over.wanted, partial(_place, over)
     (lane, value), bad = differs.point, differs.wrong
     chosen = image(over.order, value)
@@ -212,12 +212,12 @@ def _counterexample(over: HandOver, differs: search.Disagreement) -> Counterexam
 
 
 def proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
-    """The proof of the equation, for symbolic lane and value."""
+    """Return the proof of the equation, for symbolic lane and value."""
     return [_proof(run, over, over.columns, ", gets")]
 
 
 def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
-    """The solver's evidence on the equation with some columns."""
+    """Return the solver's evidence on the equation with some columns."""
     wanted, shown = over.wanted, over.wanted.shown
     question = proofs.HandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
     outcome = proofs.prove_hand_over(question, run.budget, run.solver)
@@ -226,7 +226,7 @@ def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
 
 
 def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
-    """The evidence of a GPU: a recorded kernel with the two instructions in a row, whose result equalled numpy's."""
+    """Return a GPU's evidence: a recorded kernel with both instructions in a row, whose result equalled numpy's."""
     if not over.derived:
         return [unchecked(Check.GPU, "recorded kernels have rows and values as derived, not as given here")]
 
@@ -248,7 +248,7 @@ def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
 
 
 def major_claim(_: object, over: HandOver) -> Statement:
-    """The claim that the elements of a row are neighbours in memory: a row is 16 consecutive bytes."""
+    """Return the claim that the elements of a row are neighbours in memory: a row is 16 consecutive bytes."""
     memory = f"the axis of {over.major}-major memory" if over.major else "one axis of the tile"
     return Statement("", f"rows of memory run along {memory}", over.provenance)
 
@@ -272,7 +272,7 @@ def major(run: object, _: object, over: HandOver) -> list[Evidence]:
 
 
 def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
-    """The load or store with .trans, or without it, where its rows then run along the axis; else none."""
+    """Return the load or store with .trans, or without it, where its rows then run along the axis; else none."""
     name, given = over.given.mnemonic, over.given
     transposed = ".trans" in name
     other = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
@@ -292,7 +292,7 @@ def _turned(over: HandOver, axis: str) -> tuple[Proposal, ...]:
 
 
 def major_proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
-    """The proof of the hand-over with rows that are straight lines along an axis. No row is evaluated here.
+    """Return the proof of the hand-over with rows that are straight lines along an axis. No row is evaluated here.
 
     It needs a hand-over that is proved: then rows start where they should.
     """

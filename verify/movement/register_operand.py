@@ -46,12 +46,12 @@ class RegisterOperand:
         return f"PTX ISA {self.section} ({self.provenance})"
 
     def number(self, lane: Any, value: Any) -> Any:
-        """The element as a number, x + X * y."""
+        """Return the element as a number, x + X * y."""
         x, y = self.locate(lane, value)
         return x + self.extent[0] * y
 
     def shown(self, number: int) -> str:
-        """An element's number as coordinates."""
+        """Return an element's number as coordinates."""
         x, y = number % self.extent[0], number // self.extent[0]
         part = f", bits {x % self.parts * self.bits} and up" if self.parts > 1 else ""
         return f"({self.axes[0]}={x // self.parts}, {self.axes[1]}={y}{part})"
@@ -72,7 +72,7 @@ class RegisterOperand:
         return replace(found, lanes=lanes * count) if warps else replace(found, values=values * count)
 
     def split(self, bits: int) -> RegisterOperand:
-        """The same registers in elements of fewer bits: side by side in a row, parts of an element in a tile."""
+        """Return the same registers in elements of fewer bits: side by side in a row, parts of an element in a tile."""
         parts = self.bits // bits
         if parts == 1:
             return self
@@ -88,13 +88,13 @@ class RegisterOperand:
 
 
 def _in_registers(mnemonic: str) -> isa_tables.Instruction:
-    """Return an instruction with A in registers if it may be there. Raises IsaError."""
+    """Return an instruction with A in registers if it may be there. Raise IsaError."""
     chosen: dict[str, Any] = {"A_space": "reg"} if "A_space" in find(mnemonic).select else {}
     return isa_tables.instruction(mnemonic, **chosen)
 
 
 def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
-    """The operand that a mnemonic or an atom names under the key `from` or `to`.
+    """Return the operand that a mnemonic or an atom names under the key `from` or `to`.
 
     The source in an mma is its accumulators, the destination operand A or B. Raises SpecError under the key for
     an unknown name, an instruction without operands in registers, and an operand that it lacks.
@@ -136,7 +136,7 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
 
 
 def _registers(key: str, instruction: isa_tables.Instruction, operand: str) -> RegisterOperand:
-    """An operand of an instruction; R, of a matrix load or store, has coordinates (stored row, element in the row)."""
+    """Return an instruction's operand; R, of a matrix load or store, has coordinates (stored row, its element)."""
     signature, rows = instruction.signature, operand == "R"
     table = instruction.operands["D" if operand == "C" else operand]
     if rows and len({part.type for part in signature.operands.values()}) > 1:

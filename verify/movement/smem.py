@@ -45,13 +45,13 @@ def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def room_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
-    """The proof that every element of the tile lies in shared memory."""
+    """Return the proof that every element of the tile lies in shared memory."""
     outcome = proofs.prove_room(access.for_solver(), access.base or 0, access.capacity, run.budget, run.solver)
     return [solved(outcome, lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}")]
 
 
 def base_claim(_: object, access: SmemAccess) -> Statement:
-    """The claim that the base is a multiple of what the accesses need."""
+    """Return the claim that the base is a multiple of what the accesses need."""
     return Statement("", f"base {access.base} is a multiple of {_unit(access)}")
 
 
@@ -67,12 +67,12 @@ def base(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def _unit(access: SmemAccess) -> str:
-    """What a base must be a multiple of, and why."""
+    """Say what a base must be a multiple of, and why."""
     return f"{access.unit} bytes, " + ("the swizzle's period" if access.swizzle.bits else "the width")
 
 
 def whole_claim(_: object, access: SmemAccess) -> Statement:
-    """The claim that each access is of neighbouring elements, at a multiple of its width."""
+    """Return the claim that each access is of neighbouring elements, at a multiple of its width."""
     each = f"each access of {access.width} bits to {access.memory} memory is {access.vector} neighbouring elements"
     bases = f"at a multiple of the width, for every base that is a multiple of {access.unit} bytes"
     return Statement("global" if access.memory == "global" else "", f"{each}, {bases}")
@@ -109,13 +109,13 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def _not_whole(access: SmemAccess, offsets: Table) -> Table:
-    """The (thread, access, place) of every element that is not the next one, or whose access is not aligned."""
+    """Return the (thread, access, place) of every element that is not the next one, or whose access is not aligned."""
     scattered = offsets - offsets[:, :, :1] != np.arange(access.vector)
     return np.argwhere(scattered | (offsets[:, :, :1] * access.element % access.width != 0))
 
 
 def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
-    """The proof for every base, lane and value."""
+    """Return the proof for every base, lane and value."""
     question, words = access.for_solver(), "T{lane} V{value} lies at byte {here}, its access begins at byte {first}"
     outcome = proofs.prove_whole(question, run.budget, run.solver)
     bases = f"{question.bases} bases"
@@ -146,14 +146,14 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 
 def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
-    """The proof that two elements at one place are the same element."""
+    """Return the proof that two elements at one place are the same element."""
     words = "T{lane} V{value} and T{lane2} V{value2}, elements {index} and {index2} of the tile, are written to byte "
     outcome = proofs.prove_disjoint(access.for_solver(), run.budget, run.solver)
     return [solved(outcome, lambda at: words.format(**at) + str(at["byte"]))]
 
 
 def confirmed(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
-    """The first fault of accesses through a swizzle, at every base within a word; empty where there is none."""
+    """Return the first fault of accesses through a swizzle, at every base within a word; empty where there is none."""
     for access in accesses:
         through = replace(access, swizzle=swizzle)
         for evidence in (*whole(None, None, through), *conflict_free.enumerated(None, None, through)):

@@ -78,7 +78,7 @@ class SmemAccess:
         return Operation.STORE if self.how in MATRICES else Operation(self.how)
 
     def indices(self) -> Table:
-        """The index in the tile of each (thread, value)."""
+        """Return the index in the tile of each (thread, value)."""
         found: Table = batched.table(self.threads)
         return found
 
@@ -88,7 +88,7 @@ class SmemAccess:
         return batched.compose(self.swizzle, self.tile)
 
     def offsets(self) -> Table:
-        """The element of memory of each (thread, access, place in the access), from base 0."""
+        """Return the element of memory of each (thread, access, place in the access), from base 0."""
         threads, values = map(size, self.threads)
         found: Table = batched.compose(self.places, self.threads).values().reshape(values, threads).T
         return found.reshape(threads, -1, self.vector)
@@ -98,7 +98,7 @@ class SmemAccess:
         return self.swizzle(int(image(self.tile, index)))
 
     def offset(self, thread: int, value: int) -> int:
-        """The element of memory of one (thread, value), in plain integers."""
+        """Return the element of memory of one (thread, value), in plain integers."""
         return self.place(int(walk(self.threads, thread, value)))
 
     def access(self, threads: Sequence[int], step: int, base: int) -> Access:
@@ -114,7 +114,7 @@ class SmemAccess:
         return [Access(tuple(row), self.width, self.operation) for row in rows]
 
     def for_solver(self) -> proofs.Access:
-        """The accesses as the solver's input: the layouts of the spec, none computed from another."""
+        """Return the accesses as the solver's input: the layouts of the spec, none computed from another."""
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
         return proofs.Access(self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared)
@@ -126,12 +126,12 @@ def scaled(stride: IntTuple, factor: int) -> IntTuple:
 
 
 def finer(swizzle: Swizzle, parts: int) -> Swizzle:
-    """The swizzle of the parts of elements that does what a swizzle of whole elements does."""
+    """Return the swizzle of the parts of elements that does what a swizzle of whole elements does."""
     return Swizzle(swizzle.bits, swizzle.base + parts.bit_length() - 1, swizzle.shift)
 
 
 def in_parts(tile: Layout, parts: int) -> Layout:
-    """The tile whose elements are split into neighbouring parts: (x, y) becomes (part + parts * x, y).
+    """Return the tile whose elements are split into neighbouring parts: (x, y) becomes (part + parts * x, y).
 
     >>> print(in_parts(Layout((8, 4), (4, 1)), 2))
     ((2,8),4):((1,8),2)

@@ -42,19 +42,19 @@ REPLAY = ("lanecheck", "movement")
 
 
 def as_it_is(value: object) -> Any:
-    """The value unchanged: it is parsed once its instruction is known."""
+    """Return the value unchanged: it is parsed once its instruction is known."""
     return value
 
 
 def layout(value: object) -> Layout:
-    """A layout of at most 2^20 points, all below 2^56, without negative strides. Raises ValueError."""
+    """Return a layout of at most 2^20 points, all below 2^56, without negative strides. Raise ValueError."""
     from layouts import parse_layout
 
     return bounded(parse_layout(text(value)), value)
 
 
 def bounded(found: Layout, value: object) -> Layout:
-    """The layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raises ValueError."""
+    """Return the layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raise ValueError."""
     from layouts import cosize, size
     from layouts.int_tuple import leaves
 
@@ -75,7 +75,7 @@ class Tile(NamedTuple):
 
 
 def swizzled(value: object) -> Tile:
-    """A layout of shared memory, or a swizzle of one, of at most 2^20 points.
+    """Return a layout of shared memory, or a swizzle of one, of at most 2^20 points.
 
     >>> print(*swizzled("Sw<3,3,3> o (8,64):(64,1)"))
     (8,64):(64,1) Sw<3,3,3>
@@ -94,7 +94,7 @@ def swizzled(value: object) -> Tile:
 
 
 def tile(value: object) -> Tile:
-    """A layout of shared memory, or a swizzle of one, with two coordinates. Raises ValueError."""
+    """Return a layout of shared memory, or a swizzle of one, with two coordinates. Raise ValueError."""
     found = swizzled(value)
     if len(found.layout) != 2:
         raise ValueError(f"{value} has rank {len(found.layout)}: expected 2, rows and columns")
@@ -102,7 +102,7 @@ def tile(value: object) -> Tile:
 
 
 def architecture(value: object) -> str:
-    """An architecture whose size of shared memory is known. Raises ValueError."""
+    """Return an architecture whose size of shared memory is known. Raise ValueError."""
     from verify.movement.smem_access import CAPACITY
 
     found = str(value).rstrip("af")
@@ -191,7 +191,7 @@ UNITS = ("", "BITS", "BYTES", "N")
 
 
 def options() -> dict[str, Key]:
-    """The keys of all sorts, in the order of --help: texts, then numbers by what they count."""
+    """Return the keys of all sorts, in the order of --help: texts, then numbers by what they count."""
     of_accesses = keys(AccessSpec)
     found = {name: one for name, one in keys(HandOverSpec).items() if name not in of_accesses}
     found |= of_accesses | keys(DescriptorSpec)
@@ -199,12 +199,12 @@ def options() -> dict[str, Key]:
 
 
 def sort_of(table: Mapping[str, object]) -> str:
-    """The key that names a table's sort; empty where there is none."""
+    """Return the key that names a table's sort; empty where there is none."""
     return next((sort for sort in SORTS if sort in table), "")
 
 
 def of_options(table: Mapping[str, Any]) -> Spec:
-    """The spec that options give, in the order of :func:`options`; raises UsageError and SpecError."""
+    """Return the spec that options give, in the order of :func:`options`; raise UsageError and SpecError."""
     sort = sort_of(table)
     if not sort:
         raise UsageError("which movement? Give --from with --to, --shared with --access, --descriptor, or a FILE")

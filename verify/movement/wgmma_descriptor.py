@@ -101,7 +101,7 @@ class Descriptor:
         return mine != theirs if self.bad else bool(self.fault) and self.fault_again
 
     def address(self, mn: Any, k: Any) -> Any:
-        """The byte of element (mn, k), by the ISA's formula."""
+        """Return the byte of element (mn, k), by the ISA's formula."""
         offsets = {"lbo": self.lbo, "sbo": self.sbo}
         inner = k % self.width if self.width else k
         start = image(self.starts, k // self.width) if self.width else 0
@@ -109,12 +109,12 @@ class Descriptor:
 
 
 def fit(operand: Operand) -> Descriptor:
-    """The descriptor of fewest differences, with the major and offsets of the spec where it has them."""
+    """Return the descriptor of fewest differences, with the major and offsets of the spec where it has them."""
     return min(_candidates(operand), key=lambda one: (one.bad, bool(one.fault)))
 
 
 def _candidates(operand: Operand) -> list[Descriptor]:
-    """The descriptor of each major that the operand may have; one without fields where it has no such swizzle."""
+    """List the descriptors of each major that the operand may have; without fields where it has no such swizzle."""
     table, access = read_layouts("wgmma"), operand.access
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
@@ -124,7 +124,7 @@ def _candidates(operand: Operand) -> list[Descriptor]:
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
-    """The swizzle's width along k, and where each part of that width starts; of any other tile, 0 and one start.
+    """Return the swizzle's width along k, and where each part of that width starts; of any other tile, 0 and one start.
 
     A part must start at a multiple of the swizzle's period: elsewhere the swizzle would differ.
     """
@@ -142,7 +142,7 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
 
 
 def _fitted(bare: Descriptor) -> Descriptor:
-    """The descriptor with the offsets given, or else read off where LBO and SBO first occur."""
+    """Return the descriptor with the offsets given, or else read off where LBO and SBO first occur."""
     operand, (mn, k) = bare.operand, bare.operand.grid
 
     def unswizzled(lbo: int, sbo: int) -> Table:
@@ -176,7 +176,7 @@ def _fitted(bare: Descriptor) -> Descriptor:
 
 
 def _locate_difference(fitted: Descriptor, bytes_: Table, described: Table) -> search.Disagreement | None:
-    """The first element that lies elsewhere than a descriptor has it, before the swizzle. Raises EvaluationMismatch."""
+    """Return the first element that a descriptor has elsewhere, before the swizzle. Raise EvaluationMismatch."""
     operand, (mn, k) = fitted.operand, bytes_.shape
     inputs, memory = (Axis("mn", mn), Axis("k", k)), (Axis("byte", 1 + int(max(bytes_.max(), described.max()))),)
 
@@ -189,7 +189,7 @@ def _locate_difference(fitted: Descriptor, bytes_: Table, described: Table) -> s
 
 
 def _shared(operand: Operand) -> tuple[str, bool]:
-    """The statement that two elements lie at one address, and whether plain integers agree; empty where none do."""
+    """State that two elements lie at one address, and whether plain integers agree; empty where none do."""
     flat, rows = operand.access.bytes(operand.bytes).ravel(order="F"), size(operand.access.tile[0])
     _, first, group = np.unique(flat, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[group] != np.arange(len(flat)))
@@ -202,7 +202,7 @@ def _shared(operand: Operand) -> tuple[str, bool]:
 
 
 def steps_claim(_: object, found: Descriptor) -> Statement:
-    """The claim that the tile is a multiple of wgmma's steps."""
+    """Return the claim that the tile is a multiple of wgmma's steps."""
     step = " x ".join(map(str, found.operand.steps))
     return Statement("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
 
@@ -225,7 +225,7 @@ def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
 
 
 def claim(_: object, found: Descriptor) -> Statement:
-    """The claim that the layout is that of a descriptor, with its fields and its start addresses."""
+    """Return the claim that the layout is that of a descriptor, with its fields and its start addresses."""
     named = f"the descriptor {found.fields}" if found.swizzle else "a matrix descriptor"
     if found.width:
         starts = [str(image(found.starts, part)) for part in range(size(found.starts))]
@@ -262,7 +262,7 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
 
 
 def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
-    """The proof from the layout's shape and stride; both addresses are taken before the swizzle.
+    """Return the proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
     The solver is given the place of single elements alone: it finds no second element at an address.
     """

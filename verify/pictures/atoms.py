@@ -26,7 +26,7 @@ def of_atom(
     operands: Sequence[str] = (),
     window: Window = WHOLE,
 ) -> Picture:
-    """The picture of an atom, or of some of its operands, with what the verdicts found wrong.
+    """Return the picture of an atom, or of some of its operands, with what the verdicts found wrong.
 
     >>> from layouts.atoms import registry
     >>> from verify.binding.atom import prepare
@@ -62,7 +62,7 @@ def _formulas(subject: BoundAtom, name: str) -> Iterator[NumberedFormula]:
 
 
 def grain(subject: BoundAtom) -> int:
-    """The bits of a copy that stay together by every layout and by every formula, a power of two; 1 for no copy."""
+    """Return the bits of a copy that stay together by each layout and formula, a power of two; 1 for no copy."""
     if any(len(part.axes) > 1 or part.layout is None for part in subject.parts):
         return 1
     found = 0
@@ -76,7 +76,7 @@ def grain(subject: BoundAtom) -> int:
 
 
 def _run(layout: Layout) -> int:
-    """The largest power of two so that the values of a thread are whole runs of so many bits, each at a multiple of it.
+    """Return the largest power of two so that a thread's values are runs of so many bits, each at a multiple of it.
 
     >>> _run(Layout.parse("(32,(32,4)):(32,(1,1024))"))
     32

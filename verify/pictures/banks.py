@@ -26,7 +26,7 @@ def phases(
     step: int = 1,
     window: Window = WHOLE,
 ) -> Iterator[Panel]:
-    """A panel for each phase of an access through a swizzle, below each other, `step` rows of panels further on.
+    """Yield a panel for each phase of an access through a swizzle, below each other, `step` rows of panels further on.
 
     >>> rows = Access(tuple(128 * lane for lane in range(8)), 128)
     >>> for swizzle in (Swizzle(0, 4, 3), Swizzle(3, 4, 3)):
@@ -54,7 +54,7 @@ def phases(
 
 
 def _lanes(access: Access, found: Wavefronts) -> list[range]:
-    """The lanes of each phase: twice as many where lanes that have one address are served together."""
+    """Return the lanes of each phase: twice as many where lanes that have one address are served together."""
     width = PHASE[access.bits]
     if len(access.addresses) == LANES and len(found.phases) * width * 2 == LANES:
         width *= 2
@@ -64,7 +64,7 @@ def _lanes(access: Access, found: Wavefronts) -> list[range]:
 def _panel(
     name: str, heading: str, words: Lanes, operation: Operation, place: tuple[int, int], window: Window
 ) -> Panel:
-    """The words of a phase: a row for each line of memory that it touches, a column for each bank."""
+    """Return the words of a phase: a row for each line of memory that it touches, a column for each bank."""
     lines = sorted({word // BANKS for word in words})
     crowded = {bank for bank in range(BANKS) if sum(word % BANKS == bank for word in words) > 1}
 

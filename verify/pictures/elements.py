@@ -37,7 +37,7 @@ class Elements:
 
 
 def every(part: BoundOperand, threads: int, grain: int) -> Elements:
-    """The elements of so many threads, of the first of each `grain` values.
+    """Return the elements of so many threads, of the first of each `grain` values.
 
     >>> from layouts import Layout
     >>> C = BoundOperand("C", "", None, "", (2, 2), ()).of_layout(Layout.parse("(2,2):(1,-1)"))
@@ -58,7 +58,7 @@ def every(part: BoundOperand, threads: int, grain: int) -> Elements:
 
 
 def within(part: BoundOperand, xs: range, ys: range) -> Elements:
-    """The elements (x, y) of a window, found by blocks; each is computed again in plain integers.
+    """Return the elements (x, y) of a window, found by blocks; each is computed again in plain integers.
 
     Of more than LARGEST points in the window none is kept. Raises EvaluationMismatch.
     """
@@ -86,7 +86,7 @@ def within(part: BoundOperand, xs: range, ys: range) -> Elements:
 
 
 def one(part: BoundOperand, point: Point) -> int:
-    """The element of one (thread, value) in plain integers; -1 outside the tile."""
+    """Return the element of one (thread, value) in plain integers; -1 outside the tile."""
     if part.layout is None:
         return _number(part, point)
     found = int(walk(part.layout, *point))
@@ -94,7 +94,7 @@ def one(part: BoundOperand, point: Point) -> int:
 
 
 def _number(part: BoundOperand, point: Point) -> int:
-    """The element of a point of a map, by its coordinates: those outside are of no other element."""
+    """Return the element of a point of a map, by its coordinates: those outside are of no other element."""
     image = part.points(*point)
     try:
         return part.points.element(image)
@@ -103,7 +103,7 @@ def _number(part: BoundOperand, point: Point) -> int:
 
 
 def _map(part: BoundOperand) -> Map:
-    """The map of an operand; raises TypeError for one that keeps its points."""
+    """Return the map of an operand; raise TypeError for one that keeps its points."""
     m = part.points
     if not m.searchable:
         raise TypeError(f"{part.text} is a map that keeps its points")
@@ -111,7 +111,7 @@ def _map(part: BoundOperand) -> Map:
 
 
 def _words(part: BoundOperand, point: Point) -> str:
-    """A point, and the place outside the tile that it has."""
+    """Return a point, and the place outside the tile that it has."""
     if part.layout is None:
         return f"T{point[0]} V{point[1]} at {part.points.show(part.points(*point))}"
     return f"T{point[0]} V{point[1]} at {part.show(walk(part.layout, *point))}"

@@ -41,7 +41,7 @@ def script() -> str:
 
 
 def figure(picture: Picture, cells: int = svg.STATIC, prefix: str = "lc") -> Element:
-    """The <figure> of a picture; the drawing scrolls by itself, so that a narrow page does not. `prefix` is of ids.
+    """Return a picture's <figure>; the drawing scrolls by itself, so that a narrow page does not. `prefix` is of ids.
 
     With more cells than `cells` its panels are below each other: the first one is seen without scrolling.
     """
@@ -89,7 +89,7 @@ def _rows(panel: Panel, picture: Picture) -> Iterator[Element]:
 
 
 def words(cell: Cell, picture: Picture) -> str:
-    """A cell of a picture in words.
+    """Return a cell of a picture in words.
 
     >>> words(Cell(("T0 V4", "T1 V0"), fault=Fault.SEVERAL, expected="T0 V4", marked=True), Picture("one", ()))
     'T0 V4, T1 V0: several owners; expected T0 V4; the counterexample'

@@ -16,7 +16,7 @@ PLACES = {"A": (1, 0), "B": (0, 1), "D": (1, 1), "C": (1, 2)}
 
 
 def of_instruction(mnemonic: str, window: Window = WHOLE) -> Picture:
-    """The operands of a mnemonic that the tables map; UsageError for one that they do not have.
+    """Return the operands of a mnemonic that the tables map; UsageError for one that they do not have.
 
     >>> picture = of_instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     >>> [panel.name for panel in picture.panels], picture.panels[0].cells[9][3].text
@@ -45,7 +45,7 @@ def of_instruction(mnemonic: str, window: Window = WHOLE) -> Picture:
 def _panel(
     name: str, operand: isa_tables.Operand, points: FragmentMap, place: tuple[int, int], window: Window
 ) -> Panel:
-    """The owners of each element of an operand in registers; the elements of each place of one in tensor memory."""
+    """Return the owners of an operand's elements in registers, or the elements of each place in tensor memory."""
     from dataclasses import replace
 
     lines = tuple(f"  {line}" for line in operand.text().splitlines())

@@ -20,7 +20,7 @@ LETTERS = 6  # that fit in it
 
 
 def document(pictures: Sequence[Picture]) -> str:
-    """The pictures as a LaTeX document, one page each; a panel with more than 4096 cells is a window that says so."""
+    """Return the pictures as LaTeX, one page each; a panel with more than 4096 cells is a window that says so."""
     colours = [f"\\definecolor{{lc{i}}}{{RGB}}{{{','.join(map(str, shade))}}}" for i, shade in enumerate(PASTELS)]
     colours.append(f"\\definecolor{{lcred}}{{RGB}}{{{','.join(map(str, RED))}}}")
     return "\n".join([

@@ -13,7 +13,7 @@ from verify.pictures.picture import WHOLE, Cell, Panel, Picture, Window, grid, s
 
 
 def of_layout(text: str, layout: Layout | ComposedLayout, banks: int = 0, window: Window = WHOLE) -> Picture:
-    """The picture of a layout as (row, column) -> offset; a swizzled one beside what it is without the swizzle.
+    """Return the picture of a layout as (row, column) -> offset; a swizzled one beside what it is without the swizzle.
 
     With `banks`, the bits of an element, each cell has the bank of its offset too, and that is its colour.
 
@@ -51,7 +51,7 @@ def offsets(
     window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
-    """The panel of a layout with the cell of each offset: its first mode down, all others across.
+    """Return the panel of a layout with the cell of each offset: its first mode down, all others across.
 
     The index of (row, column) is row + rows * column. Raises LayoutError where the layout has no value.
     """
@@ -70,7 +70,7 @@ def offsets(
 
 
 def bank(offset: int, bits: int) -> int:
-    """The bank of an element of so many bits.
+    """Return the bank of an element of so many bits.
 
     >>> bank(64, 16), bank(66, 16)
     (0, 1)
@@ -85,7 +85,7 @@ def has_coordinates(layout: Layout | ComposedLayout) -> bool:
 
 
 def _unit(layout: Layout | ComposedLayout) -> int:
-    """The elements that a swizzle moves together; 1 without a swizzle."""
+    """Return the elements that a swizzle moves together; 1 without a swizzle."""
     if isinstance(layout, ComposedLayout) and isinstance(layout.layout_a, Swizzle) and layout.layout_a.bits:
         return 1 << layout.layout_a.base
     return 1

@@ -35,7 +35,7 @@ def tile(
     window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
-    """The elements of a map's outputs, each with its owners, and with those of another map where they differ.
+    """Return the elements of a map's outputs, each with its owners, and with those of another map where they differ.
 
     The first output is down, the second across; k of (k, n) is down, as B is drawn above C.
     """
@@ -73,7 +73,7 @@ def table(
     window: Window = WHOLE,
     place: tuple[int, int] = (0, 0),
 ) -> Panel:
-    """The image of each point, and that of another map where it differs: the first input down, the others across.
+    """Return each point's image, and another map's where it differs: the first input down, the others across.
 
     It is coloured by the first input.
     """
@@ -99,7 +99,7 @@ def table(
 def permutation(
     axis: str, numbers: Sequence[int], written: str, window: Window = WHOLE, place: tuple[int, int] = (0, 0)
 ) -> Panel:
-    """A relabelling as the permutation that it is: below each number of the instruction the atom's.
+    """Return a relabelling as the permutation that it is: below each number of the instruction the atom's.
 
     >>> [cell.text for cell in permutation("k", (0, 2, 1, 3), "(2,2):(2,1)").every()]
     ['0', '2', '1', '3']
@@ -116,7 +116,7 @@ def permutation(
 
 
 def memory(name: str, found: FragmentMap, window: Window = WHOLE, place: tuple[int, int] = (0, 0)) -> Panel:
-    """The elements at each place of Tensor Memory, by a map from elements to places: lanes down, the rest across."""
+    """Return the elements at each place of Tensor Memory, by a map from elements to places: lanes down."""
     names = [axis.name for axis in found.outputs]
     down = names.index("lane")
     across = [i for i, axis in enumerate(found.outputs) if i != down and axis.extent > 1] or [(down + 1) % len(names)]
@@ -141,7 +141,7 @@ def memory(name: str, found: FragmentMap, window: Window = WHOLE, place: tuple[i
 
 
 def _halves(found: FragmentMap) -> tuple[tuple[str, int], tuple[str, int]]:
-    """The name and extent of the rows and of the columns."""
+    """Return the name and extent of the rows and of the columns."""
     if len(found.outputs) == 1:
         return ("", 1), found.outputs[0]
     if len(found.outputs) != 2:
@@ -158,7 +158,7 @@ def _point(found: FragmentMap, row: int, column: int) -> Point:
 
 
 def _digits(number: int, extents: Collection[int]) -> Iterator[int]:
-    """The coordinates of a column, the first fastest."""
+    """Yield the coordinates of a column, the first fastest."""
     for extent in extents:
         yield number % extent
         number //= extent

@@ -165,7 +165,7 @@ class Drawn:
                 yield self.reference.at[point]
 
     def cell(self, element: int) -> Cell:
-        """The cell of an element, or of as many as stay together from it on."""
+        """Return the cell of an element, or of as many as stay together from it on."""
         grain = self.grain
         mine = self.owners.get(element, ())
         theirs = self.reference.owners.get(element, ()) if self.reference is not None else mine
@@ -201,7 +201,7 @@ class Drawn:
         return f"{self.part.name}{mark}{words}" if self.part.name else words
 
     def captions(self) -> Iterator[str]:
-        """The layout, and the ISA's formula line by line."""
+        """Yield the layout, and the ISA's formula line by line."""
         yield self.named(" = ", self.part.text) + (f": {self.part.fault}" if self.part.fault else "")
         if self.reference is not None:
             yield f"{self.reference.formula.citation}:"
@@ -215,7 +215,7 @@ class Drawn:
             yield self.named(": ", words)
 
     def notes(self) -> Iterator[str]:
-        """What the verdicts found wrong."""
+        """Say what the verdicts found wrong."""
         for verdict in self.verdicts:
             wrong = verdict.counterexample
             if wrong is not None:
@@ -237,7 +237,7 @@ def draw_operands(name: str, operands: Iterable[Drawn], status: str = "") -> Pic
 
 
 def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
-    """The panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
+    """Return the panel of an operand: its first axis down, its second across; B, drawn above C, has n across."""
     part, window = drawn.part, drawn.window
     if len(part.axes) == 1:
         return _bits(drawn, place, window)
@@ -256,7 +256,7 @@ def panel(drawn: Drawn, place: tuple[int, int] = (0, 0)) -> Panel:
 
 
 def _bits(drawn: Drawn, place: tuple[int, int], window: Window) -> Panel:
-    """The panel of an operand of a copy: bits that stay together in one cell, as many across as one thread has."""
+    """Return the panel of a copy's operand: bits that stay together in one cell, as many across as a thread has."""
     part, total = drawn.part, drawn.part.extent[0]
     together = drawn.grain
     across = min(16, max(8, drawn.run // together), -(-total // together))
@@ -276,7 +276,7 @@ def _bits(drawn: Drawn, place: tuple[int, int], window: Window) -> Panel:
 
 
 def _run_of(words: str, grain: int) -> str:
-    """An owner of the first of some values that stay together, as the owner of all of them.
+    """Return an owner of the first of some values that stay together, as the owner of all of them.
 
     >>> _run_of("T0-3 V32", 16)
     'T0-3 V32-47'
@@ -286,7 +286,7 @@ def _run_of(words: str, grain: int) -> str:
 
 
 def one_line(formula: Formula) -> str:
-    """A formula without the ranges of its names, in one line.
+    """Return a formula without the ranges of its names, in one line.
 
     >>> from layouts.atoms import registry
     >>> from verify.binding.atom import prepare

@@ -12,7 +12,7 @@ SHOWN = 4  # owners written in one cell; all of them are in its description
 
 
 def lines(owners: Sequence[Point], letters: Sequence[str] = ("T", "V")) -> tuple[str, ...]:
-    """The lines of a cell: of one owner its thread and its value, of several one line each.
+    """Return the lines of a cell: of one owner its thread and its value, of several one line each.
 
     >>> lines([(3, 1)]), lines([(0, 4), (1, 0)]), lines([(t, 7) for t in range(128)])
     (('T3', 'V1'), ('T0 V4', 'T1 V0'), ('T0-127', 'V7'))
@@ -57,7 +57,7 @@ def cell(
     marked: bool = False,
     about: Sequence[str] = (),
 ) -> Cell:
-    """The cell of an element with its owners, those that it should have, and how many it should have.
+    """Return the cell of an element with its owners, those that it should have, and how many it should have.
 
     >>> cell([(0, 4), (1, 0)], [(0, 4)], 1)
     Cell(lines=('T0 V4', 'T1 V0'), shade=0, fault=<Fault.SEVERAL: 'several'>, expected='T0 V4', marked=False, about=())

@@ -91,7 +91,7 @@ class Panel:
         return f"shown: {', '.join(cut)}"
 
     def label(self, axis: int, number: int) -> str:
-        """The name of a row (axis 0) or column (axis 1) that is shown, by its place."""
+        """Return the name of a row (axis 0) or column (axis 1) that is shown, by its place."""
         return self.labels[axis][number] if self.labels[axis] else str(self.first[axis] + number)
 
     def every(self) -> Iterator[Cell]:
@@ -100,7 +100,7 @@ class Panel:
             yield from row
 
     def cut(self, rows: range, columns: range) -> Panel:
-        """The panel of some of its rows and columns, counted from the first that is shown."""
+        """Return the panel of some of its rows and columns, counted from the first that is shown."""
         from dataclasses import replace
 
         down, across = self.labels
@@ -129,7 +129,7 @@ class Picture:
         return sum(panel.count for panel in self.panels)
 
     def summary(self) -> str:
-        """What is to be seen, in sentences, for those who do not see it.
+        """Say what is to be seen, in sentences, for those who do not see it.
 
         >>> panel = Panel("C", "C 1x2", ("m", "n"), ((Cell(("T0", "V0"), 0), Cell((), fault=Fault.MISSING)),), (1, 2))
         >>> Picture("one", (panel,)).summary()
@@ -157,7 +157,7 @@ class Picture:
         return colours + [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
 
     def only(self, names: Sequence[str]) -> Picture:
-        """The picture of some of its panels, each with its block."""
+        """Return the picture of some of its panels, each with its block."""
         from dataclasses import replace
 
         return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(" block") in names))
@@ -189,7 +189,7 @@ def grid(  # noqa: PLR0913
     captions: Sequence[str] = (),
     names: Names = (None, None),
 ) -> Panel:
-    """The panel with the cell `at(row, column)` for each row and column of a window, of as many as fit.
+    """Return the panel with the cell `at(row, column)` for each row and column of a window, of as many as fit.
 
     It has no cells where a window is outside the map.
 
@@ -207,7 +207,7 @@ def grid(  # noqa: PLR0913
 
 
 def shown(whole: tuple[int, int], window: Window = WHOLE) -> tuple[range, range]:
-    """The rows and columns of a map that its panel shows: those of a window; the first, where they are many.
+    """Return the rows and columns of a map that its panel shows: those of a window; the first, where they are many.
 
     >>> shown((2, 3)), shown((2, 1 << 20)), shown((1 << 20, 3), (range(7, 9), None))
     ((range(0, 2), range(0, 3)), (range(0, 1), range(0, 65536)), (range(7, 9), range(0, 3)))

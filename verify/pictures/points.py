@@ -13,7 +13,7 @@ from layouts import ComposedLayout, Layout, LayoutError, batched, size
 
 
 def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]:
-    """The values at some indices of the domain.
+    """Return the values at some indices of the domain.
 
     >>> values(Layout.parse("(2,4):(4,1)"), [0, 3, 5])
     [0, 5, 6]
@@ -29,7 +29,7 @@ def values(layout: Layout | ComposedLayout, indices: Sequence[int]) -> list[int]
 def within(
     layout: Layout | ComposedLayout, height: int, rows: Sequence[int], columns: Sequence[int]
 ) -> dict[tuple[int, int], int]:
-    """The value at each (row, column) of some rows and columns, whose index is row + height * column.
+    """Return the value at each (row, column) of some rows and columns, whose index is row + height * column.
 
     >>> within(Layout.parse("(2,4):(4,1)"), 2, range(1, 2), range(2, 4))
     {(1, 2): 6, (1, 3): 7}
@@ -41,7 +41,7 @@ def within(
 
 
 def rows(layout: Layout) -> list[list[int]]:
-    """The values of a (thread, value) layout, those of each thread in a row.
+    """Return the values of a (thread, value) layout, those of each thread in a row.
 
     >>> rows(Layout.parse("(2,3):(10,1)"))
     [[0, 1, 2], [10, 11, 12]]

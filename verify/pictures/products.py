@@ -15,7 +15,7 @@ PLACES = {"A": (0, 0), "B": (0, 1)}
 
 
 def of_product(title: str, wrong: WrongProduct, status: str = "", window: Window = WHOLE) -> Picture:
-    """The operands of a product by their slots, side by side, each slot with the element that it holds and wants.
+    """Return a product's operands by their slots, side by side, each slot with the element it holds and wants.
 
     >>> rows = (("A[m=0,k=8]", "A[m=0,k=1]"),), (("A[m=0,k=0]", "A[m=0,k=1]"),)
     >>> A = ProductOperand("A", *rows, (((0, 0), (0, 1)),), 16)
@@ -30,7 +30,7 @@ def of_product(title: str, wrong: WrongProduct, status: str = "", window: Window
 
 
 def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool, window: Window) -> Panel:
-    """An operand by its slots; elements of its array are written by their indices, as the heading says."""
+    """Return an operand by its slots; elements of its array are written by their indices, as the heading says."""
     usual = _usual(operand)
     differing = dict.fromkeys(_differing(operand))
     marked = next(iter(differing), None) if named else None
@@ -57,7 +57,7 @@ def _panel(operand: ProductOperand, wrong: WrongProduct, named: bool, window: Wi
 
 
 def _differing(operand: ProductOperand) -> Iterator[tuple[int, int]]:
-    """The slots that hold another element than they should."""
+    """Yield the slots that hold another element than they should."""
     for row, (holds, wants) in enumerate(zip(operand.holds, operand.wants, strict=True)):
         for column, (one, other) in enumerate(zip(holds, wants, strict=True)):
             if one and other and one != other:
@@ -65,7 +65,7 @@ def _differing(operand: ProductOperand) -> Iterator[tuple[int, int]]:
 
 
 def _usual(operand: ProductOperand) -> str:
-    """The array that the first element is of, with the names of its indices: A[m,k]."""
+    """Return the array that the first element is of, with the names of its indices: A[m,k]."""
     found = next((ELEMENT.fullmatch(one) for row in operand.holds for one in row if one), None)
     if found is None:
         return "computed values"
@@ -73,7 +73,7 @@ def _usual(operand: ProductOperand) -> str:
 
 
 def _short(element: str, usual: str) -> str:
-    """An element by its indices alone where it is of the usual array."""
+    """Return an element by its indices alone where it is of the usual array."""
     found = ELEMENT.fullmatch(element)
     if found is None:
         return element

@@ -76,7 +76,7 @@ class Arrangement:
 
     @classmethod
     def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes]) -> Arrangement:
-        """The columns are as wide and the rows as high as their largest panels."""
+        """Return the columns are as wide and the rows as high as their largest panels."""
         wide: dict[int, float] = {}
         tall: dict[int, float] = {}
         for panel in panels:
@@ -113,12 +113,12 @@ def document(pictures: Sequence[Picture], cells: int = STATIC) -> str:
 
 
 def text(element: Element) -> str:
-    """An element as XML."""
+    """Return an element as XML."""
     return ElementTree.tostring(element, encoding="unicode") + "\n"
 
 
 def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Element:
-    """The <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
+    """Return the <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
 
     `prefix` begins the ids, for two drawings of one picture on a page.
     """
@@ -182,13 +182,13 @@ def _hatch(svg: Element, name: str) -> None:
 
 
 def _names(panel: Panel) -> Iterator[str]:
-    """The names of the rows that are shown, and of the axes."""
+    """Yield the names of the rows that are shown, and of the axes."""
     yield "\\".join(panel.axes)
     yield from (panel.label(0, row) for row in range(panel.extent[0]))
 
 
 def _panel(panel: Panel, size: Sizes, name: str) -> Element:
-    """A panel with the names of its rows and columns."""
+    """Return a panel with the names of its rows and columns."""
     group = Element("g")
     _text(group, size.left, 9, panel.heading + (f", {panel.window}" if panel.window else ""), "h")
     _text(group, size.left - 4, HEAD - 4, "\\".join(panel.axes), "d r")
@@ -203,7 +203,7 @@ def _panel(panel: Panel, size: Sizes, name: str) -> Element:
 
 
 def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
-    """A cell: its rectangle, what marks its fault, its lines; what a pointer shows is its title."""
+    """Return a cell: its rectangle, what marks its fault, its lines; what a pointer shows is its title."""
     shade = f" s{cell.shade % 8}" if cell.shade >= 0 and not cell.fault else ""
     group = Element("g", {"class": f"c{shade}{f' {cell.fault}' if cell.fault else ''}"})
     if cell.about:
@@ -228,7 +228,7 @@ def _cell(cell: Cell, x: float, y: float, size: Sizes, name: str) -> Element:
 
 
 def written(cell: Cell) -> tuple[str, ...]:
-    """The lines of a cell, then the expected owner."""
+    """Return the lines of a cell, then the expected owner."""
     return (*cell.lines, f"≠{cell.expected}") if cell.expected else cell.lines
 
 
@@ -238,7 +238,7 @@ def _box(x: float, y: float, size: Sizes, inset: float) -> dict[str, str]:
 
 
 def first(panel: Panel, cells: int) -> Panel:
-    """The first columns and rows of a panel, as many as there may be cells; itself where it has no more."""
+    """Return the first columns and rows of a panel, as many as there may be cells; itself where it has no more."""
     if panel.count <= cells:
         return panel
     columns = min(panel.extent[1], max(1, isqrt(cells)))
@@ -246,7 +246,7 @@ def first(panel: Panel, cells: int) -> Panel:
 
 
 def _words(picture: Picture, width: float, name: str) -> tuple[Element, float]:
-    """A sample of each mark that the picture has, what is wrong, the formulas; and the height of all that."""
+    """Return a sample of each mark that the picture has, what is wrong, the formulas; and the height of all that."""
     group, x, y, sample = Element("g"), 0.0, 0.0, Sizes(12, 10, 0)
     for cell, words in picture.legend():
         wide = 16 + len(words) * 5.4 if words else 3.0  # a colour is next to the next one
@@ -263,7 +263,7 @@ def _words(picture: Picture, width: float, name: str) -> tuple[Element, float]:
 
 
 def _below(picture: Picture, width: float) -> Iterator[str]:
-    """The lines below the panels: what is wrong, then the formulas."""
+    """Yield the lines below the panels: what is wrong, then the formulas."""
     columns = int(width / 5.5)
     for note in picture.notes:
         yield from textwrap.wrap(note, columns, subsequent_indent="    ")
@@ -278,7 +278,7 @@ def _text(parent: Element, x: float, y: float, words: str, kind: str) -> None:
 
 
 def packed(panel: Panel, size: Sizes, name: str) -> str:
-    """A whole panel as JSON for the script: a cell is its lines and shade; then its fault, expected owner, mark."""
+    """Pack a whole panel as JSON for the script: a cell is its lines and shade; then fault, expected owner, mark."""
 
     def cell(one: Cell) -> list[object]:
         found: list[object] = ["\n".join(one.lines), one.shade]

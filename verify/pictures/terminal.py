@@ -34,7 +34,7 @@ class Style:
 
 
 def render(picture: Picture, style: Style, quiet: bool = False) -> str:
-    r"""The panels of a picture, one below the other, then what is wrong and the formulas.
+    r"""Return the panels of a picture, one below the other, then what is wrong and the formulas.
 
     >>> from verify.pictures.picture import grid
     >>> cells = {(0, 0): Cell(("T0", "V0"), 0), (0, 1): Cell(("T0 V1", "T1 V0"), fault=Fault.SEVERAL)}
@@ -55,7 +55,7 @@ def render(picture: Picture, style: Style, quiet: bool = False) -> str:
 
 
 def _below(picture: Picture, style: Style) -> list[str]:
-    """The lines below the title."""
+    """Return the lines below the title."""
     lines: list[str] = []
     for panel in picture.panels:
         lines += [panel.heading + (f", {panel.window}" if panel.window else ""), *_panel(panel, style)]
@@ -89,7 +89,7 @@ def _panel(panel: Panel, style: Style) -> Iterator[str]:
 
 
 def _lines(cell: Cell, style: Style) -> list[str]:
-    """The lines of a cell: each owner on one line, with its mark; below it what is expected."""
+    """Return the lines of a cell: each owner on one line, with its mark; below it what is expected."""
     marks = style.marks
     first = marks["marked"] if cell.marked else " "
     if cell.fault is Fault.MISSING and not cell.lines:
@@ -124,7 +124,7 @@ def _rgb(colour: tuple[int, int, int]) -> str:
 
 
 def _marked(picture: Picture) -> set[str]:
-    """The marks that the picture has."""
+    """Return the marks that the picture has."""
     found: set[str] = set()
     for panel in picture.panels:
         for cell in panel.every():

@@ -287,7 +287,7 @@ class Accepted(NamedTuple):
 
 
 def failure_of(error: AtomFileError) -> Failure:
-    """An error of a file as a failure, at its line."""
+    """Return an error of a file as a failure, at its line."""
     place = Place(error.file, *error.place[:2]) if error.place else None
     return Failure(error.key or error.file, str(error), Exit.USAGE, place)
 
@@ -382,11 +382,11 @@ class Report(Judgement):
         return (v for c in self.cases for v in c.verdicts)
 
     def counts(self) -> Counter[Status]:
-        """The number of claims with each status."""
+        """Return the number of claims with each status."""
         return Counter(v.status for v in self.verdicts())
 
     def exit(self) -> Exit:
-        """The exit code: a contradiction outranks a refutation, a refutation outranks UNKNOWN and UNCHECKED.
+        """Return the exit code: a contradiction outranks a refutation, a refutation outranks UNKNOWN and UNCHECKED.
 
         An interruption outranks everything, since the run is incomplete. An internal error counts as a contradiction. A
         subject that was rejected outranks the verdicts on all others but contradictions. A refutation that is expected
@@ -419,7 +419,7 @@ def _lacks(verdict: Verdict, check: Check) -> bool:
 
 
 def cut_short(missing: int, what: str = "subject") -> str:
-    """A line that says how many subjects an interruption left without a verdict.
+    """Return a line that says how many subjects an interruption left without a verdict.
 
     >>> cut_short(2)
     'interrupted: 2 subjects not verified'
@@ -428,7 +428,7 @@ def cut_short(missing: int, what: str = "subject") -> str:
 
 
 def drawing_command(replay: str) -> str:
-    """The command that draws what a command verifies: `lanecheck show` an entry of a file, the command itself the rest.
+    """Return the command that draws what a command verifies: `lanecheck show` an entry, or the command itself.
 
     >>> drawing_command("lanecheck movement mine.toml '--only=the one'")
     "lanecheck show mine.toml '--only=the one'"
@@ -441,5 +441,5 @@ def drawing_command(replay: str) -> str:
 
 
 def surprise(name: str, how: str) -> str:
-    """A line about an atom that is not what its entry expects."""
+    """Return a line about an atom that is not what its entry expects."""
     return f"{name}  SURPRISE: it {how}"

@@ -72,7 +72,7 @@ OTHERS = {
 
 
 def alerts(report: Report) -> list[Alert]:
-    """The alerts of a report: case by case, then those on the run."""
+    """Return the alerts of a report: case by case, then those on the run."""
     cases = {case.name: case for case in report.cases}
     found = [alert for first, *_ in group_alike(report.cases) for alert in alerts_of(first, report)]
     for name, how in report.surprises.items():

@@ -13,12 +13,12 @@ VALUE = {**DATA, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 
 def render(report: Report) -> str:
-    """The report, a line for each alert; GitHub shows ten of each level of a step, its log has all."""
+    """Return the report, a line for each alert; GitHub shows ten of each level of a step, its log has all."""
     return "".join(f"{line}\n" for line in (*map(_annotation, alerts(report)), summary(report)))
 
 
 def _annotation(alert: Alert) -> str:
-    r"""A workflow command; whatever a text contains, it ends the line only.
+    r"""Return a workflow command; whatever a text contains, it ends the line only.
 
     >>> from verify.core.verdict import Place
     >>> print(_annotation(Alert("size", "size", Level.ERROR, "mine", "100%\nwrong", place=Place("a,b.toml", 3))))

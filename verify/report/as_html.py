@@ -27,7 +27,7 @@ MOST = 850_000  # bytes of a picture, which keeps the page of a subject below 1 
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """The report as an HTML page that fetches nothing; `verbose` adds times."""
+    """Return the report as an HTML page that fetches nothing; `verbose` adds times."""
     ids = Counter[str]()
     alone = len(report.cases) == 1
     wrong = [case for case in report.cases if case.status != "VERIFIED"]
@@ -62,7 +62,7 @@ def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[s
 
 
 def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
-    """The picture of a subject, or parts of a large one; without a picture, why, and which command draws it."""
+    """Yield the picture of a subject, or parts of a large one; without a picture, why, and which command draws it."""
     if case.picture is None:
         return
     command = element("code", case.drawn_by)
@@ -88,7 +88,7 @@ def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
 
 
 def _operands(case: Case, verbose: bool, ids: Counter[str]) -> Iterator[Element]:
-    """A section for the subject as a whole, then one for each operand that a claim is about."""
+    """Yield a section for the subject as a whole, then one for each operand that a claim is about."""
     texts, formulas = dict(case.layouts), {part: cited for part, *cited in case.formulas()}
     for part in dict.fromkeys(verdict.claim.part for verdict in case.verdicts):
         made = element("section", class_="operand")
@@ -160,7 +160,7 @@ def _permalink(where: str, what: str) -> Element:
 
 
 def _place(ids: Counter[str], text: str) -> str:
-    """An id that no other element of the page has: the text without blanks, numbered where it is not the first."""
+    """Return an id that no other element of the page has: the text without blanks, numbered if not the first."""
     name = "_".join(text.split()) or "_"
     ids[name] += 1
     return name if ids[name] == 1 else f"{name}~{ids[name]}"

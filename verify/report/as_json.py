@@ -14,7 +14,7 @@ SCHEMA = 2
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """The report as one JSON document; `verbose` adds the seconds of each piece of evidence."""
+    """Return the report as one JSON document; `verbose` adds the seconds of each piece of evidence."""
     counts, failing = report.counts(), report.gaps
     document = {
         "schema": SCHEMA,
@@ -40,7 +40,7 @@ def _accepted(accepted: Accepted) -> dict[str, Any]:
 
 
 def of_failures(failures: Iterable[Failure]) -> list[dict[str, Any]]:
-    """What could not be verified: its name, why, and where a file is wrong."""
+    """Say what could not be verified: its name, why, and where a file is wrong."""
     return [
         {"name": one.name, "message": one.message, **({"place": one.place._asdict()} if one.place else {})}
         for one in failures
@@ -77,7 +77,7 @@ def _product(wrong: WrongProduct) -> dict[str, Any]:
 
 
 def _product_operand(operand: ProductOperand) -> dict[str, Any]:
-    """An operand with a line for each row: its slots are separated by blanks, a - is a slot of nothing known."""
+    """Return an operand with a line for each row: its slots are separated by blanks, a - is a slot of nothing known."""
     found = {
         "name": operand.name,
         "holds": [" ".join(one or "-" for one in row) for row in operand.holds],

@@ -21,7 +21,7 @@ OUTCOME = {
 
 
 def render(report: Report) -> str:
-    """The report as JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors.
+    """Return the report as JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors.
 
     Whatever else fails the run is a test case too: a known defect that is not as expected, a required check that was
     not made, a subject that is UNCHECKED, was rejected or met an internal error, an interruption. A known defect that

@@ -23,7 +23,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def render(report: Report) -> str:
-    """The report as one SARIF log with one run."""
+    """Return the report as one SARIF log with one run."""
     found = alerts(report)
     rules = {alert.rule: alert.words for alert in found}
     run = {

@@ -29,7 +29,7 @@ HEADS = (
 
 
 def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
-    """The whole report; `quiet` leaves the last line only, `verbose` shows every claim with its evidence."""
+    """Return the whole report; `quiet` leaves the last line only, `verbose` shows every claim with its evidence."""
     lines: list[str] = []
     if not quiet:
         room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
@@ -46,7 +46,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 
 
 def summary(report: Report) -> str:
-    """The last line: subjects by status, claims by status, which checks have no evidence, the exit code."""
+    """Return the last line: subjects by status, claims by status, which checks have no evidence, the exit code."""
     by_status = Counter((HEADS.index(c.status), c.counted) for c in report.cases)
     subjects = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
     excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
@@ -84,7 +84,7 @@ def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> s
 
 
 def totals(report: Report) -> Iterator[str]:
-    """A table that counts subjects by the first word of their names and by status; nothing where that is one row."""
+    """Count subjects by the first word of their names and by status, as a table; nothing where that is one row."""
     groups: dict[str, Counter[str]] = {}
     for case in report.cases:
         word = case.name.partition("_")[0].partition("::")[0].partition("<")[0].partition(" ")[0]
@@ -101,13 +101,13 @@ def totals(report: Report) -> Iterator[str]:
 
 
 def _source(case: Case) -> str:
-    """The sources of the GPU evidence: recordings, by GPU and driver."""
+    """Return the sources of the GPU evidence: recordings, by GPU and driver."""
     sources = {e.method: None for v in case.verdicts for e in v.evidence if e.check is Check.GPU and e.method}
     return "; ".join(sources)
 
 
 def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
-    """The lines of a case; names have `room` columns, and sources that are `alike` in all cases are left out."""
+    """Yield the lines of a case; names have `room` columns, and sources that are `alike` in all cases are left out."""
     open_ = (Status.REFUTED, Status.RELABELLED, Status.VACUOUS, Status.UNKNOWN)
     wrong = [v for v in case.verdicts if v.status in open_ or (case.contradiction and case.contradicts(v))]
     if not wrong or verbose:
@@ -156,7 +156,7 @@ def _headline(case: Case, room: int, alike: bool) -> str:
 
 
 def _rests(claim: Claim) -> str:
-    """The provenance that a claim rests on, unless its text has it."""
+    """Return the provenance that a claim rests on, unless its text has it."""
     return f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
 
 
@@ -167,7 +167,7 @@ def _plain(case: Case, verdict: Verdict) -> Iterator[str]:
 
 
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
-    """The lines of a verdict that confirms nothing, from the claim to the command that replays it."""
+    """Yield the lines of a verdict that confirms nothing, from the claim to the command that replays it."""
     contradicted = case.contradicts(verdict)
     decided = Status.REFUTED if verdict.status.refuted else verdict.status
     deciding = next((e for e in verdict.evidence if e.status is decided), None)

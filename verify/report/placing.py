@@ -18,7 +18,7 @@ OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table 
 
 
 def placed(report: Report, sources: Mapping[str, Source]) -> Report:
-    """The report with the line of each subject that a source is known of, and of each operand that has a key there."""
+    """Return the report with the line of each subject whose source is known, and of each operand with a key there."""
     if not sources:
         return report
     document = cache(lambda file: read(Path(file)))
@@ -30,7 +30,7 @@ def placed(report: Report, sources: Mapping[str, Source]) -> Report:
 
 
 def located(case: Case, document: Document, table: str) -> Case:
-    """The case with the line of its table in a document, and of each operand that has a key there."""
+    """Return the case with the line of its table in a document, and of each operand that has a key there."""
 
     def place(*keys: str) -> Place:
         return Place(document.file, *document.place(table, *keys))

@@ -55,7 +55,7 @@ def describe() -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of the command."""
+    """Return the arguments of the command."""
     made = arguments.Parser(prog="lanecheck show", description=describe(), epilog=EPILOG, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("what", nargs="+", metavar="WHAT", help="an atom, a layout, an instruction, a FILE, a report")
@@ -101,7 +101,7 @@ def _range(text: str) -> range:
 
 
 def write_pictures(shown: Shown, options: argparse.Namespace) -> str:
-    """The pictures in the format of the options."""
+    """Return the pictures in the format of the options."""
     pictures: Sequence[Picture] = shown.pictures
     if options.format == "svg":
         from verify.pictures import svg

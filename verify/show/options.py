@@ -54,7 +54,7 @@ def check(options: Namespace, sorts: Sequence[str]) -> None:
 
 
 def window(options: Namespace) -> Window:
-    """The rows and columns that the options choose."""
+    """Return the rows and columns that the options choose."""
     return options.rows, options.columns
 
 

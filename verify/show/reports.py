@@ -39,7 +39,7 @@ OWNERS = re.compile(r"gives each element of (\d{1,6})x(\d{1,6}) \(\w+,\w+\) (one
 
 
 def of_report(path: Path, own: LoadedFiles[Any], options: Namespace) -> tuple[list[Picture], Exit]:
-    """The pictures of the subjects of a report, and its exit code. Raises UsageError for any other file."""
+    """Return the pictures of the subjects of a report, and its exit code. Raise UsageError for any other file."""
     document = _read(path)
     subjects = [one for one in document["subjects"] if not options.only or one["name"] in options.only]
     if not subjects:
@@ -68,7 +68,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
-    """The verdicts of a subject, as far as pictures show them."""
+    """Yield the verdicts of a subject, as far as pictures show them."""
     for one in subject["verdicts"]:
         wrong = one["counterexample"]
         found = None
@@ -81,7 +81,7 @@ def _verdicts(subject: Mapping[str, Any]) -> Iterator[Verdict]:
 
 
 def _product(subject: Mapping[str, Any]) -> WrongProduct | None:
-    """The wrong product of a kernel, if the subject has one. Raises ValueError for one that is not whole."""
+    """Return the wrong product of a kernel, if the subject has one. Raise ValueError for one that is not whole."""
     wrong = subject.get("wrong_product")
     if wrong is None:
         return None
@@ -110,7 +110,7 @@ def _product_operand(operand: Mapping[str, Any]) -> ProductOperand:
 
 
 def _of_subject(subject: Mapping[str, Any], resources: Resources, options: Namespace) -> Picture:
-    """The picture of a kernel's wrong product, of an atom, of a layout, or of layouts alone; or what draws it."""
+    """Return the picture of a kernel's wrong product, an atom, a layout or layouts alone; or what draws it."""
     verdicts, status, name = (
         list(_verdicts(subject)),
         str(subject.get("headline", subject["status"])),
@@ -135,7 +135,7 @@ def _of_subject(subject: Mapping[str, Any], resources: Resources, options: Names
 
 
 def _permutations(verdicts: Sequence[Verdict], part: Window) -> Iterator[Panel]:
-    """The relabelling that the counterexamples state, as the permutation of each axis."""
+    """Yield the relabelling that the counterexamples state, as the permutation of each axis."""
     stated = [line for one in verdicts if one.counterexample is not None for line in one.counterexample.damage]
     found = {hit[1]: hit[2] for line in stated if (hit := RELABELLED.match(line))}
     for number, (axis, text) in enumerate(found.items()):

@@ -39,12 +39,12 @@ ORDER = (Exit.OK, Exit.UNDECIDED, Exit.REFUTED, Exit.USAGE, Exit.CONTRADICTION)
 
 
 def worse(one: Exit, other: Exit) -> Exit:
-    """The exit code of two runs together."""
+    """Return the exit code of two runs together."""
     return max(one, other, key=ORDER.index)
 
 
 def shown(options: Namespace) -> Shown:
-    """The pictures of every argument, of the panels, rows and columns that the options choose."""
+    """Return the pictures of every argument, of the panels, rows and columns that the options choose."""
     recognized = [_recognize(what) for what in options.what]
     check(options, [sort for sort, _ in recognized])
     found = Shown()
@@ -76,7 +76,7 @@ def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
 
 
 def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> Shown:
-    """The pictures of one argument."""
+    """Return the pictures of one argument."""
     if kind is None:
         from verify.show.reports import of_report
 
@@ -99,7 +99,7 @@ def _begins(path: Path, first: bytes) -> bool:
 
 
 def _kind_of_file(path: Path) -> Kind[Any]:
-    """Return the kind of a file's subjects. Raises UsageError for one of which there are no pictures."""
+    """Return the kind of a file's subjects. Raise UsageError for one of which there are no pictures."""
     if fault := describe_source(path):
         raise UsageError(f"{path}: {fault}")
     try:
@@ -112,7 +112,7 @@ def _kind_of_file(path: Path) -> Kind[Any]:
 
 
 def _of_file(what: str, kind: Kind[Any], options: Namespace) -> Shown:
-    """The pictures of the entries of a file that can be read, of those that --only names."""
+    """Return the pictures of the entries of a file that can be read, of those that --only names."""
     own = _atoms(options.atoms if kind.names_atoms else ())
     found = _load(kind, [what])
     if kind.shipped is None:
@@ -124,7 +124,7 @@ def _of_file(what: str, kind: Kind[Any], options: Namespace) -> Shown:
 
 
 def _of_name(what: str, kind: Kind[Any], options: Namespace) -> Shown:
-    """The pictures of the subjects that a name selects, of the user's files or of those shipped."""
+    """Return the pictures of the subjects that a name selects, of the user's files or of those shipped."""
     own = _atoms(options.atoms)
     pool = {one.name: one for one in own.items} or (kind.shipped() if kind.shipped is not None else {})
     return _of_subjects(kind, [pool[name] for name in kind.choose([what], pool)], own, options) + _without(own)
@@ -137,7 +137,7 @@ def _load(kind: Kind[S], files: Sequence[str]) -> LoadedFiles[S]:
 
 
 def _atoms(files: Sequence[str]) -> LoadedFiles[Any]:
-    """The atoms of --atoms."""
+    """Return the atoms of --atoms."""
     return _load(kinds.of("atom"), files)
 
 
@@ -147,7 +147,7 @@ def _without(loaded: LoadedFiles[Any]) -> Shown:
 
 
 def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], options: Namespace) -> Shown:
-    """The pictures of some subjects after the check `isa`, or those that an option asks for."""
+    """Return the pictures of some subjects after the check `isa`, or those that an option asks for."""
     resources = Resources(frozenset({Check.ISA}), kinds.with_shipped({one.name: one for one in own.items}))
     asked = next((name for name in kind.pictures if is_given(options, name)), "")
     if kind.verifier is None:
@@ -164,7 +164,7 @@ def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], op
 
 
 def of_drawn(drawn: Picture | Case, part: Window = WHOLE) -> Shown:
-    """The picture of a case with its verdict by the check `isa`, and its exit code; a picture alone has none."""
+    """Return the picture of a case with its verdict by the check `isa`, and its exit code; a picture alone has none."""
     if isinstance(drawn, Picture):
         return Shown((drawn,))
     picture = drawn.picture(part) if drawn.picture is not None else Picture(drawn.name, (), notes=(drawn.headline,))
@@ -172,7 +172,7 @@ def of_drawn(drawn: Picture | Case, part: Window = WHOLE) -> Shown:
 
 
 def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
-    """The picture with the panels of these names, with all where none is given."""
+    """Return the picture with the panels of these names, with all where none is given."""
     names = [panel.name for panel in picture.panels if panel.name]
     if operands and not names:
         raise SpecError("operand", f"{picture.title} has no panels with names: leave the option out")
@@ -182,7 +182,7 @@ def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:
 
 
 def _met(picture: Picture) -> Picture:
-    """The picture with the panels that the window meets; the others are named in a note."""
+    """Return the picture with the panels that the window meets; the others are named in a note."""
     left = [panel for panel in picture.panels if not all(panel.extent)]
     if not left:
         return picture

@@ -13,7 +13,7 @@ FEW = 8
 
 
 def render(report: Report, verdicts: str) -> str:
-    """The numbers of each tiling, unless there are many tilings, and then the verdicts."""
+    """Return the numbers of each tiling, unless there are many tilings, and then the verdicts."""
     if len(report.cases) > FEW:
         return verdicts
     numbers = "".join(f"{line}\n" for case in report.cases for line in _numbers(case))

@@ -99,11 +99,11 @@ class TiledOperand:
         return found
 
     def partition(self, thread: Index, tensor: Tensor) -> Tensor:
-        """A thread's part of a tensor over the operand's tile; for a column of threads, one row for each part."""
+        """Return a thread's part of a tensor over the operand's tile; for a column of threads, a row for each part."""
         return self.mma.get_slice(thread).partition(self.like, tensor)
 
     def extent(self, tile: tuple[int, int, int]) -> tuple[int, int]:
-        """The operand's extent in a tile."""
+        """Return the operand's extent in a tile."""
         return tile[self.along[0]], tile[self.along[1]]
 
     def repeats(self, tile: tuple[int, int, int]) -> tuple[int, int]:
@@ -170,7 +170,7 @@ class Tiling(NamedTuple):
         return self.spec.covered(self.subject.mma.shape)
 
     def cache_key(self, *operands: TiledOperand) -> tuple[object, ...]:
-        """What claims about these operands depend on: equal for tilings that distribute them alike."""
+        """Return what claims about these operands depend on: equal for tilings that distribute them alike."""
         spec, atom = self.spec, self.subject.mma
         how = (atom.shape, atom.thr, str(spec.atoms_layout), str(spec.permutation), self.tile)
         parts = ((d.name, d.part.text, d.copies, d.claimed) for d in operands)
@@ -178,7 +178,7 @@ class Tiling(NamedTuple):
 
 
 def find(spec: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
-    """The atom that a spec names; raises SpecError with the nearest names."""
+    """Return the atom that a spec names; raise SpecError with the nearest names."""
     atom = pool.get(spec.atom)
     if atom is None:
         raise spec.error("atom", f"no atom is named {spec.atom!r}{nearest(spec.atom, list(pool), 'atom')}")
@@ -188,7 +188,7 @@ def find(spec: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
 
 
 def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
-    """The tiling of a spec, its numbers checked.
+    """Return the tiling of a spec, its numbers checked.
 
     Raises IllFormed where the atom's layouts are not well formed, OutOfTile where they leave their tiles, SpecError
     where they have a swizzle or coordinates, or where the numbers do not fit each other.
@@ -226,7 +226,7 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
 
 
 def _given_by_points(spec: TilingSpec, part: BoundOperand) -> SpecError:
-    """The error of a layout behind a swizzle or with coordinates: a TiledMMA has none, so nothing would be checked."""
+    """Return the error of a layout behind a swizzle or with coordinates: a TiledMMA has none, so nothing is checked."""
     from verify.maps.synthesis import as_layout
 
     try:
@@ -259,7 +259,7 @@ def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
 
 
 def _build(spec: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[TiledOperand, ...]]:
-    """The TiledMMA and its operands; raises LayoutError where it or one of its layouts does not exist."""
+    """Return the TiledMMA and its operands; raise LayoutError where it or one of its layouts does not exist."""
     whole = TiledMMA(subject.mma, spec.atoms_layout, spec.permutation)
     operands = []
     for part in subject.parts:

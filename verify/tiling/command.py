@@ -87,7 +87,7 @@ def _verify(loaded: LoadedFiles[TilingSpec], pool: Mapping[str, AnyAtom], option
 
 
 def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
-    """The derivation of a thread's partitions in a tiling; raises UsageError or SpecError where there is none."""
+    """Explain a thread's partitions in a tiling; raise UsageError or SpecError where there are none."""
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
     from verify.tiling.explain import explained
 
@@ -146,7 +146,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _on_the_line(pool: Mapping[str, AnyAtom], options: argparse.Namespace) -> list[TilingSpec]:
-    """A spec for each atom that is named, with the same options."""
+    """Return a spec for each atom that is named, with the same options."""
     from layouts.atoms.shelf import Shelf
 
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}

@@ -33,7 +33,7 @@ class Fragment(NamedTuple):
 
 
 def counts(tiling: Tiling) -> Iterator[tuple[Fragment, Fragment]]:
-    """A thread's fragment of each operand in registers, counted twice.
+    """Yield a thread's fragment of each operand in registers, counted twice.
 
     First by the size of its partition's shape; then as all elements times their owners over the threads, in registers
     by the ISA tables.
@@ -53,7 +53,7 @@ def counts(tiling: Tiling) -> Iterator[tuple[Fragment, Fragment]]:
 
 
 def registers(tiling: Tiling, _: None) -> Statement:
-    """The claim on the registers of a thread."""
+    """Return the claim on the registers of a thread."""
     fragments = [first for first, _ in counts(tiling)]
     total = sum(one.registers for one in fragments)
     memory = [tiled.name for tiled in tiling.operands if _space(tiling, tiled) != "reg"]
@@ -70,14 +70,14 @@ def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
 
 
 def _issued(tiling: Tiling) -> tuple[int, int, int]:
-    """The repeats of one atom along M, N, K."""
+    """Return the repeats of one atom along M, N, K."""
     by = {tiled.like: tiled.repeats(tiling.tile) for tiled in tiling.operands}
     m, k = by["A"]
     return m, by["B"][0], k
 
 
 def calls(tiling: Tiling, _: None) -> Statement:
-    """The claim on the number of instructions that one atom issues for a tile."""
+    """Return the claim on the number of instructions that one atom issues for a tile."""
     each = "each atom" if prod(tiling.atoms) > 1 else "the atom"
     m, n, k = _issued(tiling)
     shape = "x".join(map(str, tiling.tile))
@@ -98,7 +98,7 @@ def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:
 
 
 def _partition(tiling: Tiling, tiled: TiledOperand) -> Layout | ComposedLayout:
-    """The layout (frg, restX, restY) of the first thread's partition."""
+    """Return the layout (frg, restX, restY) of the first thread's partition."""
     tile = Tensor(None, Layout(tiled.extent(tiling.tile)))
     return tiled.partition(gemm.threads(tiling)[0], tile).layout
 
@@ -117,5 +117,5 @@ def _bits(tiling: Tiling, tiled: TiledOperand) -> int:
 
 
 def _fragment(tiling: Tiling, tiled: TiledOperand) -> isa_tables.Fragment | None:
-    """What one lane holds of an operand by the ISA tables; None where they do not have it."""
+    """Return what one lane holds of an operand by the ISA tables; None where they do not have it."""
     return None if tiling.subject.by is None else fragment_of(tiling.subject.by.signature, tiled.name)

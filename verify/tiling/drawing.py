@@ -56,11 +56,11 @@ class TileOwners:
         return {element: tuple(several) for element, several in found.items()}
 
     def warps(self, element: int) -> list[int]:
-        """The warps that have an element."""
+        """Return the warps that have an element."""
         return sorted({thread // WARP for thread, _ in self.owners.get(element, ())})
 
     def cell(self, element: int, marked: bool = False) -> Cell:
-        """The cell of an element, coloured by the warp of its first owner."""
+        """Return the cell of an element, coloured by the warp of its first owner."""
         mine = self.owners.get(element, ())
         found = owners.cell(mine, mine, self.wanted, marked=marked)
         if not mine:
@@ -72,7 +72,7 @@ class TileOwners:
         return Cell(found.lines, warps[0] % 8, found.fault, marked=marked, about=about)
 
     def block(self, xs: range, ys: range, cells: Sequence[Cell]) -> Cell:
-        """The cell of a block of elements, of which these are the cells: its warps, and what is wrong in it."""
+        """Return the cell of a block of elements, of which these are the cells: its warps, and what is wrong in it."""
         held = sorted({warp for x in xs for y in ys for warp in self.warps(x + self.extent[0] * y)})
         faults = Counter(cell.fault for cell in cells if cell.fault)
         first, second = self.axes
@@ -87,7 +87,7 @@ class TileOwners:
 
 
 def of_tiling(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Picture:
-    """The picture of a tiling with what the verdicts found wrong."""
+    """Return the picture of a tiling with what the verdicts found wrong."""
     panels: list[Panel] = []
     notes = [
         f"{one.claim.part} {one.status}: {one.counterexample.statement}".strip()
@@ -167,7 +167,7 @@ def _ends(block: range) -> str:
 
 
 def of_thread(tiling: Tiling, thread: int, window: Window) -> Picture:
-    """The steps of each operand side by side, from row-major memory to the elements of a thread, which are marked.
+    """Draw the steps of each operand side by side, from row-major memory to a thread's elements, which are marked.
 
     Raises UsageError for a thread that the tiling does not have.
     """

@@ -54,7 +54,7 @@ def _map_threads(tiling: Tiling, numbers: Table, number: Callable[[int], int], w
 
 
 def _find_shared_thread(vmnk: Layout, m: Map) -> Counterexample | None:
-    """The first thread that is at two places."""
+    """Return the first thread that is at two places."""
     found = search.locate_collision(m)
     if found is None:
         return None
@@ -68,7 +68,7 @@ def _find_shared_thread(vmnk: Layout, m: Map) -> Counterexample | None:
 
 
 def _misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
-    """The first thread whose number in the library differs from the definition."""
+    """Return the first thread whose number in the library differs from the definition."""
     vmnk = tiling.mma.thr_layout_vmnk
     shape = (tiling.subject.threads, *tiling.atoms)
     expected = _map_threads(
@@ -94,7 +94,7 @@ def _misnumbered(tiling: Tiling, m: Map) -> Counterexample | None:
 
 
 def place_in_words(vmnk: Layout, index: int) -> str:
-    """The thread of an atom, and the atom, that an index into (V, M, N, K) names."""
+    """Return the thread of an atom, and the atom, that an index into (V, M, N, K) names."""
     thread, *atom = digits(map(size, vmnk), index)
     return f"T{thread} of atom ({','.join(map(str, atom))})"
 
@@ -110,7 +110,7 @@ def equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
 
 
 def _unequal(tiling: Tiling, tiled: TiledOperand, m: StridedMap) -> Counterexample | None:
-    """The first thread and value whose element differs from that of the atom, tiled."""
+    """Return the first thread and value whose element differs from that of the atom, tiled."""
     layout, wanted = tiled.layout, reference.elements(tiling, tiled)
 
     def own(agree: int) -> tuple[Proposal, ...]:
@@ -156,7 +156,7 @@ def _map_tiled_atom(tiling: Tiling, tiled: TiledOperand, m: StridedMap, wanted: 
 
 
 def _claim_layout(operand: str, text: str, spec: TilingSpec) -> TilingSpec:
-    """The spec with another claimed layout of an operand."""
+    """Return the spec with another claimed layout of an operand."""
     return replace(spec, claimed={**spec.claimed, operand: text})
 
 
@@ -172,7 +172,7 @@ def partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence
 
 
 def _find_partition_fault(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
-    """The first element outside the tile, or else the first with another number of owners."""
+    """Return the first element outside the tile, or else the first with another number of owners."""
     (x, y), threads = tiled.extent(tiling.tile), gemm.threads(tiling)
     part, elements = tiled.part._replace(extent=(x, y)), cache(partial(gemm.elements_of, tiling, tiled))
 
@@ -204,7 +204,7 @@ def _find_partition_fault(tiling: Tiling, tiled: TiledOperand, table: Table) -> 
 
 
 def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
-    """A thread whose partition has an element of another thread's, though numbers of owners are right."""
+    """Return a thread whose partition has an element of another thread's, though numbers of owners are right."""
     wanted = reference.parts(tiling, tiled, tiling.tile)
     try:
         found = gemm.by_atom(tiling, tiled, table)

@@ -13,7 +13,7 @@ from verify.tiling.bind import TiledOperand, Tiling
 
 
 def explained(tiling: Tiling, thread: int = 0) -> str:
-    """The derivation of the partitions of one thread, operand by operand."""
+    """Return the derivation of the partitions of one thread, operand by operand."""
     return "".join(f"{line}\n" for line in _tiling(tiling, thread))
 
 
@@ -28,7 +28,7 @@ def _tiling(tiling: Tiling, thread: int) -> Iterator[str]:
 
 
 def _steps(tiling: Tiling, tiled: TiledOperand, thread: int) -> Iterator[str]:
-    """An operand's steps, from row-major memory to the elements of the thread."""
+    """Yield an operand's steps, from row-major memory to the elements of the thread."""
     rows, columns = tiled.extent(tiling.tile)
     memory = Layout((rows, columns), (columns, 1))
     yield f"  {tiled.name} {rows}x{columns} ({','.join(tiled.part.axes)}), row-major"

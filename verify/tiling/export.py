@@ -65,7 +65,7 @@ class KernelMMA:
         return make_layout(coalesce(threads), make_layout(coalesce(values), steps))
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """The operand's extent in the tile: (m, k), (n, k) or (m, n)."""
+        """Return the operand's extent in the tile: (m, k), (n, k) or (m, n)."""
         first, second = AXES[operand]
         return self.tile[first], self.tile[second]
 
@@ -76,7 +76,7 @@ class KernelMMA:
         return Product(self.mnemonic, self.tile, a, b, c, self.A_space)
 
     def feed(self, operand: str, spec: FeedSpec) -> Feed:
-        """The feed of an operand, exported."""
+        """Return the feed of an operand, exported."""
         extent = self.extent(operand)
         bits = self.product.fragment(operand).bits
         compact = Layout(extent, (extent[1], 1) if spec.major == "K" else (1, extent[0]))
@@ -88,7 +88,7 @@ class KernelMMA:
 
 
 def strided(layout: Shared) -> Strided:
-    """The layout as plain numbers; LayoutError where it is composed of anything but a swizzle and a layout."""
+    """Return the layout as plain numbers; LayoutError where it is composed of anything but a swizzle and a layout."""
     if isinstance(layout, Layout):
         return Strided(layout.shape, layout.stride)
     swizzle, inner = layout.layout_a, layout.layout_b
@@ -120,7 +120,7 @@ def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> La
 
 
 def _load(kernel: KernelMMA, operand: str, name: str) -> Load:
-    """The tiled copy of an ldmatrix atom over the operand's tile: the rows read, the registers filled."""
+    """Return the tiled copy of an ldmatrix atom over the operand's tile: the rows read, the registers filled."""
     found = registry()[name]
     if not isinstance(found, CopyEntry) or not found.ptx:
         raise LayoutError(f"{name} is not a copy atom with an instruction")
@@ -160,7 +160,7 @@ def piece(major: str, width: int, bits: int) -> Shared:
 
 
 def with_instruction(atom: Atom, mma: TiledMMA, tile: Tile) -> KernelMMA:
-    """A tiled MMA with its atom's instruction; an atom without one is a scalar multiply-add."""
+    """Return a tiled MMA with its atom's instruction; an atom without one is a scalar multiply-add."""
     mnemonic = atom.ptx[0] if atom.ptx else f"fma.rn.{atom.types['A']}"
     return KernelMMA(mnemonic, mma, tile, atom.space.get("A", "reg"))
 
@@ -168,7 +168,7 @@ def with_instruction(atom: Atom, mma: TiledMMA, tile: Tile) -> KernelMMA:
 def tiling_of(
     name: str, kernel: KernelMMA, a: FeedSpec, b: FeedSpec, tiles: Tile = (2, 2, 3), size: Tile | None = None
 ) -> Tiling:
-    """A kernel for A * B over these tiles along m, n and k, or over as many as matrices of `size` need."""
+    """Return a kernel for A * B over these tiles along m, n and k, or over as many as matrices of `size` need."""
     if size is None:
         short = None
     else:
@@ -181,7 +181,7 @@ def tiling_of(
 
 
 def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> FeedSpec:
-    """The feed of an operand: shared memory as given, or as its instruction reads it; if asked for, by the widest
+    """Return an operand's feed: shared memory as given, or as its instruction reads it; if asked for, by the widest
     ldmatrix that fills its registers.
 
     TilingError where no matrix load fills the operand's registers, or no swizzle fits its tile.
@@ -209,7 +209,7 @@ def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None
 
 
 def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> Shared:
-    """The widest piece that a matrix descriptor can describe and that divides the tile.
+    """Return the widest piece that a matrix descriptor can describe and that divides the tile.
 
     >>> _canonical((8, 24), "K", 16, "A") == piece("K", 16, 16), _canonical((8, 48), "K", 16, "A") == piece("K", 32, 16)
     (True, True)

@@ -74,21 +74,21 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
 
 
 def expected(given: Mapping[str, Array]) -> Array:
-    """The product by numpy."""
+    """Return the product by numpy."""
     a, b = effective(given)
     found: Array = np.einsum("mk,nk->mn", a, b)  # `@` would load a library with its first use
     return found
 
 
 def partitions(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
-    """The threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
+    """Return the threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
     column = np.array(threads(tiling))[:, None]
     rows = tiled.partition(column, tensor).values()
     return np.broadcast_to(rows, (len(column), rows.shape[-1]))
 
 
 def _one_by_one(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
-    """The same of a tensor with storage, by column, with the places evaluated in plain integers."""
+    """Return the same of a tensor with storage, by column, with the places evaluated in plain integers."""
     found: npt.NDArray[Any] = tensor.data[np.array([elements_of(tiling, tiled, thread) for thread in threads(tiling)])]
     return found
 
@@ -109,12 +109,12 @@ def run(tiling: Tiling, given: Mapping[str, Array], parts: Parts = partitions) -
 
 
 def loaded(tiling: Tiling, tiled: TiledOperand, matrix: Array, parts: Parts = partitions) -> Array:
-    """The fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
+    """Return the fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
     return by_atom(tiling, tiled, parts(tiling, tiled, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
 
 
 def elements_of(tiling: Tiling, tiled: TiledOperand, thread: int) -> list[int]:
-    """The elements of the tile that the partition of one thread has, without arrays."""
+    """Return the elements of the tile that the partition of one thread has, without arrays."""
     part = tiled.partition(thread, Tensor(None, Layout(tiled.extent(tiling.tile))))
     if not isinstance(part.layout, Layout):
         raise TypeError(f"the partition of a layout is {part.layout}, no layout")
@@ -122,7 +122,7 @@ def elements_of(tiling: Tiling, tiled: TiledOperand, thread: int) -> list[int]:
 
 
 def threads(tiling: Tiling) -> list[int]:
-    """The threads' numbers, in the order of (v, wM, wN, wK), v fastest."""
+    """Return the threads' numbers, in the order of (v, wM, wN, wK), v fastest."""
     numbers: list[int] = reference.threads(tiling).ravel(order="F").tolist()
     return numbers
 
@@ -137,7 +137,7 @@ def by_atom(tiling: Tiling, tiled: TiledOperand, rows: npt.NDArray[Any]) -> npt.
 
 
 def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
-    """The accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
+    """Return the accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
     matrices = {d.name: matrix_of(d, table(tiling, d), fragments[d.name]) for d in tiling.operands if d.name != "C"}
     a, b = effective(matrices)
     # [k, m, wM, wN, wK, restM, restK] and the same of n: an instruction per restM, restN and restK.
@@ -148,7 +148,7 @@ def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
 
 
 def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
-    """The atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction reads from its threads' registers."""
+    """Return the atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction reads from registers."""
     registers = np.moveaxis(fragments, 4, 1)
     x, y = tiled.part.extent
     found = np.full((x * y, *registers.shape[2:]), np.nan)
@@ -158,7 +158,7 @@ def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
 
 
 def table(tiling: Tiling, tiled: TiledOperand) -> Table:
-    """The element of the atom that each (v, value) is, by the ISA tables, or by the atom where they have no formula."""
+    """Return the atom's element that each (v, value) is, by the ISA tables, or by the atom without a formula."""
     wanted = repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
     return np.array(walks(tiled.part.parsed)) if wanted is None else wanted
 

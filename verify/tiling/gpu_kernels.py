@@ -44,7 +44,7 @@ EPILOG = f"""example:
 
 
 def shipped() -> Iterator[Tiling]:
-    """The tilings of `gpu_kernels.toml`, whose runs are recorded."""
+    """Yield the tilings of `gpu_kernels.toml`, whose runs are recorded."""
     for name, table in tomllib.loads(SHIPPED.read_text(encoding="utf-8")).items():
         first = _kernel_mma(table)
         feeds = {x: _feed(table.get(x, {})) for x in "ABV"}
@@ -59,7 +59,7 @@ def shipped() -> Iterator[Tiling]:
 
 
 def _kernel_mma(table: Mapping[str, str]) -> KernelMMA:
-    """The tiled MMA of a table of `gpu_kernels.toml`."""
+    """Return the tiled MMA of a table of `gpu_kernels.toml`."""
     atom = registry()[table["atom"]]
     assert isinstance(atom, Atom), atom
     atoms, order = spec.atoms_layout(table.get("atoms_layout", "1")), spec.permutation(table.get("permutation", "_"))
@@ -84,7 +84,7 @@ def compared() -> Iterator[tuple[Observation, int]]:
 
 
 def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: Tile | None) -> Iterator[Tiling]:
-    """The tilings of a file of `lanecheck tiling`; UsageError for one that cannot be exported.
+    """Yield the tilings of a file of `lanecheck tiling`; UsageError for one that cannot be exported.
 
     The file leaves open each operand's major (K where absent), the operands with ldmatrix, and the matrices' extents
     (where absent two tiles along m and n, three along k). Shared memory is laid out as the file says, else as the
@@ -142,7 +142,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _of_files(options: argparse.Namespace) -> tuple[dict[str, str], Tile | None]:
-    """The majors of the operands and the extents of the matrices, which only tilings of a FILE leave open."""
+    """Return the majors of the operands and the extents of the matrices, which only tilings of a FILE leave open."""
     given = options.major or options.ldmatrix or options.size
     if given and not options.files:
         raise UsageError("--major, --ldmatrix and --size are for the tilings of a FILE: give a FILE too")

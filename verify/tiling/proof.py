@@ -25,7 +25,7 @@ class Prover(Run):
     runs: tuple[TilingRun, ...] = ()  # recorded runs of tilings on a GPU
 
     def units(self, subject: Tiling, scope: str) -> Sequence[TiledOperand | None]:
-        """The operands, the operands in shared memory, or None for the whole tiling."""
+        """Return the operands, the operands in shared memory, or None for the whole tiling."""
         if scope not in (Scope.OPERAND, "shared memory"):
             return (None,)
         return [d for d in subject.operands if scope == Scope.OPERAND or d.name in subject.spec.smem]
@@ -82,7 +82,7 @@ def multiples(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence
 
 
 def partition(tiling: Tiling, tiled: TiledOperand) -> proofs.Partition:
-    """The operand as the solver's input: the atom's layout, the threads, and its axes by the spec."""
+    """Return the operand as the solver's input: the atom's layout, the threads, and its axes by the spec."""
     x, y = (_axis(tiling, axis) for axis in tiled.along)
     along = tiled.along[0] + 1, tiled.along[1] + 1
     return proofs.Partition(tiled.part.parsed, tiling.mma.thr_layout_vmnk, (x, y), along, tiled.copies)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
-    """A tiling with its verdicts; raises SpecError where the spec is rejected."""
+    """Return a tiling with its verdicts; raise SpecError where the spec is rejected."""
     atom = find(spec, pool)
     try:
         tiling = prepare(spec, atom)
@@ -91,13 +91,13 @@ def _drawn(tiling: Tiling, verdicts: Sequence[Verdict], window: Window) -> Pictu
 
 
 def _defect(atom: Atom) -> str:
-    """The known defect of an atom's layouts; a defect of its instruction does not concern a tiling."""
+    """Return the known defect of an atom's layouts; a defect of its instruction does not concern a tiling."""
     defect = atom.known_defect or ""
     return defect if {part.strip() for part in defect.partition(":")[0].split(",")} & set(atom.operands) else ""
 
 
 def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
-    """The verdict on every claim of a tiling, with a repair where one makes the whole tiling right."""
+    """Return the verdict on every claim of a tiling, with a repair where one makes the whole tiling right."""
     atom = tiling.subject.mma
     alone = TILED_ALONE if atom.ptx == () else None
 
@@ -118,7 +118,7 @@ def _numbering(tiling: Tiling, _: None) -> Statement:
 
 
 def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledOperand], Statement]:
-    """A claim on the (thread, value) layout of one tiled MMA."""
+    """Return a claim on the (thread, value) layout of one tiled MMA."""
 
     def claim(_: Tiling, tiled: TiledOperand) -> Statement:
         layout = "the layout" if tiled.claimed else f"layout{tiled.name}_TV"
@@ -165,7 +165,7 @@ def _multiplies(tiling: Tiling, _: None) -> Statement:
 
 
 def _product_key(check: Check, tiling: Tiling, _: None) -> Hashable:
-    """The cache key of the computed product; recorded runs are looked up for each tiling."""
+    """Return the cache key of the computed product; recorded runs are looked up for each tiling."""
     maps = tuple(formula.key for tiled in tiling.operands for formula in tiled.part.formulas)
     return (tiling.cache_key(*tiling.operands), maps) if check is Check.ISA else None
 
@@ -176,7 +176,7 @@ def _law(tiling: Tiling, _: None) -> Statement:
 
 
 def _command(spec: TilingSpec) -> str:
-    """The command that verifies a tiling again."""
+    """Return the command that verifies a tiling again."""
     return shlex.join(["lanecheck", "tiling", *arguments(spec)])
 
 

@@ -25,7 +25,7 @@ Place: TypeAlias = "Sequence[int]"  # (v, wM, wN, wK), and of an element (frg, r
 
 
 def threads(tiling: Tiling) -> Table:
-    """The thread [v, wM, wN, wK]: the lane of v in the atom, plus the lane at which the atom begins.
+    """Return the thread [v, wM, wN, wK]: the lane of v in the atom, plus the lane at which the atom begins.
 
     The layout of the atoms numbers them. Each atom begins at the first lane that those with a smaller number leave
     free, so that the quadpairs of Volta fill a warp before the next one.
@@ -39,7 +39,7 @@ def threads(tiling: Tiling) -> Table:
 
 
 def thread(tiling: Tiling, place: Place) -> int:
-    """The thread at one place."""
+    """Return the thread at one place."""
     (thr, _), atoms, (v, wm, wn, wk) = tiling.subject.numbering, tiling.spec.atoms_layout, place[:4]
     lanes, numbers = (tuple(every(layout.shape, layout.stride)) for layout in (thr, atoms))
     number: int = image(atoms, wm + tiling.atoms[0] * (wn + tiling.atoms[1] * wk))
@@ -47,7 +47,7 @@ def thread(tiling: Tiling, place: Place) -> int:
 
 
 def place_of(tiling: Tiling, number: int) -> tuple[int, ...] | None:
-    """The place of a thread; None of an idle one."""
+    """Return the place of a thread; None of an idle one."""
     (thr, _), atoms, (m, n, k) = tiling.subject.numbering, tiling.spec.atoms_layout, tiling.atoms
     lanes, numbers = (tuple(every(layout.shape, layout.stride)) for layout in (thr, atoms))
     begins = _begins(tuple(sorted(lanes)), max(numbers) + 1)
@@ -59,7 +59,7 @@ def place_of(tiling: Tiling, number: int) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug is in them
 def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
-    """The lane at which each of these atoms begins: the first at which all its lanes are free."""
+    """Return the lane at which each of these atoms begins: the first at which all its lanes are free."""
     taken: set[int] = set()
     found: list[int] = []
     firsts = count()
@@ -118,7 +118,7 @@ def _element(
 
 
 def _coordinate(tiling: Tiling, axis: int, position: Any) -> Any:
-    """The coordinate of a position: permuted within the tile of one tiled MMA, moved by whole tiles."""
+    """Return the coordinate of a position: permuted within the tile of one tiled MMA, moved by whole tiles."""
     tiler, extent = tiling.spec.permutation[axis], tiling.covered[axis]
     within = position % extent
     return (image(tiler, within) if isinstance(tiler, Layout) else within) + extent * (position // extent)

@@ -30,7 +30,7 @@ Offsets: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def divides(tiling: Tiling, tiled: TiledOperand) -> Statement:
-    """The claim on the swizzle atom of an operand."""
+    """Return the claim on the swizzle atom of an operand."""
     x, y = tiled.extent(tiling.tile)
     rows, columns = (size(mode) for mode in tiling.spec.smem[tiled.name])
     axes = ",".join(tiled.part.axes)
@@ -48,7 +48,7 @@ def enumerated(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
 
 
 def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | None:
-    """The first fault, for both checks; LayoutError where it cannot be decided."""
+    """Return the first fault, for both checks; LayoutError where it cannot be decided."""
     atom = tiling.spec.smem[tiled.name]
     extent = tiled.extent(tiling.tile)
     rows, columns = (size(mode) for mode in atom)
@@ -67,7 +67,7 @@ def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | No
 
 
 def copies_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
-    """The cache key of the solver's evidence on a swizzle atom; enumeration is reported for each tiling."""
+    """Return the cache key of the solver's evidence on a swizzle atom; enumeration is reported for each tiling."""
     atom = str(tiling.spec.smem[tiled.name])
     return (atom, *tiled.extent(tiling.tile)) if check is Check.PROOF else None
 
@@ -103,7 +103,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
 
 
 def _plain(layout: Smem) -> Layout:
-    """The layout before its swizzle."""
+    """Return the layout before its swizzle."""
     inner = layout if isinstance(layout, Layout) else layout.layout_b
     if not isinstance(inner, Layout):
         raise LayoutError(f"{layout} is not a swizzle of a layout")
@@ -111,7 +111,7 @@ def _plain(layout: Smem) -> Layout:
 
 
 def _undivided(tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, int], of: str) -> Counterexample | None:
-    """An axis along which the last atom would extend beyond its end."""
+    """Return an axis along which the last atom would extend beyond its end."""
     for axis, whole, step in zip(tiled.part.axes, extent, atom, strict=True):
         if whole % step:
             end = whole // step * step
@@ -125,7 +125,7 @@ def _undivided(tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, in
 
 
 def _period(operand: str, atom: Smem) -> Counterexample | None:
-    """A period that does not divide the atom: copies would be swizzled differently."""
+    """Return a period that does not divide the atom: copies would be swizzled differently."""
     if isinstance(atom, Layout) or not isinstance(atom.layout_a, Swizzle) or not isinstance(atom.layout_b, Layout):
         return None
     swizzle = atom.layout_a
@@ -143,7 +143,7 @@ def _period(operand: str, atom: Smem) -> Counterexample | None:
 
 
 def _propose_base(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
-    """The proposal of another swizzle for the atom of an operand."""
+    """Return the proposal of another swizzle for the atom of an operand."""
 
     def change(spec: TilingSpec) -> TilingSpec:
         atom = spec.smem[operand]
@@ -154,7 +154,7 @@ def _propose_base(operand: str, swizzle: Swizzle) -> tuple[Proposal, ...]:
 
 
 def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
-    """An element outside the memory or at another element's offset, in the atom or the tile, or a copy that differs.
+    """Return an element outside the memory or at another's offset, in the atom or the tile, or a differing copy.
 
     LayoutError where no layout of the copies was found.
     """
@@ -180,14 +180,14 @@ def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Coun
 
 
 def _offsets(layout: Smem) -> Offsets:
-    """The offset of each element (x, y)."""
+    """Return the offset of each element (x, y)."""
     rows, columns = (size(mode) for mode in layout)
     found: Offsets = batched.batch(layout).values().reshape(columns, rows).T
     return found
 
 
 def _collision(tiled: TiledOperand, layout: Smem, offsets: Offsets) -> Counterexample | None:
-    """An element below the first offset, or two elements at one."""
+    """Return an element below the first offset, or two elements at one."""
     rows = offsets.shape[0]
     flat = offsets.T.ravel()
     low = int(flat.argmin())

@@ -43,7 +43,7 @@ AS_IT_IS: Permutation = (None, None, None)
 
 
 def items(value: object) -> list[Item]:
-    """The items of a list, or of a text, cut at the commas outside parentheses; numbers may be joined by x.
+    """Return the items of a list, or of a text, cut at the commas outside parentheses; numbers may be joined by x.
 
     >>> items("_,(8,2,2):(1,16,8),32"), items("2x2x1")
     (['_', '(8,2,2):(1,16,8)', '32'], [2, 2, 1])
@@ -71,7 +71,7 @@ def items(value: object) -> list[Item]:
 
 
 def _three(value: object, what: str, padding: Item = "") -> list[Item]:
-    """The items for M, N and K; axes that are left out get the padding, if there is one."""
+    """Return the items for M, N and K; axes that are left out get the padding, if there is one."""
     found = items(value)
     if len(found) > 3 or (len(found) < 3 and not padding):
         most = "at most " if padding else ""
@@ -80,7 +80,7 @@ def _three(value: object, what: str, padding: Item = "") -> list[Item]:
 
 
 def shown(value: object) -> str:
-    """A value as its user wrote it."""
+    """Return a value as its user wrote it."""
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -105,7 +105,7 @@ def _short(text: str) -> str:
 
 
 def _bounded(layout: Layout, text: str) -> Layout:
-    """The layout, if its points and strides are few and small enough. Raises ValueError."""
+    """Return the layout, if its points and strides are few and small enough. Raise ValueError."""
     from layouts import leaves, size
 
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
@@ -114,7 +114,7 @@ def _bounded(layout: Layout, text: str) -> Layout:
 
 
 def atoms_layout(value: object) -> Layout:
-    """The number of atoms along M, N, K, and the order in which their threads are numbered.
+    """Return the number of atoms along M, N, K, and the order in which their threads are numbered.
 
     >>> print(atoms_layout("2,2"), atoms_layout("(2,2,1):(2,1,0)"))
     (2,2,1):(1,2,0) (2,2,1):(2,1,0)
@@ -151,7 +151,7 @@ def _tiler(item: Item, value: object) -> Tiler:
 
 
 def tile(value: object) -> tuple[int, int, int]:
-    """The CTA's tile.
+    """Return the CTA's tile.
 
     >>> tile("128,128,32")
     (128, 128, 32)
@@ -163,7 +163,7 @@ def tile(value: object) -> tuple[int, int, int]:
 
 
 def swizzle_atom(value: object) -> Smem:
-    """A layout, or a swizzle of one.
+    """Return a layout, or a swizzle of one.
 
     >>> print(swizzle_atom("Sw<3,3,3> o (8,64):(64,1)"))
     Sw<3,3,3> o 0 o (8,64):(64,1)
@@ -203,7 +203,7 @@ class TilingSpec:
     atoms: tuple[str, ...] = ()  # files in which the atom is looked up first
 
     def error(self, key: str, problem: str) -> SpecError:
-        """The error of one of its keys, or of the whole."""
+        """Return the error of one of its keys, or of the whole."""
         return SpecError(key, problem, f"{self.file}: {self.name}" if self.file else "")
 
     @property
@@ -215,7 +215,7 @@ class TilingSpec:
         return m, n, k
 
     def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What one tiled MMA of atoms of a shape covers: a permutation's positions, or the atoms side by side."""
+        """Return what one tiled MMA of atoms of a shape covers: a permutation's positions, or atoms side by side."""
         from layouts import Layout, size
 
         tilers = zip(self.permutation, shape, self.counts, strict=True)
@@ -227,7 +227,7 @@ KEYS = (*keys(TilingSpec), *OPERANDS, "smem")
 
 
 def load(path: Path) -> list[TilingSpec]:
-    """The tilings of a file, in its order.
+    """Return the tilings of a file, in its order.
 
     Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
     unreadable.
@@ -236,7 +236,7 @@ def load(path: Path) -> list[TilingSpec]:
 
 
 def read(path: Path) -> Found[TilingSpec]:
-    """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
+    """Return the tilings of a file that can be read, and what is wrong with the others; raise as `load` does."""
     from layouts.toml.tables import tables
     from verify.core.files import opened
 
@@ -244,7 +244,7 @@ def read(path: Path) -> Found[TilingSpec]:
 
 
 def _of_entry(entry: Entry) -> TilingSpec:
-    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
+    """Return the spec that a table of a file gives; raise AtomFileError with all its errors."""
     from verify.core.files import as_keys
 
     def parsed(key: str, parse: Callable[[object], Any], value: object) -> Any:
@@ -268,7 +268,7 @@ def _of_entry(entry: Entry) -> TilingSpec:
 
 
 def arguments(spec: TilingSpec) -> Sequence[str]:
-    """The arguments of the command that give the same spec."""
+    """Return the arguments of the command that give the same spec."""
     words = [word for file in spec.atoms for word in ("--atoms", file)]
     if spec.file:
         return [spec.file, "--only", spec.name, *words]

@@ -48,7 +48,7 @@ def nearest_atoms(spec: TilingSpec, build: Build) -> tuple[int | None, list[Layo
 
 
 def tiler_in_place(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:
-    """A suggestion for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
+    """Return a suggestion for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
     straight = compacted(tiler)
     m, n, k = (straight if i == axis else None for i in range(3))
     if builds(replace(spec, permutation=(m, n, k)), build):
@@ -57,7 +57,7 @@ def tiler_in_place(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> 
 
 
 def permutations_in_order(spec: TilingSpec) -> Iterator[tuple[tuple[int, ...], Permutation]]:
-    """The permutation with some layouts replaced by their extents, fewest first, with the axes replaced."""
+    """Yield the permutation with some layouts replaced by their extents, fewest first, with the axes replaced."""
     for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
         m, n, k = (size(t) if i in axes and isinstance(t, Layout) else t for i, t in enumerate(spec.permutation))
         if (m, n, k) != spec.permutation:
@@ -65,7 +65,7 @@ def permutations_in_order(spec: TilingSpec) -> Iterator[tuple[tuple[int, ...], P
 
 
 def compacted(layout: Layout) -> Layout:
-    """The layout of the same shape whose strides have the same order and leave no hole."""
+    """Return the layout of the same shape whose strides have the same order and leave no hole."""
     shape, stride = leaves(layout.shape), list(leaves(layout.stride))
     filled = 1
     for mode in sorted(range(len(shape)), key=lambda i: (abs(stride[i]), i)):
@@ -87,7 +87,7 @@ def _counts(spec: TilingSpec, axis: int, build: Build) -> list[Layout]:
 
 
 def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
-    """The atoms with another count along one axis, in the same order."""
+    """Return the atoms with another count along one axis, in the same order."""
     shape, stride = ([*mode] for mode in (wrap(atoms.shape), wrap(atoms.stride)))
     shape[axis], stride[axis] = count, min(map(abs, leaves(stride[axis])))
     return compacted(Layout(tuple(shape), tuple(stride)))

@@ -61,7 +61,7 @@ def check_numbers(spec: TilingSpec, atom: Atom, threads: int, build: Build) -> N
 
 
 def _unnumbered(spec: TilingSpec, atom: Atom, error: LayoutError, build: Build) -> SpecError:
-    """The error of holes in the atoms' numbers, or of counts that leave lanes between the atoms."""
+    """Return the error of holes in the atoms' numbers, or of counts that leave lanes between the atoms."""
     atoms, between = spec.atoms_layout, f"cannot be numbered between the lanes {atom.thr} of {atom.name}"
     axis, near = nearest_atoms(spec, build)
     if not near:
@@ -115,7 +115,7 @@ def check_tile(spec: TilingSpec, tile: tuple[int, int, int], unit: tuple[int, in
 
 
 def uncut(spec: TilingSpec, error: LayoutError, build: Build) -> SpecError:
-    """The error of numbers that fit each other but have no TiledMMA, with the nearest spec that has one.
+    """Return the error of numbers that fit each other but have no TiledMMA, with the nearest spec that has one.
 
     A thread's part must be a layout: where the atoms cut across the modes of a permutation, it is none.
     """
@@ -142,6 +142,6 @@ def _count(count: int, extent: int, axis: int) -> str:
 
 
 def _near(extent: int, step: int) -> str:
-    """The nearest multiples of a step, below and above."""
+    """Return the nearest multiples of a step, below and above."""
     below = extent // step * step
     return f"{below} or {below + step} would do" if below else f"{step} would do"

@@ -55,7 +55,7 @@ class Claim(NamedTuple):
 
 
 def _launch(table: Mapping[str, Any], sizes: Any) -> Launch:
-    """The launch of one table of sizes."""
+    """Return the launch of one table of sizes."""
     if not isinstance(sizes, dict) or not all(type(one) is int and one >= 0 for one in sizes.values()):
         raise SpecError("sizes", "expected a table of whole numbers, as { M = 128, N = 192, K = 64 }")
     arrays, filled = _arrays(table["arrays"], sizes)
@@ -110,7 +110,7 @@ def claim_of(table: Mapping[str, Any], file: str = "", *, claimed: bool = True) 
 
 
 def _fraction(key: str, value: Any, double: bool) -> Fraction:
-    """A scalar as the kernel holds it."""
+    """Return a scalar as the kernel holds it."""
     if type(value) not in (int, float):
         raise SpecError(key, f"expected a number, found {value!r:.60}")
     try:
@@ -130,7 +130,7 @@ def _three(key: str, given: Any, sizes: Mapping[str, int]) -> tuple[int, int, in
 
 
 def _shared(given: Any, sizes: Mapping[str, int]) -> int:
-    """The bytes of dynamic shared memory."""
+    """Return the bytes of dynamic shared memory."""
     found = whole("smem", given, sizes)
     if not 0 <= found <= MAX_SHARED:
         raise SpecError("smem", f"0 to {MAX_SHARED} bytes, found {found}")
@@ -145,14 +145,14 @@ def _floor(given: Any) -> float:
 
 
 def _alignment(given: Any) -> int:
-    """The alignment of dynamic shared memory."""
+    """Return the alignment of dynamic shared memory."""
     if type(given) is not int or not 1 <= given <= MAX_SHARED or given & (given - 1):
         raise SpecError("smem_align", f"expected a power of two in bytes, as 1024, found {given!r:.60}")
     return given
 
 
 def _arrays(table: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tuple[Array, ...], list[str]]:
-    """The arrays of a table, and in words the strides and offsets that it does not give."""
+    """Return the arrays of a table, and in words the strides and offsets that it does not give."""
     made: list[Array] = []
     filled = []
     for number, (name, given) in enumerate(table.items()):
@@ -208,7 +208,7 @@ def _limits(given: Mapping[str, Any], key: str) -> tuple[float, float] | None:
 
 
 def _sparse(array: Array, given: Any, key: str) -> Array:
-    """A matrix of which only the columns of a pattern are stored; `true` draws one."""
+    """Return a matrix of which only the columns of a pattern are stored; `true` draws one."""
     listed = isinstance(given, list) and given and all(isinstance(one, list) for one in given)
     if len(array.shape) != 2 or array.out or array.scratch or not (given is True or listed):
         raise SpecError(f"{key}.sparse", "expected true or a list of stored columns, of an input with two indices")
@@ -224,7 +224,7 @@ def _sparse(array: Array, given: Any, key: str) -> Array:
 
 
 def _metadata(arrays: Sequence[Array], table: Mapping[str, Any]) -> tuple[Array, ...]:
-    """The arrays, those that are metadata with their words."""
+    """Return the arrays, those that are metadata with their words."""
     made = list(arrays)
     for place, array in enumerate(arrays):
         of, key = table[array.name].get("metadata"), f"arrays.{array.name}"
@@ -257,7 +257,7 @@ def _check_places(array: Array, key: str) -> None:
 
 
 def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
-    """The extent of an index: the size of its name, or of its name in capitals; a number is itself."""
+    """Return the extent of an index: the size of its name, or of its name in capitals; a number is itself."""
     if dim.isdigit():
         return int(dim)
     for name in (dim, dim.upper()):
@@ -269,7 +269,7 @@ def _extent(key: str, dim: str, sizes: Mapping[str, int]) -> int:
 
 
 def _in_text(text: str, word: str, problem: str) -> expression.ClaimTextError:
-    """The error at a word of the claim's text."""
+    """Return the error at a word of the claim's text."""
     found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
     return expression.ClaimTextError(problem, text, found.start() if found else 0)
 

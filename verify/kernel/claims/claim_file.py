@@ -18,7 +18,7 @@ from verify.kernel.claims.keys import is_claim
 
 
 def read_claim(path: Path | str, *, claimed: bool = True) -> Claim:
-    """Return the claim of a file; raises UsageError, with line and column, where it cannot be read or a key is wrong.
+    """Return the claim of a file; raise UsageError, with line and column, where it cannot be read or a key is wrong.
 
     Without `claimed` it may leave the key `claim` out, and says how to launch.
     """
@@ -28,7 +28,7 @@ def read_claim(path: Path | str, *, claimed: bool = True) -> Claim:
 
 @contextmanager
 def located(path: Path | str) -> Iterator[dict[str, Any]]:
-    """The tables of a claim's file, for a block whose errors in a key are raised with its line and column."""
+    """Yield the tables of a claim's file; an error in a key that the block raises gets its line and column."""
     try:
         document = read(Path(path))
     except AtomFileError as error:

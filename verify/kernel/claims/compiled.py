@@ -94,7 +94,7 @@ def compile_function(named: str, given: Mapping[str, Any], python: str) -> tuple
 
 
 def arguments(file: Path, function: str) -> list[str]:
-    """The arguments of a function that a launch must give: all but constants that have a default."""
+    """Return the arguments of a function that a launch must give: all but constants that have a default."""
     return [one.arg for one, default in _parse_arguments(file, function) if not default or not _constant(one)]
 
 
@@ -104,7 +104,7 @@ def list_constants(file: Path, function: str) -> list[str]:
 
 
 def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
-    """Return the arguments of a function, and whether each has a default. Raises UsageError if there is no such one."""
+    """Return the arguments of a function, and whether each has a default. Raise UsageError if there is no such one."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError) as error:
@@ -118,13 +118,13 @@ def _parse_arguments(file: Path, function: str) -> list[tuple[ast.arg, bool]]:
 
 
 def _pointed(name: str, arrays: object) -> str:
-    """The array that an argument points to by its name, `a_ptr` to A; another name is itself."""
+    """Return the array that an argument points to by its name, `a_ptr` to A; another name is itself."""
     plain = re.sub(r"^(p|ptr)_|_(ptr|pointer|desc)$", "", name.lower())
     return next((one for one in arrays if one.lower() == plain), name) if isinstance(arrays, dict) else name
 
 
 def _with_constants(grid: Any, constants: Mapping[str, Any]) -> Any:
-    """A grid with the numbers of constants in place of their names."""
+    """Return a grid with the numbers of constants in place of their names."""
     if isinstance(grid, list):
         return [_with_constants(one, constants) for one in grid]
     if not isinstance(grid, str):
@@ -137,7 +137,7 @@ def _constant(argument: ast.arg) -> bool:
 
 
 def specialised(launch: Launch) -> dict[str, list[Any]]:
-    """The types of a launch's parameters, and what a launch specialises."""
+    """Return the types of a launch's parameters, and what a launch specialises."""
     types, ones, divisible = [], [], []
     base = {one.name: one.offset * SIZE[one.kind] for one in launch.arrays}
     for number, given in enumerate(launch.params):
@@ -164,7 +164,7 @@ def specialised(launch: Launch) -> dict[str, list[Any]]:
 
 
 def _answer(request: Mapping[str, Any], python: str) -> dict[str, Any]:
-    """What the child says; UsageError where it has no kernel."""
+    """Say what the child says; UsageError where it has no kernel."""
     with tempfile.TemporaryDirectory(prefix="lanecheck-") as home:
         environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TRITON_CACHE_DIR": home}
         command = [python, "-B", str(CHILD)]

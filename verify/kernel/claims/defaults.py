@@ -60,12 +60,12 @@ def sizes(table: Mapping[str, Any]) -> list[dict[str, int]]:
 
 
 def _part(tile: int) -> int:
-    """What a ragged size lacks of its last tile."""
+    """Return what a ragged size lacks of its last tile."""
     return PAD if tile > PAD else tile // 2
 
 
 def shown(grid: Any, name: str, names: Sequence[str]) -> tuple[int, bool]:
-    """The tile of a size as a grid shows it, 0 where it does not; and whether the grid rounds up.
+    """Return the tile of a size as a grid shows it, 0 where it does not; and whether the grid rounds up.
 
     >>> shown(["cdiv(M, 64)", "N // 32"], "M", "MNK"), shown(["cdiv(M, 64)", "N // 32"], "N", "MNK")
     ((64, True), (32, False))

@@ -75,7 +75,7 @@ class Evaluation:
         self.made: dict[Node, Tensor] = {}  # softmax_n(x) has exp(x) twice
 
     def __call__(self, node: Node) -> Tensor:
-        """The tensor of a tree, over its free indices."""
+        """Return the tensor of a tree, over its free indices."""
         if not isinstance(node, Apply) or node.name != "ex2":  # all others are used once, and may be large
             return self._compute(node)
         if node not in self.made:
@@ -232,7 +232,7 @@ class Evaluation:
     # ---- sums
 
     def _sum(self, node: Sum) -> Tensor:
-        """The sum of products of factors, one index at a time: a tensor of all products would be large."""
+        """Return the sum of products of factors, one index at a time: a tensor of all products would be large."""
         factors, rest = [], [node.body]
         while rest:
             inner = rest.pop()
@@ -276,7 +276,7 @@ class Evaluation:
         return Tensor(dims, residues % self.primes.reshape(-1, *[1] * len(dims)), total, None, sign)
 
     def _matrix_product(self, index: str, left: Tensor, right: Tensor) -> Tensor:
-        """The sum of products over an index that two tensors share, for each value of the others that they share.
+        """Sum products over an index that two tensors share, for each value of the others that they share.
 
         Residues are cut into halves of 16 bits: a double holds a sum of 64 products of a half and a residue exactly.
         """

@@ -86,7 +86,7 @@ _TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|[][(),
 
 
 def held(number: Fraction | float | str, double: bool) -> Fraction:
-    """The number as a kernel holds it: rounded to f32, or to f64; OverflowError or ValueError if there is none.
+    """Return the number as a kernel holds it: rounded to f32, or to f64; OverflowError or ValueError if there is none.
 
     >>> held("0.5", double=False), held("0.1", double=False) == Fraction("0.1")
     (Fraction(1, 2), False)
@@ -127,7 +127,7 @@ class _Reader:
         raise ClaimTextError(f"{problem} at column {self.column}: {self.text[:200]}", self.text, self.column - 1)
 
     def next(self) -> str:
-        """The token that was current; the next one becomes current."""
+        """Return the token that was current; the next one becomes current."""
         old = self.token
         self.nodes += 1
         if self.nodes > MAX_NODES:
@@ -300,14 +300,14 @@ def elements(node: Node) -> list[Element]:
 
 
 def summed(node: Node) -> set[str]:
-    """The indices over which a tree sums."""
+    """Return the indices over which a tree sums."""
     if isinstance(node, Sum):
         return {node.index} | summed(node.body)
     return {index for part in node.parts for index in summed(part)} if isinstance(node, Apply) else set()
 
 
 def scalars(node: Node) -> set[str]:
-    """The names of a tree's scalars."""
+    """Return the names of a tree's scalars."""
     if isinstance(node, Sum):
         return scalars(node.body)
     if isinstance(node, Apply):
@@ -368,7 +368,7 @@ _WHOLE: Mapping[type[ast.AST], Callable[[int, int], int]] = {
 
 
 def whole(key: str, text: object, sizes: Mapping[str, int]) -> int:
-    """The whole number of an expression of sizes: + - * // % and cdiv; raises SpecError.
+    """Return the whole number of an expression of sizes: + - * // % and cdiv; raise SpecError.
 
     >>> whole("grid", "cdiv(M, 64) * 2", {"M": 100})
     4

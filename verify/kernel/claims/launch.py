@@ -60,12 +60,12 @@ class Array(NamedTuple):
         return sparse.ravel()
 
     def element(self, number: int) -> str:
-        """An element by its number, as A[m=2,k=0]."""
+        """Return an element by its number, as A[m=2,k=0]."""
         found = np.unravel_index(number, self.shape)
         return f"{self.name}[{','.join(f'{dim}={int(at)}' for dim, at in zip(self.dims, found, strict=True))}]"
 
     def where(self, place: int) -> str:
-        """A place of its memory in words, also where no element is."""
+        """Return a place of its memory in words, also where no element is."""
         rest, found = place - self.offset, [0] * len(self.dims)
         for axis in sorted(range(len(self.dims)), key=lambda axis: -abs(self.strides[axis])):
             found[axis], rest = divmod(rest, self.strides[axis]) if self.strides[axis] else (0, rest)
@@ -102,11 +102,11 @@ class Launch(NamedTuple):
     before: tuple[tuple[Kernel, Launch], ...] = ()  # launches on the same arrays that ran before, in order
 
     def array(self, name: str) -> Array:
-        """The array of a name."""
+        """Return the array of a name."""
         return next(one for one in self.arrays if one.name == name)
 
     def parameter(self, number: int, size: int, base: Mapping[str, int]) -> bytes | TensorMap | None:
-        """The bytes of a parameter; None for one that the claim does not give. `base` has the arrays' addresses."""
+        """Return the bytes of a parameter; None for one that the claim does not give. `base` has arrays' addresses."""
         if number >= len(self.params):
             return None
         given, key = self.params[number], f"params[{number}]"
@@ -127,7 +127,7 @@ class Launch(NamedTuple):
         return (number % (1 << (8 * size))).to_bytes(size, "little")
 
     def _whole(self, given: Any, key: str, base: Mapping[str, int]) -> int:
-        """The whole number that is given: an array's address, a leading dimension, an expression of sizes."""
+        """Return the whole number that is given: an array's address, a leading dimension, an expression of sizes."""
         if isinstance(given, str):
             if given in base:
                 return base[given]

@@ -40,7 +40,7 @@ def fields(kind: str) -> tuple[int, Mapping[int, tuple[int, ...]]]:
 
 
 def columns(kind: str, rows: int, extent: int, pattern: Sequence[Sequence[int]] | None) -> Ints:
-    """The column of each stored element (rows, stored).
+    """Return the column of each stored element (rows, stored).
 
     The pattern lists the stored columns of groups and repeats, row by row; without one each group's are drawn, always
     the same.  Raises ValueError for one that no metadata can say, KeyError for a type that is never sparse.
@@ -66,7 +66,7 @@ def columns(kind: str, rows: int, extent: int, pattern: Sequence[Sequence[int]] 
 
 
 def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
-    """The metadata (rows, words of `width` bits) of stored columns, in the order of the columns from the lowest bit."""
+    """Pack the stored columns as metadata (rows, words of `width` bits), in their order from the lowest bit."""
     group, known = fields(kind)
     codes = {kept: code for code, kept in known.items()}
     parts = (stored % group).reshape(len(stored), extent // group, -1)
@@ -79,7 +79,7 @@ def words(kind: str, stored: Ints, width: int, extent: int) -> Ints:
 
 
 def described(bits: NDArray[np.uint8], group: int, known: Mapping[int, Sequence[int]]) -> Ints:
-    """The column of each stored element (.., stored) by metadata (.., bits); -1 where a field means none."""
+    """Return the column of each stored element (.., stored) by metadata (.., bits); -1 where a field means none."""
     code = bits.reshape(*bits.shape[:-1], -1, _FIELD) @ (1 << np.arange(_FIELD))
     table = np.full((1 << _FIELD, len(next(iter(known.values())))), -1, np.int64)
     for one, kept in known.items():

@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def compiled(request: dict[str, Any]) -> dict[str, Any]:
-    """The PTX of a function and what Triton's metadata says of its launch."""
+    """Return the PTX of a function and what Triton's metadata says of its launch."""
     triton = importlib.import_module("triton")
     source = importlib.import_module("triton.compiler").ASTSource
     target = importlib.import_module("triton.backends.compiler").GPUTarget

@@ -112,7 +112,7 @@ class Choices:
         self.hashed = 0  # arguments so far of functions that are hashed modulo p too
 
     def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
-        """The values of a function of arrays of arguments."""
+        """Return the values of a function of arrays of arguments."""
         self.hashed += samples[0].size * self.is_hashed(name)
         known = POWERS if self.pairs and name in POWERS else FUNCTIONS | ROUNDED
         if name in known:

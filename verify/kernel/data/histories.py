@@ -230,7 +230,7 @@ def _round(name: str, number: float) -> float:
 
 
 def merged(parts: Sequence[History], growth: Growth, event: int = 0, rounds: bool = False) -> History:
-    """The history of a result of arithmetic: what its operands went through, it went through."""
+    """Return the history of a result of arithmetic: what its operands went through, it went through."""
     rounded = BEFORE if any(one.rounded for one in parts) else LATELY if rounds else 0
     cause, opaque = max(one.cause for one in parts), max(one.opaque for one in parts)
     absorbed = max(max(one.absorbed, one.narrowed) for one in parts)
@@ -261,7 +261,7 @@ def widest(parts: Sequence[Growth | History]) -> Growth:
 
 
 def joined(histories: Sequence[History]) -> History:
-    """The history of a place that may hold any of several values."""
+    """Return the history of a place that may hold any of several values."""
     return History(*map(max, *histories)) if len(histories) > 1 else histories[0]
 
 
@@ -283,7 +283,7 @@ class Histories:
         return History(cause=number) if reserved else self._others[number - self._reserved]
 
     def number(self, history: History) -> int:
-        """The number of a history."""
+        """Return the number of a history."""
         found = self._numbers.get(history)  # once: the hash of so many numbers takes its time
         if found is None:
             reserved = history.cause < self._reserved and history == History(cause=history.cause)
@@ -293,7 +293,7 @@ class Histories:
         return found
 
     def table(self) -> NDArray[np.float64]:
-        """The fields of every history."""
+        """Return the fields of every history."""
         if len(self._table) < len(self):
             self._table = np.concatenate([self._table, self._others[len(self._table) - self._reserved :]])
         return self._table
@@ -303,11 +303,11 @@ class Histories:
         return self.table()[:, History._fields.index(name)]
 
     def among(self, numbers: Numbers) -> list[History]:
-        """The different histories of some values."""
+        """Return the different histories of some values."""
         return [self[one] for one in _ranked(numbers, len(self))[0]]
 
     def combined(self, operands: Sequence[Numbers], rule: Callable[[Sequence[History]], History]) -> Numbers:
-        """The numbers of results, by a rule for the histories of operands that meet."""
+        """Return the numbers of results, by a rule for the histories of operands that meet."""
         met: list[tuple[History, ...]] = [()]
         place: NDArray[np.intp] = np.zeros(1, np.intp)
         for one in operands:
@@ -340,7 +340,7 @@ class Histories:
         return np.array([self.number(made._replace(divided=growth.divided, unit=growth.unit))], np.uint32)
 
     def spread(self, a: Numbers, b: Numbers, c: Numbers, growth: Growth, event: int, rounds: bool) -> Numbers:
-        """The numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
+        """Return the numbers of a * b + c, stacks of matrices: marks of a row of a, of a column of b, of c."""
         fields = self.table()[:, :10].T.astype(np.uint64)
         packed = np.zeros(c.shape, np.uint64)
         for bits, one in zip(_BITS, (fields[3], fields[4:6].max(0), *fields[6:]), strict=True):
@@ -364,7 +364,7 @@ class Histories:
 
 
 def _ranked(numbers: NDArray[Any], count: int) -> tuple[list[int], NDArray[np.intp]]:
-    """The different ones of numbers below `count`, and the place of each among them."""
+    """Return the different ones of numbers below `count`, and the place of each among them."""
     if not numbers.size:
         return [], np.zeros(0, np.intp)
     first = numbers.flat[0]

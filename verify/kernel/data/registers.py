@@ -56,7 +56,7 @@ class Word:
 
     @classmethod
     def of(cls, ids: Ids, kind: str) -> Word:
-        """The register that holds whole values, `ids` (threads, values)."""
+        """Return the register that holds whole values, `ids` (threads, values)."""
         made = cls(_ZERO)
         made.kind, made.ids = kind, ids
         made._parts[kind, made.width] = ids
@@ -82,7 +82,7 @@ class Word:
         return self._labels
 
     def wide(self, count: int) -> Ids:
-        """The labels of the lowest bytes, zeros for plain bits and for bytes that it does not have."""
+        """Return the labels of the lowest bytes, zeros for plain bits and for bytes that it does not have."""
         labels = self.labels
         if labels is None:
             return np.zeros((1, count), np.uint32)
@@ -103,7 +103,7 @@ class Word:
         return bool(there.any() if mask is None or len(there) == 1 else there[mask].any())
 
     def elements(self, values: Values, kind: str, width: int) -> Ids:
-        """The ids (threads or 1, values) that it holds as values of a type, in a register of so many bytes."""
+        """Return the ids (threads or 1, values) that it holds as values of a type, in a register of so many bytes."""
         if (kind, width) not in self._parts:
             opaque = values.join_bytes(self.bits, self.wide(width), SIZE[kind]) if values.opaque else None
             self._parts[kind, width] = elements(self, values, kind, width) if opaque is None else opaque
@@ -163,7 +163,7 @@ def decided(predicate: Word) -> Mask:
 
 
 def octets(bits: Bits, count: int) -> Bits:
-    """The bytes of numbers, lowest first: (threads, count).
+    """Return the bytes of numbers, lowest first: (threads, count).
 
     >>> octets(np.array([0x1234], np.uint64), 2).tolist()
     [[52, 18]]
@@ -172,13 +172,13 @@ def octets(bits: Bits, count: int) -> Bits:
 
 
 def joined(octets: Bits) -> Bits:
-    """The numbers of bytes, lowest first."""
+    """Return the numbers of bytes, lowest first."""
     found: Bits = (octets.astype(np.uint64) << _SHIFTS[: octets.shape[1]]).sum(1, dtype=np.uint64)
     return found
 
 
 def word(bits: Bits, labels: Ids) -> Word:
-    """The register of bits and labels; plain where no label is there."""
+    """Return the register of bits and labels; plain where no label is there."""
     if not labels.any():
         return Word(bits)
     return Word(bits, labels)
@@ -214,7 +214,7 @@ def settled(one: Word, values: Values) -> Word:
 
 
 def elements(one: Word, values: Values, kind: str, width: int) -> Ids:
-    """The ids of a register's values of a type; plain bits become constants."""
+    """Return the ids of a register's values of a type; plain bits become constants."""
     size = SIZE[kind]
     if kind[0] in "su":
         one = settled(one, values)
@@ -338,7 +338,7 @@ def _move_bytes(values: Values, kind: str, parts: Ids, among: Mask, found: Ids) 
 
 
 def constants(values: Values, bits: Bits, kind: str, count: int) -> Ids:
-    """The ids (threads or 1, count) of the numbers that plain bits are."""
+    """Return the ids (threads or 1, count) of the numbers that plain bits are."""
     size = SIZE[kind]
     shifts = np.arange(count, dtype=np.uint64) * np.uint64(8 * size)
     mask = np.uint64((1 << (8 * size)) - 1)

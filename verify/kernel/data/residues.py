@@ -19,7 +19,7 @@ DEPTH = 32  # of a product: a double holds so many products of 16 and 31 bits, a
 
 
 def random_prime(source: random.Random) -> int:
-    """A random prime from LEAST to MOST."""
+    """Return a random prime from LEAST to MOST."""
     while True:
         found = source.randrange(LEAST, MOST) | 1
         if all(pow(base, found - 1, found) == 1 for base in (2, 3, 5, 7)) and is_prime(found):
@@ -58,11 +58,11 @@ class Stack:
             self.order = np.concatenate(list(spans))
 
     def of(self, table: NDArray[Any]) -> NDArray[Any]:
-        """A table's entries for the different matrices."""
+        """Return a table's entries for the different matrices."""
         return table.take(self.ids)
 
     def each(self, found: NDArray[Any]) -> NDArray[Any]:
-        """What was found for the different matrices, for each operation."""
+        """Return what was found for the different matrices, for each operation."""
         return found if self.order is None else found.take(self.order, 0)
 
 

@@ -117,7 +117,7 @@ class Values:
     # ---- numbers of values
 
     def new(self, count: int, kind: int) -> int:
-        """The first of so many new ids of a type; their residues are still to be written."""
+        """Return the first of so many new ids of a type; their residues are still to be written."""
         first = self.top
         if first + count > len(self.sample):
             self.reserve(max(first + count, len(self.sample) * 3 // 2))
@@ -158,7 +158,7 @@ class Values:
         self.top, self.copies = len(old), []
 
     def variables(self, kind: str, samples: NDArray[np.float64], limits: tuple[float, float] | None = None) -> int:
-        """The first id of an array's elements: independent unknowns, at random points, that lie within limits."""
+        """Return the first id of an array's elements: independent unknowns, at random points, within limits."""
         first = self.new(samples.size, CODE[kind])
         place = slice(first, self.top)
         for row, prime in zip(self.residues, self.primes, strict=True):
@@ -174,7 +174,7 @@ class Values:
         raise TypeError("these values are read by their types")
 
     def reason(self, text: str, line: int | None = None) -> int:
-        """The reserved id of values that have no meaning, by its reason."""
+        """Return the reserved id of values that have no meaning, by its reason."""
         entry = (self.line if line is None else line, text)
         if entry not in self.causes:
             if len(self.causes) >= FIRST - 1:
@@ -183,13 +183,13 @@ class Values:
         return self.causes.index(entry)
 
     def nowhere(self, text: str) -> int:
-        """The reserved id of what is read at this line from memory that nobody wrote; the first text is kept."""
+        """Return the reserved id of what is read at this line from memory that nobody wrote; the first text is kept."""
         if self.line not in self.lost:
             self.lost[self.line] = self.reason(text)
         return self.lost[self.line]
 
     def event(self, kind: str) -> int:
-        """The number of a narrowing to a format at this line."""
+        """Return the number of a narrowing to a format at this line."""
         if kind in self.allowed:
             return 0
         entry = (kind, self.line)
@@ -198,7 +198,7 @@ class Values:
         return self.events.index(entry)
 
     def constant(self, bits: int, kind: str) -> int:
-        """The id of a constant, by its bits in a type."""
+        """Return the id of a constant, by its bits in a type."""
         key = (bits, CODE[kind])
         if key not in self.constants:
             number = decode(bits, kind)
@@ -213,7 +213,7 @@ class Values:
         return self.constants[key]
 
     def number(self, number: Fraction, kind: str) -> int:
-        """The id of a rational number as a value of a type."""
+        """Return the id of a rational number as a value of a type."""
         first = self.new(1, CODE[kind])
         self.residues[:, first] = self.choices.constant(number)
         self.sample[first] = float(number)
@@ -229,7 +229,7 @@ class Values:
     # ---- operations
 
     def field(self, tree: Tree, roles: Sequence[str], operands: Sequence[Ids], kind: str, narrows: str = "") -> Ids:
-        """The ids of a formula's results, for arrays of operands' ids; `narrows` is the format of the arithmetic."""
+        """Return the ids of a formula's results, for arrays of operands' ids; `narrows` is the arithmetic's format."""
         event = self.event(narrows) if narrows else 0
 
         def bounds(parts: Sequence[History]) -> History:
@@ -246,7 +246,7 @@ class Values:
         return self._queue((id(tree), kind, event, bool(narrows)), compute, spread, count, kind)
 
     def copy(self, ids: Ids, kind: str, narrows: bool) -> Ids:
-        """The same values as values of another type: a conversion; `narrows` says that it rounds."""
+        """Return the same values as values of another type: a conversion; `narrows` says that it rounds."""
         origin = np.where(self.origin[ids], self.origin[ids], self.kind[ids])
         narrows = narrows and not all(fits(KINDS[one], kind) for one in np.flatnonzero(np.bincount(origin.ravel())))
         event = self.event(kind) if narrows else 0
@@ -261,7 +261,7 @@ class Values:
         return made
 
     def whole(self, ids: Ids, kind: str) -> Ids:
-        """The same values, used as the numbers that their bits are in an integer type.
+        """Return the same values, used as the numbers that their bits are in an integer type.
 
         Bits are a number modulo 2^n; a value that may lie outside of the type is another number, and has no meaning.
         """
@@ -312,7 +312,7 @@ class Values:
         return min((one.low for one in there), default=inf), max((one.high for one in there), default=-inf)
 
     def product(self, a: Ids, b: Ids, c: Ids, kind: str, narrows: str = "", clamps: bool = False) -> Ids:
-        """The ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types.
+        """Return the ids of a * b + c, for stacks of matrices of ids; integers of a and b are numbers of their types.
 
         One that `clamps` has a meaning if its bounds show that it lies within its type: each sum on the way to it lies
         between c and one with as many more extreme products, so nothing is clamped.
@@ -329,7 +329,7 @@ class Values:
         return self._queue(key, compute, [a, b, c], c.size, kind).reshape(c.shape)
 
     def _queue(self, key: Any, compute: Compute, operands: Sequence[Ids], count: int, kind: str) -> Ids:
-        """The ids of an operation's results, which are computed together with others of its key."""
+        """Return the ids of an operation's results, which are computed together with others of its key."""
         batch = self.batch
         if not count:
             return np.zeros(0, np.uint32)
@@ -383,7 +383,7 @@ class Values:
     def _multiplied(
         self, parts: Parts, event: int, rounds: bool, bound: Callable[[Sequence[History]], History] | None
     ) -> tuple[Exact, Numbers]:
-        """A * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
+        """Return a * b + c for stacks of matrices, the residues by products of halves that doubles hold exactly.
 
         Instructions that follow each other share operands: each array is looked up once.
         """
@@ -404,7 +404,7 @@ class Values:
         return Exact(self.primes, residues, sample.ravel()), grown
 
     def apply(self, name: str, ids: Sequence[Ids], kind: str, opaque: int) -> Ids:
-        """The ids of a function that is no polynomial, of arrays of operands' ids."""
+        """Return the ids of a function that is no polynomial, of arrays of operands' ids."""
         self.flush()
         flat, both = [one.ravel() for one in ids], (CHOSEN, opaque)
         made = apply_with_laws(self, name, flat, kind, both) if self.pairs else self.choose(name, flat, kind, opaque)
@@ -429,7 +429,7 @@ class Values:
         return lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
 
     def inverse(self, ids: Ids, kind: str) -> Ids:
-        """The ids of inverses: of a number it is a number, of anything else a function of it."""
+        """Return the ids of inverses: of a number it is a number, of anything else a function of it."""
         self.flush()
         unique, place = np.unique(ids, return_inverse=True)
         past = [self.histories[int(one)] for one in self.history[unique]]

@@ -41,12 +41,12 @@ _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCA
 
 
 def items(operand: Operand) -> tuple[Operand, ...]:
-    """The registers of a vector, or the one operand."""
+    """Return the registers of a vector, or the one operand."""
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 
 def registers_of_vector(one: Instruction, meaning: Meaning, operand: Operand) -> tuple[Operand, ...]:
-    """The registers of an access: as many as `.v2`, `.v4` or `.v8` says."""
+    """Return the registers of an access: as many as `.v2`, `.v4` or `.v8` says."""
     found, wanted = items(operand), int(meaning.words.get("vector", "v1")[1:])
     if len(found) != wanted:
         raise Unclear(one.line, f"{wanted} registers in braces are needed, here are {len(found)}")
@@ -93,7 +93,7 @@ def _move(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _fixed_place(machine: Machine, source: Operand) -> Callable[[], Word] | None:
-    """The address of a variable in local memory or of the module, or of a parameter."""
+    """Return the address of a variable in local memory or of the module, or of a parameter."""
     if not isinstance(source, Symbol):
         return None
     if source.name in machine.kernel.parameters:
@@ -243,7 +243,7 @@ Access = tuple[str, Bits, Ints]
 
 
 def spread_of(machine: Machine, bits: Bits, threads: Ints) -> Bits:
-    """The address of each of these threads."""
+    """Return the address of each of these threads."""
     return np.broadcast_to(bits, machine.count)[threads] if len(bits) == 1 else bits[threads]
 
 
@@ -264,7 +264,7 @@ def _spaces(machine: Machine, space: str, spread: Bits, threads: Ints) -> list[t
 
 
 def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int, way: str = "") -> tuple[Ids, Octets]:
-    """The labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
+    """Return the labels and bytes (threads, count) at an address of each thread; a thread may come more than once."""
     parts = _spaces(machine, space, spread, threads)
     if len(parts) == 1:
         return _fetched(machine, *parts[0][:3], count, way)
@@ -276,7 +276,7 @@ def fetch(machine: Machine, space: str, spread: Bits, threads: Ints, count: int,
 
 
 def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int, way: str) -> tuple[Ids, Octets]:
-    """The labels and bytes at addresses of one kind of memory."""
+    """Return the labels and bytes at addresses of one kind of memory."""
     if name == "global":
         return machine.memory.read(addresses, who, count, way)
     if name == "shared":
@@ -287,7 +287,7 @@ def _fetched(machine: Machine, name: str, addresses: Bits, who: Ints, count: int
 
 
 def _sign_extended(machine: Machine, bits: Bits, labels: Ids, kind: str, width: int) -> tuple[Bits, Ids]:
-    """The bits and labels of numbers of a type in a register of so many bytes."""
+    """Return the bits and labels of numbers of a type in a register of so many bytes."""
     size = SIZE[kind]
     spread = cut(((bits << np.uint64(64 - 8 * size)).view(np.int64) >> (64 - 8 * size)).view(np.uint64), 8 * width)
     data: Mask = np.asarray(labels.any(1))

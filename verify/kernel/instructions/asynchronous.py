@@ -56,7 +56,7 @@ class Engine:
 
 
 def engine(machine: Machine) -> Engine:
-    """The copy engine of the machine's batch."""
+    """Return the copy engine of the machine's batch."""
     if machine.engine is None:
         machine.barriers.executed = Executed(machine.shared.order)
         machine.engine = Engine(machine.barriers.executed)
@@ -67,7 +67,7 @@ def engine(machine: Machine) -> Engine:
 
 
 def _lacks(machine: Machine) -> str:
-    """What the phases lack for which threads of the first CTA wait, in words."""
+    """Say what the phases lack for which threads of the first CTA wait, in words."""
     words, waits = [], sorted({(*one.barrier, one.parity) for one in engine(machine).blocked.values()})
     for cta, address, parity in [one for one in waits if one[0] == waits[0][0]][:4]:
         found = engine(machine).barriers[cta, address]
@@ -96,7 +96,7 @@ def _barriers(machine: Machine, threads: Ints, addresses: Ints) -> Iterator[tupl
 
 
 def _barrier(machine: Machine, threads: Ints, address: int) -> Phases:
-    """The mbarrier at an address of the CTA of these threads."""
+    """Return the mbarrier at an address of the CTA of these threads."""
     first = int(threads[0])
     found = engine(machine).barriers.get((int(machine.cta[first]), address))
     if found is None:
@@ -142,7 +142,7 @@ def _turn(machine: Machine, phases: Phases, address: int, cta: int) -> None:
 
 
 def address_of(one: Instruction, number: int) -> Address:
-    """An operand that is an address."""
+    """Return an operand that is an address."""
     found = one.operands[number]
     if not isinstance(found, Address):
         raise Unclear(one.line, "the operand is no address")
@@ -284,7 +284,7 @@ def wait(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def coordinates_of(machine: Machine, one: Instruction, tensor: Address, meaning: Meaning) -> tuple[Read, list[Read]]:
-    """The address of a tensor map, and the coordinates that an instruction gives with it."""
+    """Return the address of a tensor map, and the coordinates that an instruction gives with it."""
     rank = int(meaning.words["rank"][0])
     if len(tensor.coordinates) != rank:
         raise Unclear(one.line, f"{len(tensor.coordinates)} coordinates of a tensor of rank {rank}")
@@ -352,7 +352,7 @@ def arrive_by_engine(machine: Machine, thread: int, address: int, clock: Clock) 
 
 
 def box_places(machine: Machine, thread: int, start: int, found: Box, first: list[int]) -> Ints:
-    """The bytes (elements, bytes) of shared memory that a box has from an address on."""
+    """Return the bytes (elements, bytes) of shared memory that a box has from an address on."""
     line = machine.findings.line
     if len(found.box) != len(first):
         raise Unclear(line, f"the tensor map and its box {found.box} do not have {len(first)} axes")

@@ -49,7 +49,7 @@ class Bulk:
 
 
 def bulk(machine: Machine) -> Bulk:
-    """The bulk copies of the machine's batch."""
+    """Return the bulk copies of the machine's batch."""
     if machine.bulk is None:
         made = Bulk(np.zeros(len(machine.shared.order.writer), np.int64))
         machine.bulk = made
@@ -81,7 +81,7 @@ def _left(machine: Machine, found: Bulk) -> None:
 
 
 def _from_shared(machine: Machine, places: Ints, thread: int) -> tuple[Ids, Octets]:
-    """The labels and plain bytes that the engine reads for a thread, whose group they join."""
+    """Return the labels and plain bytes that the engine reads for a thread, whose group they join."""
     shared, found = machine.shared, bulk(machine)
     whose = np.full(len(places), thread)
     cells = sort_distinct(places // shared.cell)

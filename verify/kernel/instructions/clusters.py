@@ -39,7 +39,7 @@ class Rounds:
 
 
 def rounds(machine: Machine) -> Rounds:
-    """The barrier of the clusters of the machine's batch."""
+    """Return the barrier of the clusters of the machine's batch."""
     if machine.clusters is None:
         count, ctas = machine.count, machine.ctas
         none = [None] * ctas

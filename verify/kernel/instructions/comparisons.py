@@ -255,7 +255,7 @@ def _apart(machine: Machine, left: Word, right: Word, kind: str) -> Ids | None:
 
 
 def difference(machine: Machine, left: Word, right: Word, kind: str) -> Ids:
-    """The ids of left - right, compared as numbers of a type."""
+    """Return the ids of left - right, compared as numbers of a type."""
     return _subtract(machine, left, right, kind, numbers=kind in LIMITS)
 
 

@@ -161,7 +161,7 @@ def _join(parts: Sequence[Word], size: int) -> Word:
 
 
 def _extend(found: Word, kind: str, room: int) -> Word:
-    """A narrow integer in a wider register: signed ones by their sign."""
+    """Return a narrow integer in a wider register: signed ones by their sign."""
     width = 8 * SIZE[kind]
     if kind[0] != "s" or room <= width or not found.plain:
         return found

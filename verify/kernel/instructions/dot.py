@@ -38,7 +38,7 @@ def dot(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _parts(bits: Bits, width: int, kind: str) -> list[Bits]:
-    """The parts of 32 bits, the lowest first, extended as their type has them."""
+    """Return the parts of 32 bits, the lowest first, extended as their type has them."""
     return [
         extended(each, width).view(np.uint64) if kind[0] == "s" else each
         for each in (cut(bits >> np.uint64(place), width) for place in range(0, 32, width))

@@ -41,7 +41,7 @@ def element(kind: str) -> tuple[str, int]:
 
 
 def narrowing(kind: str) -> str:
-    """The format that arithmetic in a type rounds to, where it is narrower than f32."""
+    """Return the format that arithmetic in a type rounds to, where it is narrower than f32."""
     return kind if MANTISSA.get(kind, 64) < MANTISSA["f32"] else ""
 
 
@@ -49,7 +49,7 @@ def _on_bits(
     machine: Machine, opcode: tuple[str, ...], found: Sequence[Word], kind: str, width: int,
     exactly: Callable[[Sequence[Ids]], Ids], mask: Mask | None,
 ) -> Word | None:  # fmt: skip
-    """The result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
+    """Return the result on plain bits; None where an operand is data, or the ISA does not say how it is rounded."""
     values, (head, *flags) = machine.values, opcode
     plain = [settled(each, values) for each in found]
     if "approx" in flags or "full" in flags or any(each.data(mask) for each in plain):

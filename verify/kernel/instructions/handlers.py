@@ -251,7 +251,7 @@ def _check_operands(one: Instruction, found: Meaning) -> None:
 
 
 def cell(kernel: Kernel) -> int:
-    """The bytes of a cell of shared memory: as many as the kernel's narrowest access of it has."""
+    """Return the bytes of a cell of shared memory: as many as the kernel's narrowest access of it has."""
     narrowest = 16
     for one in kernel.instructions:
         found = meaning(one.opcode)

@@ -37,7 +37,7 @@ _RING = frozenset(("+", "-", "*"))
 
 
 def cut(bits: Bits, width: int) -> Bits:
-    """The lowest bits of numbers."""
+    """Return the lowest bits of numbers."""
     return bits if width >= 64 else bits & np.uint64((1 << width) - 1)
 
 
@@ -54,7 +54,7 @@ def typed(bits: Bits, kind: str) -> Bits | Signed:
 
 
 def register_width(machine: Machine, operand: Operand) -> int:
-    """The bits of a destination's register."""
+    """Return the bits of a destination's register."""
     return WIDTHS[machine.kernel.registers[operand.index]] if isinstance(operand, Register) else 0
 
 
@@ -107,7 +107,7 @@ def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
-    """The range to which an instruction clamps: of its type for `.sat`, of what is not negative for `.relu`."""
+    """Return the range to which an instruction clamps: of its type for `.sat`, of what is not negative for `.relu`."""
     half = 1 << (WIDTHS[kind] - 1)
     if "sat" in one.words:
         return -half, half - 1
@@ -115,13 +115,13 @@ def _limits(one: Instruction, kind: str) -> tuple[int | None, int | None]:
 
 
 def _clamp(machine: Machine, made: Word, kind: str) -> Word:
-    """The larger one of data and 0."""
+    """Return the larger one of data and 0."""
     name, values = f"s{WIDTHS[kind]}", machine.values
     return Word.of(values.apply("relu", [made.elements(values, name, SIZE[kind])], name, CHOSEN), name)
 
 
 def _as_number(machine: Machine, operand: Word, kind: str) -> Word:
-    """Data used as a number of a type: without a meaning where their bound lies outside of it."""
+    """Use data as a number of a type: without a meaning where their bound lies outside of it."""
     name, values = f"s{WIDTHS[kind]}", machine.values
     return Word.of(values.whole(operand.elements(values, name, SIZE[kind])[:, 0], kind)[:, None], name)
 
@@ -129,7 +129,7 @@ def _as_number(machine: Machine, operand: Word, kind: str) -> Word:
 def _on_data(
     machine: Machine, found: Sequence[Word], types: Sequence[str], roles: Sequence[str], tree: Tree | None
 ) -> Word:  # fmt: skip
-    """Sums and products of integers that are data, modulo 2^n; otherwise a value without a meaning."""
+    """Add and multiply integers that are data, modulo 2^n; otherwise return a value without a meaning."""
     values, width = machine.values, WIDTHS[types[0]]
     kind = f"s{width}"  # bits are a number modulo 2^n: the sign is a matter of who uses them as a number
     if tree is None or not all(name in LIMITS and WIDTHS[name] <= width for name in types):
@@ -171,7 +171,7 @@ def _factor(values: Values, tree: Tree, named: Mapping[str, Ids]) -> tuple[str, 
 
 
 def _whole(machine: Machine, operand: Word, kind: str, width: int) -> Ids:
-    """The ids of integers; those that a wider result needs as numbers must lie within their type."""
+    """Return the ids of integers; those that a wider result needs as numbers must lie within their type."""
     values = machine.values
     if WIDTHS[kind] == width:
         return operand.elements(values, f"s{width}", width // 8)[:, 0]
@@ -303,13 +303,13 @@ def _divided(meaning: Meaning, left: Bits, right: Bits) -> Bits:
 
 
 def high_half(left: Bits, right: Bits, kind: str) -> Bits:
-    """The upper half of products of 128 bits."""
+    """Return the upper half of products of 128 bits."""
     a, b = np.broadcast_arrays(*(typed(each, kind) for each in (left, right)))
     return np.array([(int(x) * int(y) >> 64) % (1 << 64) for x, y in zip(a, b, strict=True)], np.uint64)
 
 
 def multiply_high(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """The upper half of products of 128 bits; of data and a plain number it is a quotient rounded down."""
+    """Return the upper half of products of 128 bits; of data and a plain number it is a quotient rounded down."""
     on_bits = plain(_high, "the upper half of a product of 128 bits of data and data")(machine, one, meaning)
     put, reads = machine.writer(one.operands[0]), [machine.reader(operand) for operand in one.operands[1:]]
     kind, values = meaning.types["a"], machine.values

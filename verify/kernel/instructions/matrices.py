@@ -50,7 +50,7 @@ class SlotMap(NamedTuple):
 
 
 def fragment_map(fragment: Fragment) -> SlotMap:
-    """The arrays of a fragment's map."""
+    """Return the arrays of a fragment's map."""
     lanes, values = np.arange(fragment.lanes), np.arange(fragment.values)
     row, col = fragment.locate(lanes[:, None], values[None, :])
     slot = np.full(fragment.extent, -1, np.int64)
@@ -59,7 +59,7 @@ def fragment_map(fragment: Fragment) -> SlotMap:
 
 
 def instruction(one: Instruction, meaning: Meaning, **select: Any) -> tuple[isa_tables.Instruction, dict[str, SlotMap]]:
-    """The instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
+    """Return the instruction of the ISA tables, and the maps of its operands in registers; Unclear where they lack it.
 
     The tables read every word of the mnemonic. Its flags are among those that the row lists: code reads each.
     """
@@ -86,7 +86,7 @@ def _looked_up(mnemonic: str, select: tuple[tuple[str, Any], ...]) -> tuple[isa_
 
 
 def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, warps: Ints) -> Ids:
-    """The ids (warps, lanes * values) that registers hold as a fragment."""
+    """Return the ids (warps, lanes * values) that registers hold as a fragment."""
     kind = fragment.type
     if kind not in SIZE or not kind:
         raise Unclear(machine.findings.line, f"no meaning for matrix elements of type {kind}")
@@ -107,7 +107,7 @@ def fragment_ids(machine: Machine, reads: Sequence[Read], fragment: Fragment, wa
 
 
 def tile_of(machine: Machine, reads: Sequence[Read], map_: SlotMap, warps: Ints) -> Ids:
-    """The matrices (warps, rows, columns) of ids that registers hold; kept, as instructions in a row read the same."""
+    """Return the ids (warps, rows, columns) that registers hold; kept, as instructions in a row read the same."""
     first, *rest = (read() for read in reads)
     every = len(warps) * map_.fragment.lanes == machine.count
     if every and first.tile is not None:
@@ -149,13 +149,13 @@ def deposit_values(
 
 
 def threads_of(warps: Ints, lanes: int) -> Ints:
-    """The threads of warps (warpgroups)."""
+    """Return the threads of warps (warpgroups)."""
     found: Ints = (warps[:, None] * lanes + np.arange(lanes)).ravel()
     return found
 
 
 def whole_warps(machine: Machine, mask: Mask | None, lanes: int) -> Ints:
-    """The numbers of the warps (warpgroups) that execute an instruction, all their threads together."""
+    """Return the numbers of the warps (warpgroups) that execute an instruction, all their threads together."""
     if mask is None:
         return np.arange(machine.count // lanes)
     groups = mask.reshape(-1, lanes)
@@ -212,7 +212,7 @@ def check_count(one: Instruction, registers: Sequence[Operand], map_: SlotMap) -
 
 
 def registers_of(operand: Operand) -> tuple[Operand, ...]:
-    """The registers in braces, or the one operand."""
+    """Return the registers in braces, or the one operand."""
     return operand.items if isinstance(operand, Vector) else (operand,)
 
 

@@ -63,7 +63,7 @@ def split_threads(machine: Machine, mask: Mask | None, data: Mask, run: Run) -> 
 
 
 def _compute(machine: Machine, values: OpaqueValues, one: Instruction, meaning: Meaning, run: Run) -> Run:
-    """An instruction whose result is a number in an interval."""
+    """Return an instruction whose result is a number in an interval."""
     roles = [role for role, _, _ in meaning.row.operands]
     kinds = {role: meaning.types.get(role, "") for role in roles}
     destination, *sources = one.operands
@@ -253,7 +253,7 @@ def _predicate(found: Word) -> Word:
 
 
 def _of_lanes(machine: Machine, values: OpaqueValues, one: Instruction, run: Run, width: int) -> Run:
-    """An instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
+    """Return an instruction of several lanes, a vote or a sum: its result is data in warps where an operand is data."""
     destination = one.operands[0]
     puts = [machine.writer(each) for each in (destination.items if isinstance(destination, Vector) else (destination,))]
     read = machine.reader(one.operands[1])

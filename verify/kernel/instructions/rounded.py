@@ -106,7 +106,7 @@ def as_floats(bits: Bits, name: str) -> NDArray[np.float64]:
 
 
 def elementwise(bits: Bits, name: str, width: int) -> Bits:
-    """The elements (threads, values) of plain registers of so many bytes.
+    """Return the elements (threads, values) of plain registers of so many bytes.
 
     >>> elementwise(np.array([0x12345678], np.uint64), "f16", 4)[0].tolist() == [0x5678, 0x1234]
     True
@@ -117,7 +117,7 @@ def elementwise(bits: Bits, name: str, width: int) -> Bits:
 
 
 def pack(elements: Bits, name: str) -> Bits:
-    """The plain registers of elements (threads, values)."""
+    """Return the plain registers of elements (threads, values)."""
     places = np.arange(elements.shape[1], dtype=np.uint64) * np.uint64(8 * SIZE[name])
     return np.asarray((elements << places).sum(1, dtype=np.uint64))
 
@@ -143,7 +143,7 @@ def result(  # noqa: PLR0913, PLR0917 - the instruction, its operands twice, and
     values: Values, given: Sequence[Word], plain: Sequence[Word], source: str, target: str, width: int,
     compute: Scalar, exactly: Callable[[Sequence[Ids]], Ids], mask: Mask | None, why: str,
 ) -> Word:  # fmt: skip
-    """The register of results on plain bits: `plain` are the operands' bits, `given` what they were before."""
+    """Return the register of results on plain bits: `plain` are the operands' bits, `given` what they were before."""
     operands = [elementwise(each.bits, source, width) for each in plain]
     rounded = [_hold(values, each, source, width) for each in given]
     parts: list[NDArray[Any]] = list(np.broadcast_arrays(*operands, *rounded))
@@ -170,7 +170,7 @@ def result(  # noqa: PLR0913, PLR0917 - the instruction, its operands twice, and
 
 
 def _hold(values: Values, given: Word, name: str, width: int) -> Ids:
-    """The ids (threads or 1, values) of the values that a register holds, 0 where it holds plain bits."""
+    """Return the ids (threads or 1, values) of the values that a register holds, 0 where it holds plain bits."""
     if given.plain:
         return np.zeros((1, 1), np.uint32)
     ids = given.elements(values, name, width)
@@ -181,7 +181,7 @@ def _shadows(
     values: Values, columns: NDArray[Any], many: int, source: str, target: str, bits: Bits,
     exactly: Callable[[Sequence[Ids]], Ids],
 ) -> Ids:  # fmt: skip
-    """The ids of the exact values that results round; 0 where the bits are not near."""
+    """Return the ids of the exact values that results round; 0 where the bits are not near."""
     operands = [
         np.where(column > 0, column, constants(values, plain, source, 1)[:, 0]).astype(np.uint32)
         for plain, column in zip(columns[:many], columns[many:], strict=True)

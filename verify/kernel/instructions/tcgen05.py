@@ -36,7 +36,7 @@ from verify.kernel.state.tensor_memory import ALLOCATION, COLUMNS, LANES, PART, 
 
 
 def memory(machine: Machine) -> TensorMemory:
-    """The Tensor Memory of the machine's batch."""
+    """Return the Tensor Memory of the machine's batch."""
     if machine.tensors is None:
         machine.tensors = TensorMemory(machine.ctas, machine.shared, machine.findings)
         machine.ends.append(machine.tensors.left)
@@ -46,7 +46,7 @@ def memory(machine: Machine) -> TensorMemory:
 
 
 def _of_warps(machine: Machine, bits: Any, warps: Ints, what: str) -> Ints:
-    """The number that all lanes of each warp give."""
+    """Return the number that all lanes of each warp give."""
     each = np.broadcast_to(cut(bits, 32), machine.count).reshape(-1, 32)[warps]
     if (each != each[:, :1]).any():
         raise Unclear(machine.findings.line, f"the lanes of a warp give different {what}")
@@ -318,7 +318,7 @@ class _Multiplication:
         found.issued[threads] = found.products
 
     def _from_shared(self, fragment: Fragment, descriptor: int, threads: Ints) -> Ids:
-        """The matrices (threads, rows, columns) of ids that a descriptor names in the memory of each thread's CTA."""
+        """Return the ids (threads, rows, columns) that a descriptor names in the memory of each thread's CTA."""
         machine, shared, size = self.machine, self.machine.shared, fragment.bits // 8
         start = described(machine, fragment, descriptor, self.majors[fragment.name]).ravel()
         whose = np.repeat(threads, len(start))
@@ -345,7 +345,7 @@ class _Multiplication:
         return ctas, np.broadcast_to(lane, shape), np.broadcast_to(column, shape), bit
 
     def _from_tensor(self, name: str, address: int, threads: Ints) -> Ids:
-        """The matrices of ids of an operand in Tensor Memory."""
+        """Return the matrices of ids of an operand in Tensor Memory."""
         fragment, kind = self.operands[name], self.types[name]
         ctas, lanes, columns, bit = self._cells(fragment, address, threads)
         whose = np.broadcast_to(threads[:, None, None], ctas.shape)

@@ -52,7 +52,7 @@ class Box:
     swizzle: str  # as the claim gives it: "128B"
 
     def elements(self, first: list[int]) -> tuple[Bits, Mask]:
-        """The address of each element of a box that begins at some coordinates, and whether the array has it."""
+        """Return the address of each element of a box that begins at some coordinates, and whether the array has it."""
         places = np.indices(tuple(reversed(self.box))).reshape(len(self.box), -1)[::-1]
         addresses, inside = np.full(places.shape[1], self.base, np.int64), np.ones(places.shape[1], bool)
         for axis, start in enumerate(first):
@@ -73,7 +73,7 @@ class Made:
 
 
 def made(machine: Machine) -> dict[tuple[str, int, int], Made]:
-    """The tensor maps that the kernel makes, by space, CTA (0 for global memory) and address."""
+    """Return the tensor maps that the kernel makes, by space, CTA (0 for global memory) and address."""
     if machine.maps is None:
         machine.maps = {}
     found: dict[tuple[str, int, int], Made] = machine.maps
@@ -81,7 +81,7 @@ def made(machine: Machine) -> dict[tuple[str, int, int], Made]:
 
 
 def box_at(machine: Machine, address: int, thread: int) -> Box:
-    """The tensor map at an address, which a thread uses."""
+    """Return the tensor map at an address, which a thread uses."""
     window, rest = divmod(address, 1 << WINDOW)
     number, inside = divmod(rest, 1 << PARAMETER_ROOM)
     names: Mapping[int, str] = {one.number: name for name, one in machine.kernel.parameters.items()}
@@ -140,7 +140,7 @@ def _of_fields(machine: Machine, fields: Mapping[tuple[str, int], int]) -> Box:
 
 
 def _threads(machine: Machine, operand: object, mask: Mask | None) -> tuple[Ints, Bits]:
-    """The threads of a mask, and the address that each gives."""
+    """Return the threads of a mask, and the address that each gives."""
     if not isinstance(operand, Address):
         raise Unclear(machine.findings.line, "the operand is no address")
     threads = machine.chosen(mask)

@@ -199,7 +199,7 @@ def policy(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
 
 
 def nothing(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
-    """An instruction without effect on values."""
+    """Return an instruction without effect on values."""
     return lambda mask: None
 
 

@@ -38,7 +38,7 @@ from verify.kernel.state.products import FENCE
 
 @lru_cache(maxsize=4096)
 def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, major: str, left: bool) -> Ints:
-    """The shared address of each element (rows, columns) of the matrix that a descriptor names; `left` says of A."""
+    """Return the shared address of each element (rows, columns) that a descriptor names; `left` says of A."""
     found = smem.read(layouts)
     said = found.decode(word_)
     if said.base_offset:
@@ -50,7 +50,7 @@ def addresses(layouts: str, extent: tuple[int, int], bits: int, word_: int, majo
 
 
 def described(machine: Machine, fragment: Fragment, word_: int, major: str) -> Ints:
-    """The shared address of each element of an operand that a descriptor names; Unclear for one that means nothing."""
+    """Return the shared address of each element that a descriptor names; raise Unclear for one without a meaning."""
     try:
         return addresses(fragment.layouts or "", fragment.extent, fragment.bits, word_, major, fragment.name == "A")
     except isa_tables.IsaError as error:
@@ -58,7 +58,7 @@ def described(machine: Machine, fragment: Fragment, word_: int, major: str) -> I
 
 
 def from_shared(machine: Machine, fragment: Fragment, word_: int, major: str, reader: int) -> tuple[Ids, Ints]:
-    """The matrix of ids that a descriptor names in shared memory, and the cells that were read."""
+    """Return the matrix of ids that a descriptor names in shared memory, and the cells that were read."""
     start = described(machine, fragment, word_, major)
     size = fragment.bits // 8
     threads = np.full(start.size, reader)
@@ -128,7 +128,7 @@ def _described(
     machine: Machine, read: Read, fragment: Fragment, major: str, groups: Ints, spans: list[list[Ints]],
     mask: Mask | None,
 ) -> Ids:  # fmt: skip
-    """The matrices (groups, rows, columns) of ids that the groups' descriptors name."""
+    """Return the matrices (groups, rows, columns) of ids that the groups' descriptors name."""
     bits = np.broadcast_to(machine.numbers(read, mask, "a matrix descriptor"), machine.count).reshape(-1, 128)[groups]
     if (bits != bits[:, :1]).any():
         raise Unclear(machine.findings.line, "the threads of a warpgroup give different descriptors")

@@ -57,7 +57,7 @@ class Kind:
 
 
 def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -> Kind:
-    """The kind of an operand: its role, shape, type, and for A and B its layout."""
+    """Return the kind of an operand: its role, shape, type, and for A and B its layout."""
     shape = next(word for word in one.words if word[:1] == "m" and word[1:2].isdigit())
     layouts = [word for word in one.words if word in ("row", "col")]
     layout = {"A": layouts[:1], "B": layouts[-1:]}.get(role, [])
@@ -80,7 +80,7 @@ def kind_of(machine: Machine, one: Instruction, fragment: Fragment, role: str) -
 
 
 def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
-    """The same values as new ones of a type, at these places of a fragment, counted from 1; 0 is at none."""
+    """Return the same values as new ones of a type, at these places of a fragment, counted from 1; 0 is at none."""
     if values.opaque:
         return ids
     values.flush()
@@ -98,7 +98,7 @@ def placed(values: Values, ids: Ids, slots: Ids, kind: str) -> Ids:
 
 
 def origin(values: Values, ids: Ids) -> Ids:
-    """The ids of which `placed` made these."""
+    """Return the ids of which `placed` made these."""
     found = ids.copy()
     for first, source in values.copies:
         here = (ids >= first) & (ids < first + len(source))
@@ -107,7 +107,7 @@ def origin(values: Values, ids: Ids) -> Ids:
 
 
 def _taken(machine: Machine, kind: Kind, reads: Sequence[Read], warps: Ints) -> Ids:
-    """The ids (warps, rows, columns) of a fragment in registers; Unclear where they are of no such fragment."""
+    """Return the ids (warps, rows, columns) of a fragment in registers; Unclear where they are of no such fragment."""
     values, fragment = machine.values, kind.fragment
     ids = fragment_ids(machine, reads, fragment, warps)
     values.flush()
@@ -135,7 +135,7 @@ def _put(machine: Machine, kind: Kind, registers: Sequence[Operand], tile: Ids, 
 
 
 def _same(machine: Machine, bits: Bits, warps: Ints, what: str) -> Ints:
-    """The number that all lanes of each warp give; Unclear where they differ."""
+    """Return the number that all lanes of each warp give; Unclear where they differ."""
     each = np.broadcast_to(bits, machine.count).reshape(-1, 32)[warps]
     if (each != each[:, :1]).any():
         raise Unclear(machine.findings.line, f"the lanes of a warp give different {what}")
@@ -152,7 +152,7 @@ class _Memory:
         self.space = next((word for word in one.words if word in ("global", "shared", "shared::cta")), "")
 
     def places(self, kind: Kind, chosen: Ints, warps: Ints, mask: Mask | None) -> tuple[Bits, Ints]:
-        """The address of the element at each of some places, for all warps, and the thread of each place."""
+        """Return the address of the element at each of some places, for all warps, and the thread of each place."""
         machine, fragment = self.machine, kind.fragment
         size, (_, columns) = SIZE[fragment.type], fragment.extent
         base = _same(machine, self.address(mask), warps, "addresses")

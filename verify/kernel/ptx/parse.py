@@ -83,7 +83,7 @@ def literal(text: str) -> Immediate | None:
 
 
 def number(text: str) -> int | None:
-    """The number of a PTX literal of an integer; None where the text is none.
+    """Return the number of a PTX literal of an integer; None where the text is none.
 
     >>> number("-0x10"), number("017U"), number("0f3F800000"), number("%r1")
     (-16, 15, None, None)
@@ -99,7 +99,7 @@ def number(text: str) -> int | None:
 
 
 def split(text: str) -> list[str]:
-    """The parts between commas that are in no brackets.
+    """Return the parts between commas that are in no brackets.
 
     >>> split("{%f1, %f2}, [%rd1+4], %p")
     ['{%f1, %f2}', '[%rd1+4]', '%p']
@@ -119,7 +119,7 @@ def split(text: str) -> list[str]:
 
 
 def read(text: str, entry: str = "") -> Kernel:
-    """The kernel of a PTX file whose name has `entry` in it; raises PtxError.
+    """Return the kernel of a PTX file whose name has `entry` in it; raise PtxError.
 
     An exact name is preferred to a part of one. Without `entry` the file must have just one kernel.
     """
@@ -167,7 +167,7 @@ class _Reader:
         self._resolve()
 
     def line_of(self, place: int) -> int:
-        """The line of a place in the text, from 1."""
+        """Return the line of a place in the text, from 1."""
         return bisect_right(self.newlines, place - 1) + 1
 
     def _header(self, entry: re.Match[str]) -> None:
@@ -276,7 +276,7 @@ class _Reader:
         self.line, self.source = line, source
 
     def _name(self, name: str) -> str:
-        """The name in the kernel of a local variable or of a parameter of a call."""
+        """Return the name in the kernel of a local variable or of a parameter of a call."""
         return next((scope[name] for scope in reversed(self.variables) if name in scope), name)
 
     def _label(self, name: str, place: int) -> None:

@@ -69,7 +69,7 @@ def _holds(guard: Register | None, known: dict[int, int]) -> bool | None:
 
 
 def _value(one: Instruction, known: dict[int, int]) -> int | None:
-    """The number that an instruction makes of known ones; None for any other."""
+    """Return the number that an instruction makes of known ones; None for any other."""
     parts = [
         operand.bits if isinstance(operand, Immediate)
         else known.get(operand.index) if isinstance(operand, Register) and not operand.negated

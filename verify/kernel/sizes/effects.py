@@ -39,10 +39,10 @@ class EffectReader(Protocol):
     region: SizeRegion
 
     def content(self, operand: Operand, width: int) -> Content | None:
-        """The content of an operand; None for data."""
+        """Return the content of an operand; None for data."""
 
     def refuse(self, step: str, form: object = "", conditions: Sequence[Condition] = ()) -> NotLifted:
-        """The refusal of the instruction that is executed."""
+        """Return the refusal of the instruction that is executed."""
 
 
 Made: TypeAlias = list[tuple[Operand, Content, int]]  # destination, content, bits

@@ -24,7 +24,7 @@ class LiftedMachine(Machine):
     shadow: Shadow | None = None
 
     def register(self, index: int) -> Word:
-        """The contents of a register; NotLifted where sizes change it and nobody has asked for its form."""
+        """Return the contents of a register; NotLifted where sizes change it and nobody has asked for its form."""
         if self.shadow is not None:
             self.shadow.reads(index)
         return super().register(index)

@@ -46,7 +46,7 @@ WARNINGS = frozenset({Severity.EQUAL, Severity.LETTER})  # what refutes under --
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, those of one cause as one that says how many lines have it.
+    """Return the findings, those of one cause as one that says how many lines have it.
 
     One cause: the same words but for numbers; for what has no meaning, the same problem before the instruction's text.
 

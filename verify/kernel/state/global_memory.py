@@ -64,12 +64,12 @@ class Global:
             yield region, here, offset
 
     def who(self, thread: int) -> str:
-        """A thread of the grid in words."""
+        """Return a thread of the grid in words."""
         whole = thread + self.base
         return f"{name_cta(whole // self.threads, self.grid)}, thread {whole % self.threads}"
 
     def _elements(self, region: Region, offset: Ints, count: int, threads: Ints, verb: str) -> tuple[Ints, Ints]:
-        """The element of each byte (threads, count), -1 outside, and its place in the tables.
+        """Return the element of each byte (threads, count), -1 outside, and its place in the tables.
 
         An access outside is reported.
         """
@@ -91,7 +91,7 @@ class Global:
     def read(
         self, addresses: Bits, threads: Ints, count: int, way: str = "", align: int = 0, ends: list[Ended] | None = None
     ) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine.
+        """Read labels and plain bytes (threads, count); `way` is "nc" for ld.global.nc, "engine" for the copy engine.
 
         A cp.async gives `ends`, which gets what is to be called when threads have waited for it.
         """

@@ -41,7 +41,7 @@ class WarpThreads(Protocol):
     shared: Shared
 
     def numbers(self, read: Callable[[], Word], mask: Mask | None, what: str) -> Bits:
-        """An operand as plain bits."""
+        """Return an operand as plain bits."""
 
 
 class Lanes:

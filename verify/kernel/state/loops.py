@@ -66,7 +66,7 @@ class Threads(Protocol):
     trips: dict[int, int]  # the first instruction of a loop -> the most trips of a thread
 
     def reader(self, operand: Operand) -> Callable[[], Word]:
-        """The value of an operand, when it is called."""
+        """Return the value of an operand, when it is called."""
 
 
 class Loops:
@@ -163,7 +163,7 @@ def _equal(old: NDArray[Any], new: NDArray[Any]) -> bool:
 
 
 def _condition(instructions: list[Instruction], loop: Loop) -> Instruction | None:
-    """The comparison of whole numbers in a loop that decides the branch which closes it; None where there is none."""
+    """Return the comparison of whole numbers that decides the branch which closes a loop; None without one."""
     guard = instructions[loop.last].guard
     for one in reversed(instructions[loop.first : loop.last]) if guard is not None else ():
         made = one.operands[0] if one.operands else None

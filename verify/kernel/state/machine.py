@@ -90,7 +90,7 @@ class Machine:
         return placed, top
 
     def local_places(self, addresses: Bits, count: int) -> Ints:
-        """The bytes (threads, count) of accesses of local memory; one outside is reported, and moved to the start."""
+        """Return the bytes (threads, count) of local accesses; one outside is reported, and moved to the start."""
         first = addresses.astype(np.int64)
         first = np.where(first >> (WINDOW - 1) & 1, first - (1 << WINDOW), first)  # below the start of the window
         outside = (first < 0) | (first + count > self.local_size)
@@ -154,7 +154,7 @@ class Machine:
     # ---- operands
 
     def reader(self, operand: Operand) -> Read:
-        """A function that gives an operand's contents."""
+        """Return a function that gives an operand's contents."""
         if isinstance(operand, Register):
             index = operand.index
             return (lambda: negated(self.register(index))) if operand.negated else (lambda: self.register(index))
@@ -174,7 +174,7 @@ class Machine:
         raise Unclear(self.findings.line, f"no meaning for the operand {getattr(operand, 'name', operand)!s:.60}")
 
     def register(self, index: int) -> Word:
-        """The contents of a register."""
+        """Return the contents of a register."""
         if self.products is not None and index in self.products.results:
             self.products.check_flight(index, self.kernel.names[index], self.active, writes=False)
         if self.loading and index in self.loading:
@@ -189,7 +189,7 @@ class Machine:
         return found
 
     def numbers(self, read: Read, mask: Mask | None, what: str) -> Bits:
-        """An operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
+        """Return an operand as plain bits; Unclear where data are used as an address, a predicate or a count."""
         found = settled(read(), self.values)
         if found.data(mask):
             self.unclear(found, mask, what)
@@ -200,7 +200,7 @@ class Machine:
         raise Unclear(self.findings.line, f"{self.named(found, mask)} is used as {what}")
 
     def named(self, found: Word, mask: Mask | None) -> str:
-        """What data in a register are, in words: the reason if they have no meaning."""
+        """Say what data in a register are, in words: the reason if they have no meaning."""
         assert found.labels is not None
         labels = found.labels if mask is None or len(found.labels) == 1 else found.labels[mask]
         first = int(labels[labels > 0][0]) >> 3
@@ -210,7 +210,7 @@ class Machine:
         return "data"
 
     def unknown(self, reason: str, width: int) -> Word:
-        """A register of so many bytes that has no meaning: what depends on it is unknown."""
+        """Return a register of so many bytes that has no meaning: what depends on it is unknown."""
         found = self.values.reason(reason)
         return Word(np.zeros(1, np.uint64), np.full((1, width), found << 3, np.uint32))
 
@@ -240,7 +240,7 @@ class Machine:
         self.registers[index] = Word(bits, labels, merged(word, old, mask))
 
     def writer(self, operand: Operand) -> Callable[[Word, Mask | None], None]:
-        """A function that writes an operand; `_` takes nothing."""
+        """Return a function that writes an operand; `_` takes nothing."""
         if isinstance(operand, Register):
             index = operand.index
             return lambda word, mask: self.put(index, word, mask)
@@ -249,18 +249,18 @@ class Machine:
         raise Unclear(self.findings.line, "the destination is no register")
 
     def address(self, operand: Operand) -> Callable[[Mask | None], Bits]:
-        """A function that gives the addresses of a memory operand."""
+        """Return a function that gives the addresses of a memory operand."""
         if not isinstance(operand, Address):
             raise Unclear(self.findings.line, "the operand is no address")
         read, offset = self.reader(operand.base), np.uint64(operand.offset & _ALL64)
         return lambda mask: self.numbers(read, mask, "an address") + offset
 
     def chosen(self, mask: Mask | None) -> Ints:
-        """The threads of a mask."""
+        """Return the threads of a mask."""
         return self.everyone if mask is None else np.flatnonzero(mask)
 
     def at(self, bits: Bits, threads: Ints) -> Ints:
-        """The 32-bit numbers of some threads."""
+        """Return the 32-bit numbers of some threads."""
         low = bits & np.uint64(0xFFFFFFFF)
         spread = np.broadcast_to(low, self.count) if len(low) == 1 else low
         return spread[threads].astype(np.int64)

@@ -32,7 +32,7 @@ _NONE = np.zeros(1, bool)
 
 
 def different(numbers: Ints) -> list[int]:
-    """The different ones of some numbers; mostly there is one."""
+    """Return the different ones of some numbers; mostly there is one."""
     if len(numbers) and (numbers == numbers[0]).all():
         return [int(numbers[0])]
     found: list[int] = sort_distinct(numbers).tolist()
@@ -57,7 +57,7 @@ def check_window(findings: Findings, bits: Bits, window: int, *, generic: bool =
 
 
 def _runs(table: NDArray[Any], places: Ints) -> NDArray[Any]:
-    """The entries of a table at runs of consecutive places: rows of it where they are aligned."""
+    """Return the entries of a table at runs of consecutive places: rows of it where they are aligned."""
     first, count = places[:, 0], places.shape[1]
     if len(table) % count or (first % count).any() or (places[:, -1] - first != count - 1).any():
         return np.asarray(table[places])
@@ -105,7 +105,7 @@ class Shared:
         self.written: Callable[[Ints, Ints], None] | None = None  # gets the cells of each write, and their threads
 
     def places(self, addresses: Ints, threads: Ints, count: int) -> Ints:
-        """The bytes (threads, count) of accesses; an access outside is reported, and moved to some that are there."""
+        """Return the bytes (threads, count) of accesses; one outside is reported, and moved to some that are there."""
         room = self.placement.surrounding(addresses, count)  # most accesses of a kernel lie in one variable
         outside = self.placement.outside(addresses, count) if room is None else _NONE
         if outside.any():
@@ -126,7 +126,7 @@ class Shared:
         return (threads // self.threads * self.span)[:, None] + within
 
     def who(self, thread: int) -> str:
-        """A thread in words."""
+        """Return a thread in words."""
         return f"{self.name_cta(thread // self.threads)}, thread {thread % self.threads}"
 
     def name_cta(self, number: int) -> str:
@@ -145,12 +145,12 @@ class Shared:
         self.written = watch if before is None else written
 
     def _cells(self, places: Ints, threads: Ints) -> tuple[Ints, Ints]:
-        """The cells (flat) of accesses, and the thread of each."""
+        """Return the cells (flat) of accesses, and the thread of each."""
         cells = places[:, :: self.cell] // self.cell
         return cells.ravel(), np.repeat(threads, cells.shape[1])
 
     def read(self, places: Ints, threads: Ints) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
+        """Return the labels and plain bytes (threads, count); races and memory that nobody wrote are reported."""
         cells, who = self._cells(places, threads)
         self.check_read(cells, who)
         labels = _runs(self.labels, places)
@@ -183,7 +183,7 @@ class Shared:
             self.findings.add("cp.async not waited for", Severity.RACE, text, "9.7.9.25.3.3")
 
     def byte(self, cell: int) -> int:
-        """The shared address of a cell."""
+        """Return the shared address of a cell."""
         return cell * self.cell % self.span
 
     def _race(  # noqa: PLR0913, PLR0917 - what the sentence has

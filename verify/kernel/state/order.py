@@ -108,7 +108,7 @@ class Order:
         self.known[own, self.local] = ALWAYS
 
     def clock(self, members: Ints) -> NDArray[np.int32]:
-        """What these threads have done and know, as they release it; behind the threads come the engines' columns."""
+        """Return what these threads have done and know, as they release it; engines' columns follow the threads'."""
         top = self.known[members].copy()
         top[np.arange(len(members)), self.local[members]] = self.now
         self.now += 1

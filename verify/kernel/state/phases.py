@@ -44,7 +44,7 @@ class Executed:
         self.news = np.zeros(-(-count // 32), bool)  # warps of which a lane knows what another may not
 
     def release(self, members: Ints) -> Clock:
-        """What these threads have executed and know."""
+        """Return what these threads have executed and know."""
         top = self.known[members]
         top[np.arange(len(members)), self.local[members]] = self.order.now
         self.news[members // 32] = True
@@ -70,7 +70,7 @@ class Executed:
             self.known = np.pad(self.known, ((0, 0), (0, size - self.known.shape[1])))
 
     def missing(self, members: Ints, needed: Clock, what: str) -> str:
-        """The sentence that one of these threads does not come after all that is needed; empty if they all do."""
+        """Say that one of these threads does not come after all that is needed; empty if they all do."""
         self._widen(len(needed))
         late: NDArray[np.bool_] = np.asarray(self.known[members, : len(needed)] < needed)
         if not late.any():
@@ -127,12 +127,12 @@ class Phases:
         return problem and f"arrives in phase {self.number}, and may count for the phase before: {problem}"
 
     def used_after(self, members: Ints) -> str:
-        """What of its use does not come before what threads do next, in words; empty if all of it does."""
+        """Say what of its use does not come before what threads do next, in words; empty if all of it does."""
         used = latest(self.came, self.over, self.looked)
         return self.executed.missing(members, used, "the last use of it")
 
     def waits(self, members: Ints, number: int) -> str:
-        """What is wrong with threads that wait for the phase of this number.
+        """Say what is wrong with threads that wait for the phase of this number.
 
         They must come after the end of the phase before that one: until then the parity says that the wait is over.
         """

@@ -150,11 +150,11 @@ class Products:
             self.touched[register] = np.where(self._there(mask), step, self.touched.get(register, 0))
 
     def _there(self, mask: Mask) -> Mask:
-        """The warpgroups that have a thread in a mask."""
+        """Return the warpgroups that have a thread in a mask."""
         return np.asarray(mask.reshape(len(self.complete), -1).any(1))
 
     def _owner(self, register: int, active: Mask, writes: bool) -> int:
-        """The line of a wgmma on its way to which a register belongs in some of the active groups; 0 for none."""
+        """Return the line of a wgmma on its way to which a register belongs in some active group; 0 for none."""
         for table in (self.results, self.inputs) if writes else (self.results,):
             serials = table.get(register)
             if serials is not None:
@@ -185,7 +185,7 @@ class Products:
             self.findings.add("register in flight", Severity.RACE, text, WAIT)
 
     def unfenced(self, groups: Ints, registers: Iterable[int]) -> int | None:
-        """A register that was written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
+        """Return a register written after the last wgmma.fence of one of the groups; -1 where there was no fence."""
         if (self.fenced[groups] < 0).any():
             return -1
         for register in registers:

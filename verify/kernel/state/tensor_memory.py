@@ -51,7 +51,7 @@ class TensorMemory:
     # ---- allocation
 
     def allocate(self, cta: int, count: int) -> int | None:
-        """The first column of so many new ones; None where there are not as many left."""
+        """Return the first column of so many new ones; None where there are not as many left."""
         free = ~self.allocated[cta]
         for first in range(COLUMNS - count, -1, -PART):  # from the end, so that no address is 0
             if free[first : first + count].all():
@@ -108,7 +108,7 @@ class TensorMemory:
         return there
 
     def read(self, ctas: Ints, lanes: Ints, columns: Ints, threads: Ints) -> tuple[Ids, Octets]:
-        """The labels and plain bytes (.., 4) of cells."""
+        """Return the labels and plain bytes (.., 4) of cells."""
         there = self.inside(ctas, lanes, columns, threads)
         if not self.labels.shape[2]:  # no column was ever allocated, which `inside` reports
             return np.full((*there.shape, 4), UNWRITTEN << 3, np.uint32), np.zeros((*there.shape, 4), np.uint8)
@@ -138,7 +138,7 @@ class TensorMemory:
     # ---- order
 
     def starts(self, what: str, ctas: Ints, parts: Ints, columns: Ints, thread: int) -> None:
-        """A warp, whose first thread is given, starts a tcgen05.ld or st of columns of a part of the lanes."""
+        """Start a warp's tcgen05.ld or st of columns of a part of the lanes; its first thread is given."""
         self._after_products(ctas, parts, columns, thread, f"tcgen05.{what}")
         self._after(("st",) if what == "ld" else ("st", "ld"), ctas, parts, columns, thread, f"tcgen05.{what}")
         self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns] = thread, ALWAYS
@@ -146,12 +146,12 @@ class TensorMemory:
         self.open.setdefault((what, thread), []).append((ctas, parts, columns))
 
     def waits(self, what: str, thread: int) -> None:
-        """A warp has waited for its tcgen05.ld or st."""
+        """Note that a warp has waited for its tcgen05.ld or st."""
         for place in self.open.pop((what, thread), []):
             self.when[what][place] = np.where(self.by[what][place] == thread, self.order.now, self.when[what][place])
 
     def multiplies(self, ctas: Ints, parts: Ints, columns: Ints, thread: int) -> None:
-        """The tcgen05.mma under way, which a thread has issued, uses columns of some parts of the lanes."""
+        """Note the columns, of some parts of the lanes, that a tcgen05.mma under way uses."""
         self._after(("st", "ld"), ctas, parts, columns, thread, "tcgen05.mma")
         self._after_products(ctas, parts, columns, thread, "tcgen05.mma")
         self.product[ctas, parts, columns], self.line[ctas, parts, columns] = self.products, self.findings.line
@@ -205,7 +205,7 @@ class TensorMemory:
             self.findings.add("no tcgen05.fence", Severity.LETTER, text, FENCE)
 
     def consumes(self, cells: Ints, thread: int) -> None:
-        """The tcgen05.mma under way, which a thread has issued, reads cells of shared memory."""
+        """Note the cells of shared memory that a tcgen05.mma under way, which a thread has issued, reads."""
         late = self.shared.generic[cells]
         if late.any():
             cell = int(cells[late][0])

@@ -12,7 +12,7 @@ STORES = BlockedLayout(size_per_thread=[2, 2], threads_per_warp=[8, 4], warps_pe
 
 
 def stores():
-    """The element of 16 x 8 accumulators that each lane and value has in `STORES`."""
+    """Return the element of 16 x 8 accumulators that each lane and value has in `STORES`."""
     context = ir.context()
     ir.load_dialects(context)
     builder = gluon_ir.GluonOpBuilder(context)
