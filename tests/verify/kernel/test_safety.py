@@ -72,6 +72,9 @@ def test_a_right_kernel_is_safe(body: str) -> None:
         (REVERSE.replace("bar.sync 0;", "setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64;"), "stuck threads"),
         (REVERSE.replace("st.shared.u32 [%r5], %r2;", ""), "value from nowhere"),
         (f"trap; {DOUBLE}", "trap"),
+        ("mov.u64 %d6, 0; red.global.add.u32 [%d6+-8], 1;", "global memory out of bounds"),
+        ("red.global.add.u32 [%d5+4], 1;", "global memory out of bounds"),
+        ("red.global.add.u32 [%d5+2], 1;", "misaligned access"),
     ],
 )
 def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
@@ -85,7 +88,6 @@ def test_its_wrong_twins_are_refuted(body: str, kind: str) -> None:
         "ld.global.u32 %r2, [%d4]; LOOP: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra LOOP;",
         "ld.global.u32 %r2, [%d4]; mul.wide.u32 %d6, %r2, 4; add.s64 %d7, %d1, %d6; ld.global.u32 %r3, [%d7];",
         "ld.global.u32 %r2, [%d4]; bar.sync %r2;",
-        "mov.u64 %d6, 0; red.global.add.u32 [%d6+-8], 1;",
         "red.global.add.u32 [%d2], 1; ld.relaxed.gpu.global.u32 %r2, [%d2];",
         "frob.u32 %r2, %r3;",
     ],

@@ -101,7 +101,8 @@ def atomic(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     def execute(mask: Mask | None) -> None:
         there = np.ones(machine.count, bool) if mask is None else mask
         lost = max(int(np.where(there, access.values.lost_in(each()), 0).max()) for each in reads)
-        for span in access.spans(there, size):
+        rest = access.add_known(there, size, lost or DATA, narrow="cta" in words)
+        for span in access.spans(rest, size):
             access.add_any(span, size, lost or DATA, narrow="cta" in words)
         for put in puts:
             put(machine.unknown("is the old value of an atomic operation", min(size, 8)), mask)
@@ -230,11 +231,21 @@ class _ReachedMemory:
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
             shared.write_anywhere(place, many, who, label << 3)
 
+    def add_known(self, there: Mask, size: int, label: int, *, narrow: bool) -> Mask:
+        """Change global memory atomically in the threads whose address is no data; return the others."""
+        found = self.read_base()
+        addresses = np.broadcast_to(found.bits, self.machine.count) + np.uint64(self.offset & ones(64))
+        known = there & ~decided(found) & (addresses >> np.uint64(WINDOW) != SHARED_WINDOW)
+        if not known.any() or self.space not in ("", "global"):
+            return there
+        self.machine.memory.add_each(addresses[known], np.flatnonzero(known), size, label << 3, narrow)
+        return there & ~known
+
     def add_any(self, span: ByteSpan, size: int, label: int, *, narrow: bool) -> None:
         """Change any bytes of a span atomically."""
         machine = self.machine
         if not self._in_shared(span):
-            found = self._plain(span, size)
+            found = self._global(span, size)
             if found is not None:
                 machine.memory.add_anywhere(*found, span.threads, label << 3, narrow)
             return
@@ -243,13 +254,6 @@ class _ReachedMemory:
             self._check_initialised(place)
             machine.shared.add_atomically(many, who)
             machine.shared.write_labels(place, label << 3)
-
-    def _plain(self, span: ByteSpan, size: int) -> tuple[Region, Ints] | None:
-        """Return the array and the bytes of a span; one address outside is reported as out of bounds."""
-        memory = self.machine.memory
-        if span.count > size:
-            return self._global(span, size)
-        return memory.locate(span.first, int(span.threads[0]), size, "changes")
 
 
 BINDS: dict[str, Bind] = {"atomic_any": atomic}

@@ -309,13 +309,6 @@ class Global:
             row, column = (int(one[0]) for one in np.nonzero(late))
             report_late(self.findings, self.who(int(threads[row])), verb, region.where(int(place[row, column])))
 
-    def locate(self, address: int, thread: int, count: int, verb: str) -> tuple[Region, Ints] | None:
-        """Return the array at an address and the bytes there; an access that is outside or misaligned is reported."""
-        for region, _, offset in self._find(np.array([address], np.uint64), np.array([thread]), count, verb):
-            element, place = self._elements(region, offset, count, np.array([thread]), verb)
-            return (region, place[0]) if (element >= 0).all() else None
-        return None
-
     def read_anywhere(self, region: Region, place: Ints, threads: Ints, constant: bool) -> bool:
         """Read any of some bytes by each of some threads; whether somebody wrote all of them."""
         if region.stored is None:
@@ -344,12 +337,20 @@ class Global:
         stored.written[place], stored.flying[place], stored.plain[place] = self.order.now, 0, 0
         stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
 
+    def add_each(self, addresses: Bits, threads: Ints, count: int, label: int, narrow: bool) -> None:
+        """Change `count` bytes by an atomic operation of each of some threads; one outside or misaligned is reported."""
+        for region, here, offset in self._find(addresses, threads, count, "changes"):
+            element, place = self._elements(region, offset, count, threads[here], "changes")
+            inside = (element >= 0).all(1)
+            if inside.any():
+                self.add_anywhere(region, place[inside], threads[here][inside], label, narrow)
+
     def add_anywhere(self, region: Region, place: Ints, threads: Ints, label: int, narrow: bool) -> None:
-        """Change any of some bytes by an atomic operation of each of some threads."""
+        """Change any of some bytes, of each thread or of all, by an atomic operation of each of some threads."""
         stored = self._find_output(region, threads, "changes")
         if stored is None or self.order is None:
             return
-        places, mine = np.broadcast_to(place, (len(threads), len(place))), (threads + self.base)[:, None]
+        places, mine = np.broadcast_to(place, (len(threads), place.shape[-1])), (threads + self.base)[:, None]
         self.check_known(region, places[:1, :1], threads[:1], np.full((1, 1), label, np.uint32))
         if stored.adders is None:
             stored.adders = Adders(len(stored.labels))
@@ -362,12 +363,13 @@ class Global:
             text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, which "
             self.findings.add(KIND, Severity.RACE, f"{text}another thread writes plainly; nothing orders the two")
         floor = self.order.floor[threads][:, None]
-        if adders.add(places, mine, mine // self.threads, floor, self.order.now, narrow).any():
-            text = (
-                f"{self.who(int(threads[0]))} changes {region.where(int(place[0]))} atomically, as another CTA does, "
-            )
+        near = adders.add(places, mine, mine // self.threads, floor, self.order.now, narrow)
+        if near.any():
+            row, column = (int(one[0]) for one in np.nonzero(near))
+            text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, as "
+            text += "another CTA does, "
             self.findings.add("race: atomics of a CTA", Severity.RACE, f"{text}and one of the two has the scope .cta")
-        stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
+        stored.labels[place] = keep_lost(stored.labels[place], np.full(place.shape, label, np.uint32))
         stored.plain[place] = 0
 
     def _find_output(self, region: Region, threads: Ints, verb: str) -> Stored | None:
