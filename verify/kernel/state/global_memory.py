@@ -338,7 +338,7 @@ class Global:
         stored.labels[place] = keep_lost(stored.labels[place], np.full(len(place), label, np.uint32))
 
     def add_each(self, addresses: Bits, threads: Ints, count: int, label: int, narrow: bool) -> None:
-        """Change `count` bytes by an atomic operation of each of some threads; one outside or misaligned is reported."""
+        """Change bytes by an atomic operation of each of some threads; one outside or misaligned is reported."""
         for region, here, offset in self._find(addresses, threads, count, "changes"):
             element, place = self._elements(region, offset, count, threads[here], "changes")
             inside = (element >= 0).all(1)
