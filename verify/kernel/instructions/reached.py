@@ -239,7 +239,7 @@ class _ReachedMemory:
         if not known.any() or self.space not in ("", "global"):
             return there
         self.machine.memory.add_each(addresses[known], np.flatnonzero(known), size, label << 3, narrow)
-        return there & ~known
+        return np.asarray(there & ~known)
 
     def add_any(self, span: ByteSpan, size: int, label: int, *, narrow: bool) -> None:
         """Change any bytes of a span atomically."""
