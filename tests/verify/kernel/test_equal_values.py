@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.kernel.test_check import ADD, ADDED, SHARED, one
+from tests.verify.kernel.test_check import ADD, ADDED, SHARED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.kernel.check import Outcome
 from verify.kernel.state.findings import Severity
@@ -84,3 +84,55 @@ def test_what_is_equal_and_narrowed_is_narrowed() -> None:
     arrays = {**ROWS["arrays"], "C": {"dims": "i", "type": "f16", "out": True, "offset": 16}}
     found = run(rounded, arrays=arrays)
     assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, said(found)
+
+
+# Threads 2k and 2k + 1 copy to one place of shared memory; what they copied is read after a barrier.
+COPIES = """mov.u32 %r20, buf; and.b32 %r21, %r1, 62; shl.b32 %r22, %r21, 2; add.s32 %r20, %r20, %r22; SOURCE
+cp.async.ca.shared.global [%r20], [%d5], 4; AHEAD cp.async.wait_all; BEHIND bar.sync 0; ld.shared.f32 %f4, [%r20];
+sub.f32 %f4, %f4, %f4; add.f32 %f3, %f1, %f2; add.f32 %f3, %f3, %f4;"""
+COPIED = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[256];\n.entry k(").replace("BODY", COPIES)
+ONE = "mul.wide.u32 %d8, %r21, 4; add.s64 %d5, %d1, %d8;"  # source of both
+
+
+def copied(source: str = "", ahead: str = "", behind: str = "", text: str = COPIED) -> Outcome:
+    """The outcome of the copies, with more instructions."""
+    return one(text.replace("SOURCE", source).replace("AHEAD", ahead).replace("BEHIND", behind), ADDED)
+
+
+def test_two_copies_of_one_instruction_to_the_same_bytes_race() -> None:
+    found = copied()
+    assert found.status == "REFUTED", said(found)
+    assert ("race: write after write", Severity.RACE) in {(each.kind, each.severity) for each in found.findings}
+    alone = copied(text=COPIED.replace("62;", "63;"))
+    assert (alone.status, alone.findings) == ("VERIFIED", ())
+
+
+def test_two_copies_of_equal_bytes_are_a_warning_and_both_are_waited_for() -> None:
+    found = copied(ONE)
+    assert found.status == "VERIFIED" and {each.severity for each in found.findings} == EQUAL, said(found)
+    late = "setp.eq.u32 %p1, %r21, %r1; @%p1 bra ON;"  # one thread of each pair waits before it reads, the other after
+    found = copied(ONE, late, "ON:", COPIED.replace("sub.f32", "cp.async.wait_all; sub.f32"))
+    assert found.status == "REFUTED" and "nobody has waited for it" in said(found), said(found)
+
+
+TWO = """mov.u32 %r9, 7; and.b32 %r2, %r1, 31; setp.eq.u32 %p1, %r2, 0; @%p1 st.{space}.u32 [{place}], %r9; {barrier}
+setp.eq.u32 %p2, %r1, {writer}; @%p2 st.{space}.u32 [{place}], %r1; add.f32 %f3, %f1, %f2; bar.sync 0;"""
+
+
+@pytest.mark.parametrize("space", ["shared", "global"])
+def test_who_writes_after_one_of_two_equal_writes_races_with_the_other(space: str) -> None:
+    """Lanes 0 of both warps write 7, then a lane of one warp writes another number."""
+    text = ADD.replace(".entry k(", ".shared .align 16 .b8 buf[256];\n.entry k(").replace("BODY", TWO)
+    text = text.replace("{place}", "buf" if space == "shared" else "%d3").replace("{space}", space)
+    for writer in ("1", "33"):
+        for barrier, status in (("bar.sync 0;", "VERIFIED"), ("bar.warp.sync -1;", "REFUTED")):
+            found = one(text.replace("{writer}", writer).replace("{barrier}", barrier), ADDED)
+            assert found.status == status, said(found)
+            assert (Severity.RACE in {each.severity for each in found.findings}) == (status == "REFUTED")
+
+
+def test_atomics_after_equal_writes_of_two_threads_race() -> None:
+    text = TWO.format(space="global", place="%d3", barrier="bar.warp.sync -1;", writer="33")
+    text = text.replace("@%p2 st.global.u32 [%d3], %r1;", "@%p2 red.global.add.f32 [%d3], %f1;")
+    found = added(text)
+    assert found.status == "REFUTED" and "race: atomic and plain write" in said(found), said(found)

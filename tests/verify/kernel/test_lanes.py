@@ -135,6 +135,38 @@ def test_a_barrier_of_a_half_warp_orders_no_lane_of_the_other() -> None:
     assert "race: read after write" in said(one(across, TURNED))
 
 
+# A thread reads what its neighbour has, then what it has itself, and writes that: the barrier orders the two.
+NEIGHBOUR = """xor.b32 %r6, %r2, 4; add.s32 %r6, %r6, %r3; ld.shared.f32 %f2, [%r6]; {} {}
+st.shared.f32 [%r4], %f1; bar.sync 0; ld.shared.f32 %f2, [%r4];"""
+OWN = "ld.shared.f32 %f3, [%r4];"
+FIRST = NEIGHBOUR.replace("xor.b32 %r6, %r2, 4;", "and.b32 %r6, %r2, {mask};")  # of all lanes that one barrier has
+HALF = "and.b32 %r6, %r1, 16; mov.u32 %r7, 0xffff; setp.ne.u32 %p1, %r6, 0; @%p1 mov.u32 %r7, 0xffff0000; "
+
+
+@pytest.mark.parametrize("own", ["", OWN], ids=["", "own"])
+@pytest.mark.parametrize(
+    ("barrier", "mask"), [("bar.sync 0;", 0), ("bar.warp.sync -1;", 128), (f"{HALF}bar.warp.sync %r7;", 192)]
+)
+def test_a_barrier_orders_a_lanes_write_after_the_reads_of_other_lanes(barrier: str, mask: int, own: str) -> None:
+    text = SHARED.replace("xor.b32 %r5, %r2, 252; add.s32 %r5, %r3, %r5;\nld.shared.f32 %f2, [%r5];", "{}")
+    for read in (NEIGHBOUR, FIRST.replace("{mask}", str(mask))):
+        found = one(text.replace("{}", read.format(barrier, own)), TURNED)
+        assert (found.status, found.findings) == ("VERIFIED", ()), said(found)
+        late = one(text.replace("{}", read.format("", own)), TURNED)
+        assert "race: write after read" in said(late)
+    wider = FIRST.replace("{mask}", str(mask & 128 if mask else 0)).format(barrier, own)
+    assert ("race: write after read" in said(one(text.replace("{}", wider), TURNED))) == (mask == 192)
+
+
+@pytest.mark.parametrize("barrier", ["bar.sync 0;", "bar.warp.sync -1;", ""])
+def test_a_barrier_orders_a_lanes_write_to_global_memory_after_the_reads_of_other_lanes(barrier: str) -> None:
+    read = "xor.b32 %r2, %r1, 1; mul.wide.u32 %d8, %r2, 4; add.s64 %d9, %d3, %d8; ld.global.f32 %f4, [%d9]; "
+    for own in ("", "ld.global.f32 %f5, [%d7]; "):
+        found = added(f"{read}{barrier}{own}add.f32 %f3, %f1, %f2;")
+        assert found.status == ("VERIFIED" if barrier else "REFUTED"), said(found)
+        assert ("race: write after read in global memory" in said(found)) == (not barrier)
+
+
 ODD = f"""{HEAD}{REGISTERS}{POINTERS}
 mov.u32 %r5, %ctaid.x; mad.lo.u32 %r6, %r5, 48, %r1; mul.wide.u32 %d4, %r6, 4;
 add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4; add.s64 %d7, %d3, %d4;

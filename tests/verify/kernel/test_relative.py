@@ -96,7 +96,7 @@ def _another(name: str, when: str) -> Callable[[LiftedMachine], None]:
 
 
 CHANGES: dict[str, Callable[[LiftedMachine], None]] = {
-    **{name: _later(name) for name in ("known", "floor", "written", "read", "by_warp")},
+    **{name: _later(name) for name in ("known", "floor", "written", "read", "by_lanes", "heard")},
     "writer": _another("writer", "written"),
     "reader": _another("reader", "read"),
     "pc": lambda machine: machine.pc.__setitem__(3, 0),

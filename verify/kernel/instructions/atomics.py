@@ -15,7 +15,7 @@ from verify.kernel.state.adders import Adders
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
 from verify.kernel.state.order import ALWAYS, Ints
-from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, WITHIN
+from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN
 
 _SUM = parse("a + b", {"a": False, "b": False}).tree
 LINE = 128  # bytes of a line of the L2 cache
@@ -65,8 +65,8 @@ def _add(machine: Machine, addresses: Bits, threads: Ints, ids: Ids, kind: str, 
             writer, written = (each.reshape(-1, size).take(element, 0) for each in (stored.writer, stored.written))
             mine = who[now][:, None]
             same = writer // memory.threads == mine // memory.threads
-            single = (before == PLAIN) | (before == ENGINE)
-            plain = (writer >= 0) & single & (writer != mine)
+            single = np.isin(before, (PLAIN, ENGINE, SEVERAL))
+            plain = (writer >= 0) & single & ((writer != mine) | (before == SEVERAL))
             near = (writer >= 0) & ~same & ((before == WITHIN) | (kind_of == WITHIN))
             for wrong, which in ((plain, "writes plainly"), (near, "adds to with the scope .cta, or this one does")):
                 if wrong.any():

@@ -34,7 +34,7 @@ COMPARED: Mapping[type, frozenset[str]] = {
     Machine: frozenset({"registers", "state", "pc", "group", "shared", "barriers", "memory", "active", "products"}),
     Shared: frozenset({"labels", "plain", "order", "copies", "pending", "generic"}),
     Copies: frozenset({"threads", "cells", "places", "labels", "plain", "group", "open"}),
-    Order: frozenset({"known", "floor", "writer", "written", "reader", "read", "by_warp"}),
+    Order: frozenset({"known", "floor", "heard", "writer", "written", "reader", "read", "by_lanes"}),
     Barriers: frozenset({"state", "barriers"}),
     Barrier: frozenset({"came", "waited"}),
     Global: frozenset({"arrays"}),
@@ -49,7 +49,7 @@ EMPTY: Mapping[type, frozenset[str]] = {
         | {"kinds", "local_size", "arrangement", "unsure", "run_unsure", "fork"}
     ),
     Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds"}),
-    Order: frozenset({"engine", "columns", "added", "adds"}),
+    Order: frozenset({"engine", "columns", "added", "adds", "beside", "several"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
     Copies: frozenset({"sources"}),
@@ -84,7 +84,7 @@ LISTED: Mapping[type, Mapping[str, str]] = {
     },
     Copies: {"line": _TEXT},
     Order: {
-        **dict.fromkeys(("threads", "warps", "real", "local"), _SAME),
+        **dict.fromkeys(("threads", "lanes", "real", "local"), _SAME),
         "now": "later than all that was done",
         "adder": "read of cells that an atomic operation changed, and `added` must be empty",
         **dict.fromkeys(("write_line", "read_line"), _TEXT),
@@ -183,7 +183,7 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
     own = order.known == np.iinfo(np.int32).max  # a thread knows all of itself
     known = np.where(own, least, order.known)[real, real]
     came = {key: np.zeros(1, np.int32) if one.came is None else one.came for key, one in barriers.barriers.items()}
-    parts = [known, order.floor[real], order.written, order.read, order.by_warp, *came.values()]
+    parts = [known, order.floor[real], order.heard[real], order.written, order.read, order.by_lanes, *came.values()]
     parts += [products.reads.ended] if products is not None else []
     different = np.unique(np.concatenate([np.ravel(part) for part in parts]))
     different = different[different > least]
@@ -194,12 +194,13 @@ def _times(order: Order, barriers: Barriers, products: Products | None) -> dict[
     found = {
         "what threads know of each other": place(known),
         "what threads know of all others": place(order.floor[real]),
+        "when threads last came to know of others": place(order.heard[real]),
         "a thread's knowledge of itself": own,
         "when cells were written": place(order.written),
         "who wrote cells": np.where(order.written > least, order.writer, NOBODY),
         "when cells were read": place(order.read),
         "who read cells": np.where(order.read > least, order.reader, NOBODY),
-        "when warps read cells": place(order.by_warp),
+        "when lanes read cells": place(order.by_lanes),
     }
     if products is not None:
         found["when the wgmma that read cells were waited for"] = place(products.reads.ended)

@@ -17,8 +17,8 @@ from verify.kernel.state.adders import DECIDED, KIND, Adders, keep_lost, report_
 from verify.kernel.state.fetches import Fetches
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.memory import MODULE_WINDOW, WINDOW, Octets, different
-from verify.kernel.state.order import Ints, Order, name_cta
-from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, WITHIN, Region, Stored
+from verify.kernel.state.order import ALWAYS, Ints, Order, name_cta
+from verify.kernel.state.region import ATOMIC, ENGINE, PLAIN, SEVERAL, WITHIN, Region, Stored
 
 Ended = Callable[[Mask], None]  # tells, by thread, that copies have ended
 NC, BULK, PROXY = "9.7.9.8", "9.7.9.25.6.2", "9.7.13.4"  # of the PTX ISA: ld.global.nc, wait_group, proxy fences
@@ -140,19 +140,23 @@ class Global:
             fetches.load(place, column, time, self.findings.line)
         self.fetching.clear()
 
-    def _others(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
-        """Where another thread wrote a byte, and nothing orders that before what a thread does now."""
+    def _others(self, stored: Stored, place: Ints, threads: Ints, *, writes: bool = False) -> Mask:
+        """Where another thread wrote a byte, and nothing orders that before what a thread does now.
+
+        Of several that wrote equal values, a read comes after any, and a write (`writes`) after all.
+        """
         writer, mine = stored.writer[place], (threads + self.base)[:, None]
         other: Mask = (writer >= 0) & (writer != mine)
         if stored.adders is not None and not self.values.opaque:  # the last of several that add knows no other's sum
             added = np.isin(stored.atomic[place], (ATOMIC, WITHIN))
             other |= (writer >= 0) & added & stored.adders.are_several(place)
+        several = writes & (stored.atomic[place] == SEVERAL)
+        other |= several
         if other.any() and self.order is not None:
             same = other & (writer // self.threads == mine // self.threads)
             known = self.order.known[threads[:, None], np.where(same, writer % self.threads, 0)]
-            known = np.where(
-                np.isin(stored.atomic[place], (ATOMIC, WITHIN)), self.order.floor[threads][:, None], known
-            )  # several may have added
+            several |= np.isin(stored.atomic[place], (ATOMIC, WITHIN))  # several may have added
+            known = np.where(several, self.order.floor[threads][:, None], known)
             other = other & ~(same & (stored.written[place] <= known))
         return other
 
@@ -209,17 +213,28 @@ class Global:
             self.findings.add("race: read after write in global memory", Severity.RACE, text)
 
     def _note_read(self, stored: Stored, place: Ints, threads: Ints) -> None:
-        """Remember reads of an array that is written too."""
+        """Remember reads of an array that is written too, besides those that are ordered before them."""
         mine = (threads + self.base)[:, None]
-        cta, before, old = mine // self.threads, stored.reader_cta[place], stored.reader[place]
-        stored.reader[place] = np.where(
-            (before >= 0) & (before != cta), -3, np.where((old == -1) | (old == mine), mine, np.minimum(old, -2))
-        )
+        cta, before = mine // self.threads, stored.reader_cta[place]
+        several = np.where((before >= 0) & (before != cta), -3, np.minimum(stored.reader[place], -2))
+        stored.reader[place] = np.where(self._unordered_reads(stored, place, threads), several, mine)
         double = (stored.reader[place] >= 0) & (stored.reader[place] != mine)
         stored.reader[place[double]] = -2
         stored.reader_cta[place] = cta
         stored.reader[place[stored.reader_cta[place] != cta]] = -3  # threads of several CTAs in one instruction
         stored.read[place] = self.order.now if self.order is not None else 0
+
+    def _unordered_reads(self, stored: Stored, place: Ints, threads: Ints) -> Mask:
+        """Find bytes that other threads read, where nothing orders that before what a thread does now."""
+        reader, mine = stored.reader[place], (threads + self.base)[:, None]
+        other: Mask = (reader != -1) & (reader != mine)
+        if not other.any() or self.order is None:
+            return other
+        same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
+        floor = self.order.floor[threads][:, None]
+        known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
+        late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
+        return np.asarray(other & (~same | late))
 
     def check_overwritten(self, region: Region, stored: Stored, place: Ints, threads: Ints) -> None:
         """Report a write of what another thread has read, with nothing to order the two."""
@@ -233,15 +248,7 @@ class Global:
         if stored.fetches is not None and self.order is not None and place.size:
             where = f"{self.who(int(threads[0]))} writes {region.where(int(place[0, 0]))} and others"
             stored.fetches.check(place, threads, self.order, self.findings, where)
-        reader, mine = stored.reader[place], (threads + self.base)[:, None]
-        other = (reader != -1) & (reader != mine)
-        if not other.any() or self.order is None:
-            return
-        same = (stored.reader_cta[place] == mine // self.threads) & (reader > -3)
-        floor = self.order.floor[threads][:, None]
-        known = self.order.known[threads[:, None], np.where(same & (reader >= 0), reader % self.threads, 0)]
-        late = stored.read[place] > np.where(reader >= 0, np.maximum(known, floor), floor)
-        wrong = other & (~same | late)
+        wrong = self._unordered_reads(stored, place, threads)
         if wrong.any():
             row, column = (int(one[0]) for one in np.nonzero(wrong))
             where = region.where(int(place[row, column]))
@@ -269,8 +276,10 @@ class Global:
             if self.values.opaque:
                 self.check_known(region, place, who, label)
             self.check_overwritten(region, stored, place, who)
-            other = self._others(stored, place, who)
+            other = self._others(stored, place, who, writes=True)
+            apart = other & (stored.writer[place] // self.threads != mine // self.threads)
             stored.writer[place], stored.atomic[place] = mine, ENGINE if flying else PLAIN
+            stored.written[place] = self.order.now if self.order is not None else 0
             double = stored.writer[place] != mine
             if other.any() or double.any():
                 same = self._same(stored, place, label, octet)
@@ -278,10 +287,11 @@ class Global:
                 stored.labels[place], stored.plain[place] = label, octet
                 again = self._same(stored, place, label, octet)
                 label = join_labels(self.values, stored.labels[place], label, again & double)
-                same = np.where(other, same, again)
-                self._check_write(region, stored, place, who, other | double, same)
+                self._check_write(region, stored, place, who, other | double, np.where(other, same, again))
+                apart |= double & (stored.writer[place] // self.threads != mine // self.threads)
+                stored.atomic[place[other | double]], stored.written[place[apart]] = SEVERAL, ALWAYS
             stored.labels[place], stored.plain[place] = label, octet
-            stored.written[place] = self.order.now if self.order is not None else 0
+            stored.labels[place[double]] = label[double]
             if flying or self.flies:
                 stored.flying[place], self.flies = self.findings.line if flying else 0, True
             done.append((stored, place))
@@ -328,7 +338,7 @@ class Global:
         places = np.broadcast_to(place, (len(threads), len(place)))
         self.check_known(region, places[:1, :1], threads[:1], np.full((1, 1), label, np.uint32))
         self.check_overwritten(region, stored, places, threads)
-        other = self._others(stored, places, threads)
+        other = self._others(stored, places, threads, writes=True)
         if len(threads) > 1 or other.any():
             text = f"{self.who(int(threads[0]))} may write any byte from {region.where(int(place[0]))} to "
             text += f"{region.where(int(place[-1]))}, as data decide, and another thread writes there too"
@@ -357,7 +367,7 @@ class Global:
         adders, stored.adders = stored.adders, None  # those of one another do not race
         self.check_overwritten(region, stored, places, threads)
         stored.adders = adders
-        other = self._others(stored, places, threads)
+        other = self._others(stored, places, threads, writes=True)
         if other.any():
             row, column = (int(one[0]) for one in np.nonzero(other))
             text = f"{self.who(int(threads[row]))} changes {region.where(int(places[row, column]))} atomically, which "

@@ -17,13 +17,14 @@ from isa_tables.semantics import meaning
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.data.registers import Word
 from verify.kernel.data.values import Bits, Mask
-from verify.kernel.ptx.source import Kernel
+from verify.kernel.ptx.source import Immediate, Kernel
 from verify.kernel.state.barriers import DONE
 from verify.kernel.state.findings import Findings, Severity
 from verify.kernel.state.memory import Shared
 from verify.kernel.state.order import Ints
 
 WARP = 32
+FEWEST = 4  # lanes whose reads are told apart, in a kernel in which parts of a warp meet
 _FULL = np.uint64(0xFFFFFFFF)
 _LANES = np.arange(WARP)
 
@@ -134,6 +135,12 @@ class Lanes:
         """Return the threads of each thread's warp: (threads, 32)."""
         mine = np.arange(self.machine.count)
         return (mine // WARP * WARP)[:, None] + _LANES
+
+
+def parts_warps(kernel: Kernel) -> bool:
+    """Return whether a kernel has a bar.warp.sync of another mask than that of the whole warp, or of a register."""
+    masks = [one.operands[0] for one in kernel.instructions if one.words[:2] == ("bar", "warp") and one.operands]
+    return any(not isinstance(one, Immediate) or one.bits & int(_FULL) != int(_FULL) for one in masks)
 
 
 def _lanes_of(masks: Bits) -> Mask:

@@ -23,7 +23,7 @@ from verify.kernel.ptx.source import Address, Immediate, Instruction, Kernel, Op
 from verify.kernel.state.barriers import AT_BARRIER, DONE, RUNNING, Barriers
 from verify.kernel.state.findings import Findings, Severity, Unclear
 from verify.kernel.state.global_memory import Global
-from verify.kernel.state.lanes import WARP, Lanes
+from verify.kernel.state.lanes import FEWEST, WARP, Lanes, parts_warps
 from verify.kernel.state.loops import Loops
 from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, Shared, check_window
 from verify.kernel.state.order import Ints
@@ -124,6 +124,8 @@ class Machine:
             )
         self.shared = Shared(count, threads, self.placement, self.cell, self.values, self.findings)
         self.shared.order.leave_out(self.real)
+        if parts_warps(self.kernel):
+            self.shared.order.part_warps(FEWEST)
         self.shared.first, self.shared.grid, self.memory.grid = first, self.launch.grid, self.launch.grid
         self.together = Lanes(self)
         self.memory.base, self.memory.threads, self.memory.order = first * threads, threads, self.shared.order

@@ -20,7 +20,7 @@ from verify.kernel.data.histories import BEFORE
 from verify.kernel.data.values import UNWRITTEN, Bits, Ids, Mask, Values
 from verify.kernel.state.adders import KIND, keep_lost
 from verify.kernel.state.findings import Findings, Severity, Unclear
-from verify.kernel.state.order import NOBODY, Ints, Order, name_cta
+from verify.kernel.state.order import NOBODY, SEVERAL, Ints, Order, name_cta
 from verify.kernel.state.placement import SHARED_BASE, Placement
 
 PARAMETER_ROOM = 20  # bits of an address within one parameter
@@ -192,7 +192,7 @@ class Shared:
     ) -> None:  # fmt: skip
         at = int(np.flatnonzero(where)[0])
         cell, thread = int(cells[at]), int(other[cells[at]])
-        by = f"thread {thread % self.threads}" if thread >= 0 else "several threads"
+        by = f"thread {thread % self.threads}" if thread not in {NOBODY, SEVERAL, int(who[at])} else "several threads"
         text = (
             f"{self.who(int(who[at]))} {does} shared byte {self.byte(cell)}, which {by} {did} at line {lines[cell]}; "
         )
@@ -255,7 +255,7 @@ class Shared:
         """
         order = self.order
         self._check_others(cells, who, "writes", plain=True)
-        late = order.unordered_write(cells, who)
+        late = order.unordered_write(cells, who, beside=True)
         equal: Mask | None = np.logical_and(late, same()) if late is not None and same is not None else None
         if late is not None:
             self._twice(cells, who, late, equal, "wrote")
@@ -284,11 +284,17 @@ class Shared:
         self.labels[places] = labels
         self.plain[places] = plain
         self.generic[cells] = True
-        double = self.order.note_write(cells, who, self.findings.line)
+        double = self.order.note_write(cells, who, self.findings.line, equal)
         if double is not None:
-            same = self._same(places, labels, plain)
-            self._twice(cells, who, double, double & same.repeat(each), "writes")
-            self.labels[places] = join_labels(self.values, self.labels[places], labels, same[:, None])
+            self._join_double(places, cells, who, labels, plain, double)
+
+    def _join_double(self, places: Ints, cells: Ints, who: Ints, labels: Ids, plain: Octets, double: Mask) -> None:
+        """Report what several threads of one instruction wrote; where it is equal, a byte has the histories of all."""
+        same = self._same(places, labels, plain)
+        self._twice(cells, who, double, double & same.repeat(len(cells) // len(places)), "writes")
+        joined = join_labels(self.values, self.labels[places], labels, same[:, None])
+        other = np.flatnonzero((joined != labels).any(1))
+        self.labels[places[other]] = joined[other]
 
     def _same(self, places: Ints, labels: Ids, plain: Octets) -> Mask:
         """Find the accesses whose bytes hold equal values already, or the same bits."""
@@ -365,6 +371,13 @@ class Shared:
         cells, who = self._cells(places, threads)
         self.claim_write(cells, who)
         line, each = self.findings.line, cells.reshape(len(threads), -1)
+        self.pending[cells] = np.arange(len(cells))
+        if (self.pending[cells] != np.arange(len(cells))).any() and (
+            double := self.order.note_write(cells, who, line)
+        ) is not None:
+            self.labels[places], self.plain[places] = labels, plain
+            self._join_double(places, cells, who, labels, plain, double)
+            labels = self.labels[places]
         self.pending[cells] = line
         self.labels[places] = UNWRITTEN << 3
         self.copies.append(Copies(threads, each, places, labels, plain, group, line, np.ones(len(threads), bool), ends))
@@ -379,11 +392,15 @@ class Shared:
             places, cells = copy.places[done], copy.cells[done]
             self.labels[places], self.plain[places] = copy.labels[done], copy.plain[done]
             self.pending[cells], self.generic[cells] = 0, True
-            who = np.repeat(copy.threads[done], cells.shape[1])
-            self.order.note_write(cells.ravel(), who, copy.line)
+            who, flat = np.repeat(copy.threads[done], cells.shape[1]), cells.ravel()
+            beside = self.order.unordered_write(flat, who, beside=True) if self.order.beside else None
+            self.order.note_write(flat, who, copy.line, beside)
             if copy.sources:
                 ended = np.zeros(len(waiting), bool)
                 ended[copy.threads[done]] = True
                 for tell in copy.sources:
                     tell(ended)
         self.copies = [copy for copy in self.copies if copy.open.any()]
+        if self.order.beside:
+            for copy in self.copies:  # the other one of two to the same cells
+                self.pending[copy.cells[copy.open]] = copy.line

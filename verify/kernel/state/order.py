@@ -49,7 +49,7 @@ class Order:
     """The clocks of all threads of some CTAs, and who last wrote and read each cell of their shared memory."""
 
     def __init__(self, ctas: int, threads: int, cells: int) -> None:
-        self.threads, self.warps, self.real = threads, threads // 32, threads
+        self.threads, self.lanes, self.real = threads, 32, threads
         count = ctas * threads
         self.now = 1
         self.known = np.zeros((count, threads), np.int32)
@@ -60,11 +60,14 @@ class Order:
         self.columns: dict[Hashable, int] = {}
         self.engine = np.zeros((count, 0), np.int32)
         self.floor = np.zeros(count, np.int32)  # all of its CTA is known up to here
+        self.heard = np.zeros(count, np.int32)  # when a thread last came to know anything of others
         self.writer = np.full(cells, NOBODY, np.int32)
         self.written = np.zeros(cells, np.int32)
+        self.beside: dict[int, dict[int, int]] = {}  # cell -> who else wrote it, unordered (equal values), and when
+        self.several = np.zeros(cells, bool)  # whether anybody else did
         self.reader = np.full(cells, NOBODY, np.int32)
         self.read = np.zeros(cells, np.int32)
-        self.by_warp = np.zeros((self.warps, cells), np.int32)  # when a warp last read it
+        self.by_lanes = np.zeros((threads // 32, cells), np.int32)  # when so many lanes of a CTA last read it
         self.adder = np.full(cells, NOBODY, np.int32)  # who last changed it by an atomic operation
         self.added = np.zeros(cells, np.int32)
         self.adds = False  # whether anybody did
@@ -76,9 +79,15 @@ class Order:
         self.real = real
         self.known[:, real:] = ALWAYS
 
+    def part_warps(self, lanes: int) -> None:
+        """Tell apart the reads of so many lanes each, not of warps."""
+        self.lanes = lanes
+        self.by_lanes = np.zeros((self.threads // lanes, self.by_lanes.shape[1]), np.int32)
+
     def meet(self, members: Ints) -> None:
         """Order all that these threads of one CTA did before what any of them does next."""
         self.now += 1
+        self.heard[members] = self.now
         self.engine[members] = self.engine[members].max(0)
         if len(members) == self.threads:
             first = int(members[0])
@@ -102,6 +111,7 @@ class Order:
                 self.learn(mine := members[members // 32 == warp], self.clock(mine))
             return
         own = np.arange(len(self.known))
+        self.heard[:] = self.now
         self.known[own, self.local] = self.now
         for table in (self.known, self.engine):
             table[:] = np.repeat(table.reshape(len(table) // 32, 32, table.shape[1]).max(1), 32, 0)
@@ -135,9 +145,13 @@ class Order:
             self.engine[members, : len(engines)] = np.maximum(self.engine[members, : len(engines)], engines)
         self.known[members, self.local[members]] = ALWAYS
         self.floor[members] = self.known[members].min(1)
+        self.heard[members] = self.now
 
-    def unordered_write(self, cells: Ints, threads: Ints) -> Mask | None:
-        """Where the last write of a cell by another thread is not ordered before an access; None for nowhere."""
+    def unordered_write(self, cells: Ints, threads: Ints, *, beside: bool = False) -> Mask | None:
+        """Where the last write of a cell by another thread is not ordered before an access; None for nowhere.
+
+        For a write also those `beside` it, of equal values: a read finds these after any of them.
+        """
         recent = self.written[cells] > self.floor[threads]
         if not recent.any():
             return None
@@ -145,6 +159,9 @@ class Order:
         found: Mask = recent & (writer != threads) & (writer >= 0)
         if found.any():
             found = found & (self.written[cells] > self.known[threads, self.local[np.maximum(writer, 0)]])
+        for at in np.flatnonzero(recent & ~found & self.several[cells]) if beside and self.beside else ():
+            me, others = int(threads[at]), self.beside[int(cells[at])].items()
+            found[at] = any(one != me and time > self.known[me, self.local[one]] for one, time in others)
         return found if found.any() else None
 
     def unordered_atomic(self, cells: Ints, threads: Ints) -> Mask | None:
@@ -180,8 +197,8 @@ class Order:
         certain, perhaps = single, np.zeros_like(single)
         if many.any():
             places, who = cells[many], threads[many]
-            lanes = self.known[who].reshape(len(who), self.warps, 32)
-            times = self.by_warp[:, places].T
+            lanes = self.known[who].reshape(len(who), -1, self.lanes)
+            times = self.by_lanes[:, places].T
             unknown = (times > lanes.max(2, where=lanes < ALWAYS, initial=0)).any(1)
             certain = certain.copy()
             certain[many] = unknown
@@ -189,22 +206,40 @@ class Order:
         return (certain, perhaps) if certain.any() or perhaps.any() else None
 
     def note_read(self, cells: Ints, threads: Ints, line: int) -> None:
-        """Remember a read."""
+        """Remember a read; whoever comes after it comes after those that are ordered before it too."""
         old = self.reader[cells]
         fresh = (self.read[cells] <= self.floor[threads]) | (old == threads) | (old == NOBODY)
+        later = ~fresh & (self.read[cells] <= self.heard[threads])
+        if later.any():
+            early = self.unordered_read(cells[later], threads[later])
+            fresh[later] = True if early is None else ~(early[0] | early[1])
         mine = np.where(fresh, threads, SEVERAL).astype(np.int32)
         self.reader[cells] = mine
         back = self.reader[cells] != mine
         if back.any():
             self.reader[cells[back]] = SEVERAL
         self.read[cells] = self.now
-        self.by_warp[self.local[threads] // 32, cells] = self.now
+        self.by_lanes[self.local[threads] // self.lanes, cells] = self.now
         self.read_line[cells] = line
 
-    def note_write(self, cells: Ints, threads: Ints, line: Any) -> Mask | None:
-        """Remember a write; where two threads of one instruction write one cell."""
+    def note_write(self, cells: Ints, threads: Ints, line: Any, beside: Mask | None = None) -> Mask | None:
+        """Remember a write; where two threads of one instruction write one cell.
+
+        `beside` finds the cells that others wrote, unordered: who comes after the write need not come after theirs.
+        """
+        for cell in cells[beside].tolist() if beside is not None else ():
+            self._add_writer(cell, int(self.writer[cell]), int(self.written[cell]))
         self.writer[cells] = threads
         self.written[cells] = self.now
         self.write_line[cells] = line
         double: Mask = self.writer[cells] != threads
-        return double if double.any() else None
+        if not double.any():
+            return None
+        for cell, thread in zip(cells[double].tolist(), threads[double].tolist(), strict=True):
+            self._add_writer(cell, thread, self.now)
+        return double
+
+    def _add_writer(self, cell: int, thread: int, time: int) -> None:
+        """Remember who wrote a cell besides its writer; if a thread did twice, the later time counts for both."""
+        self.beside.setdefault(cell, {})[thread] = time
+        self.several[cell] = True

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from verify.kernel.claims.launch import Array
 
 Numbers = NDArray[np.int32]
-PLAIN, ATOMIC, WITHIN, ENGINE = range(4)  # a thread's write; an atomic one; one of `.cta`, which is one for no other
+# a thread's write; an atomic one; one of `.cta`, which is one for no other; an engine's; several of equal values
+PLAIN, ATOMIC, WITHIN, ENGINE, SEVERAL = range(5)
 
 
 @dataclass(slots=True)
@@ -30,7 +31,7 @@ class Stored:
     plain: Octets  # and its plain bits
     writer: Numbers  # the thread of the grid that last wrote a byte, -1 for none
     written: Numbers  # when, in the time of its batch
-    atomic: Octets  # whether that was an atomic operation: of the whole GPU, or within a CTA alone
+    atomic: Octets  # what kind of write that was
     reader: Numbers  # the thread of the grid that last read a byte, -1 for none, -2 for several of one CTA, -3 for more
     read: Numbers  # when
     reader_cta: Numbers  # its CTA
