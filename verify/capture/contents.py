@@ -174,7 +174,7 @@ class Contents:
         for one in self.closure(number):
             content = self.table[one]
             if content.get("valueless"):
-                return f"{say_made(content)} was not computed: it has more than 2^24 multiply-adds"
+                return f"{say_made(content)} was not computed: {content['valueless']}"
             if content["kind"] == "after" and self.written(content["launch"]) & set(content["args"]):
                 return f"launch {content['launch'] + 1} writes {content['args'][0]}, and no kernel runs here"
         return ""

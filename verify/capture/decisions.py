@@ -22,6 +22,7 @@ from verify.capture.claims import (
     order_sides,
 )
 from verify.capture.contents import Contents, TensorReading, Unchecked
+from verify.capture.elements import explain_part
 from verify.capture.neighbours import list_neighbours
 from verify.core.errors import SpecError
 from verify.core.verdict import Status
@@ -310,6 +311,8 @@ class Judge:
                 raise Unchecked(f"{before['how']} ({before['at']}) reads a number that isn't there: {why}")
         if event["number"] not in self.asserted:
             raise Unchecked("the test passes too if this comparison differs")
+        if event.get("each") and (why := explain_part(self.contents, self.record["events"], event["number"])):
+            raise Unchecked(f"the comparison isn't known to be of all elements: {why}")
 
     def _decide_values(self, name: str, launch: int, variant: Mapping[str, Any], event: Mapping[str, Any]) -> Decision:
         """Return the decision on the values that a launch wrote; raises Unchecked if the comparison is no claim."""

@@ -107,8 +107,8 @@ class Log:
         both = self.op("torch.Tensor.add", self.operand(x, **layout), self.operand(y, **layout), layout=layout)
         self.compare(self.see(written[2], **layout), self.see(both, **layout))
 
-    def use(self, content: int, how: str = "item") -> None:
-        self.events.append({"kind": "use", "how": how, "content": content, "at": "test_x.py:10"})
+    def use(self, content: int, how: str = "item", **layout: Any) -> None:
+        self.events.append({"kind": "use", "how": how, **self.see(content, **layout), "at": "test_x.py:10"})
 
     def compare(self, actual: Any, expected: Any) -> None:
         sides = [one if isinstance(one, dict) else self.see(one) for one in (actual, expected)]

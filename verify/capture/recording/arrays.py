@@ -89,10 +89,12 @@ class RecordedArray(np.ndarray):
         return self.recording.compute(f"numpy.{func.__name__}{'.deep' * deep}", func, args, kwargs, None)
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a view, or a number, which the program then uses."""
+        """Return a view, or chosen elements, or a number, which the program then uses."""
         made = super().__getitem__(plain(key))
         if not isinstance(made, np.ndarray):
             self.recording.note_use([self], "__getitem__")
+        elif made.size and not np.may_share_memory(made, self):
+            return self.recording.keep("numpy.ndarray.__getitem__", [self.recording.encode(self)], {}, made)
         return made
 
     def __iter__(self) -> Iterator[Any]:
@@ -225,7 +227,8 @@ class ArrayRecorder:
         made = function(*map(plain, inputs), **options)
         if isinstance(made, np.ndarray) and made.size:
             return self.keep(name, encoded, kwargs, made)
-        self.note_use([*inputs, *kwargs.values()], name)
+        masked = isinstance(kwargs.get("where"), np.ndarray)
+        self.note_use([*inputs, *kwargs.values()], "where" if masked else name)
         return made
 
     def compare_each(self, name: str, actual: Any, expected: Any) -> RecordedArray | None:
@@ -284,7 +287,7 @@ class ArrayRecorder:
         """Note that the program reads numbers of arrays."""
         for one in values:
             if isinstance(one, np.ndarray) and one.size:
-                self.recorder.note_content(self.read(one)["content"], how)
+                self.recorder.note_reading(self.read(one), how)
 
 
 def layout_in(array: Array, owner: Array) -> dict[str, Any]:

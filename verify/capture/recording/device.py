@@ -148,6 +148,17 @@ def make_generator(real: Any) -> Any:
     return Generator
 
 
+def make_inference_mode(no_grad: Any) -> Any:
+    """Return what takes the place of torch.inference_mode: no gradients, and tensors that count their changes."""
+
+    def inference_mode(mode: Any = True) -> Any:
+        if callable(mode):
+            return no_grad()(mode)
+        return no_grad() if mode else contextlib.nullcontext()
+
+    return inference_mode
+
+
 def install_device(gpu: TargetGpu) -> None:
     """Let `torch.cuda` and Triton answer for the GPU."""
     torch: Any = importlib.import_module("torch")
@@ -176,6 +187,9 @@ def install_device(gpu: TargetGpu) -> None:
     cuda.stream = cuda.device = cuda.device_of = lambda *args, **kwargs: contextlib.nullcontext()
     torch.version.cuda = torch.version.cuda or "12.9"
     torch.Generator = make_generator(torch.Generator)
+    for name in ("torch", "torch.autograd", "torch.autograd.grad_mode"):
+        module: Any = importlib.import_module(name)
+        module.inference_mode = make_inference_mode(torch.no_grad)
     triton.runtime.driver.set_active(Driver(gpu))
     testing: Any = importlib.import_module("triton.testing")
     testing.do_bench = testing.do_bench_cudagraph = run_once

@@ -22,6 +22,7 @@ from verify.capture.contents import EMPTY
 from verify.capture.table import by_name
 
 OUTSIDE = ("torch", "triton", "numpy", "pytest", "_pytest", "pluggy", "verify", "lanecheck", "contextlib", "importlib")
+EARLIER = "what a launch before this test left"
 UNSEEN = "its memory changed without an operation that was seen"
 
 
@@ -58,6 +59,27 @@ class Recorder:
         self.arrays.clear()
         count = self.torch._C._storage_Use_Count
         self.tracked = {key: one for key, one in self.tracked.items() if count(key) > 1}
+        for one in self.tracked.values():
+            if self._rests_on_launch(one.content):
+                one.content = self.add(
+                    "unknown",
+                    at=self.contents[one.content]["at"],
+                    why=EARLIER,
+                    valueless="no kernel runs here",
+                    was=one.content,
+                )
+
+    def _rests_on_launch(self, number: int) -> bool:
+        """Return whether a content was made of what a launch left, of those that this run counts."""
+        seen, rest = set[int](), [number]
+        while rest:
+            one = rest.pop()
+            if self.contents[one]["kind"] == "after":
+                return True
+            if one not in seen:
+                seen.add(one)
+                rest += list_contents(self.contents[one])
+        return False
 
     # ---- contents
 
@@ -73,7 +95,7 @@ class Recorder:
         if known is None:
             made = self.add("source", made="host", layout=layout_of(tensor), dtype=name_of(tensor.dtype))
             known = self.tracked[storage._cdata] = Tracked(storage, made, tensor._version, False)
-        elif known.version != tensor._version and not tensor.is_inference():
+        elif known.version != tensor._version:
             known.content = self.add("unknown", why=UNSEEN, of=[known.content])
             known.version = tensor._version
         elif known.numbers is not None and digest(known.numbers) != known.digest:
@@ -102,11 +124,11 @@ class Recorder:
     def note_use(self, tensors: Sequence[Any], how: str) -> None:
         """Note that the program reads numbers of tensors, on which what it does from here on may rest."""
         for tensor in tensors:
-            self.note_content(self.read_tensor(tensor)["content"], how)
+            self.note_reading(self.read_tensor(tensor), how)
 
-    def note_content(self, content: int, how: str) -> None:
-        """Note that the program reads numbers of a content."""
-        self.events.append({"kind": "use", "how": how, "content": content, "at": find_line()})
+    def note_reading(self, reading: Mapping[str, Any], how: str) -> None:
+        """Note that the program reads the numbers of a reading."""
+        self.events.append({"kind": "use", "how": how, **reading, "at": find_line()})
 
     # ---- launches
 
@@ -171,8 +193,8 @@ class Recorder:
         launched = False
         while True:
             one = self.contents[content]
-            if one["kind"] == "after":
-                launched, content = True, one["before"]
+            if one["kind"] == "after" or "was" in one:
+                launched, content = True, one["was" if "was" in one else "before"]
                 continue
             row = by_name().get(one["op"]) if one["kind"] == "op" else None
             given = one["args"][0] if row is not None and row.cast and one["args"] else None

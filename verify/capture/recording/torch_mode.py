@@ -130,12 +130,12 @@ class _Handler:
         gpu = any(map(self._is_gpu, (*args, *kwargs.values()))) or self._on_device(before)
         encoded = [self._encode(one) for one in args]
         named = {key: self._encode(one) for key, one in kwargs.items()}
-        versions = [(one, one._version) for one in before if not one.is_inference()]
+        versions = [(one, one._version) for one in before]
         args, kwargs = self._to_cpu(args), self._to_cpu(kwargs)
         operation: dict[str, Any] = {"op": full, "args": encoded, "kwargs": named}
         if full in self.products and self._cost(before) > MOST:
             made = self._without_value(func, args, kwargs)
-            operation["valueless"] = True
+            operation["valueless"] = "it has more than 2^24 multiply-adds"
         else:
             made = func(*args, **kwargs)
         changed = [one for one, version in versions if one._version != version]
