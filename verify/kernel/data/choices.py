@@ -167,31 +167,33 @@ class Choices:
     def _power(self, name: str, argument: Residues) -> Residues:
         if name == "rcp":
             return np.stack([inverse(row, prime) for row, prime in zip(argument, self.primes[:, 0], strict=True)])
-        made, half = self._hashed(name, [argument]), len(self.pairs)
-        for row, pair in enumerate(self.pairs):
-            if name == "ex2":
-                made[row] = pair.power(argument[half + row])
-            elif name == "log2":
-                made[half + row] = pair.logarithm(argument[row])
-        return made
+        half = len(self.pairs)
+        if name == "ex2":
+            powers = [pair.power(row) for pair, row in zip(self.pairs, argument[half:], strict=True)]
+            return np.concatenate([powers, self._hashed(name, [argument], slice(half, None))])
+        if name == "log2":
+            exponents = [pair.logarithm(row) for pair, row in zip(self.pairs, argument[:half], strict=True)]
+            return np.concatenate([self._hashed(name, [argument], slice(half)), exponents])
+        return self._hashed(name, [argument])
 
     def _minus(self, left: Residues, right: Residues) -> Residues:
         return (left + self.primes - right) % self.primes
 
-    def _hashed(self, name: str, parts: Sequence[Residues]) -> Residues:
+    def _hashed(self, name: str, parts: Sequence[Residues], rows: slice = slice(None)) -> Residues:
+        """Return rows of a hash of arguments: each row is one of the arguments' residues modulo all primes."""
         source = random.Random(f"{self.seed} {name}")
         count = max(part.shape[1] for part in parts)
-        made = np.empty((len(self.primes), count), np.uint64)
-        for number in range(len(self.primes)):
-            state = np.full(count, source.getrandbits(64), np.uint64)
-            for part in parts:
-                for row in part:
-                    state = (state ^ row) * _MIX[0]
-                    state = (state ^ (state >> np.uint64(30))) * _MIX[1]
-                    state = (state ^ (state >> np.uint64(27))) * _MIX[2]
-                    state ^= state >> np.uint64(31)
-            made[number] = state
-        return made % self.primes
+        keys = [[source.getrandbits(64)] for _ in self.primes]
+        made = np.repeat(np.array(keys, np.uint64)[rows], count, 1)
+        for row in (row for part in parts for row in part):
+            made ^= row
+            made *= _MIX[0]
+            made ^= made >> np.uint64(30)
+            made *= _MIX[1]
+            made ^= made >> np.uint64(27)
+            made *= _MIX[2]
+            made ^= made >> np.uint64(31)
+        return made % self.primes[rows]
 
     def _round(self, name: str, argument: Residues) -> Residues:
         """Floor, and trunc and rint by the one of z and -z that has the smaller residue: trunc(-z) = -trunc(z)."""

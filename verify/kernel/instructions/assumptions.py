@@ -68,9 +68,9 @@ def _is_of_output(machine: Machine, word: Word, kind: str, width: int, mask: Mas
     values, ids = machine.values, word.elements(machine.values, kind, width)
     values.flush()
     held = values.residues[0, ids if mask is None or len(ids) == 1 else ids[mask]]
-    outputs = [one for one in machine.memory.arrays if one.array.out and not one.array.zero]
-    spans = (slice(one.first, one.first + len(one.places)) for one in outputs)
-    return any(bool(np.isin(held, values.residues[0, span]).any()) for span in spans)
+    before = machine.memory.before
+    at = np.searchsorted(before, held)  # np.isin would sort the outputs at every instruction
+    return bool((before.take(at, mode="clip") == held).any()) if len(before) else False
 
 
 def note_overflow(machine: Machine, ids: Ids, target: str, mask: Mask | None) -> None:

@@ -8,6 +8,7 @@ Array i of the claim starts at address (i + 1) << 40. `region` has what is known
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +63,13 @@ class Global:
                 )
                 self.findings.add("misaligned access", Severity.MEMORY, f"{text} bytes at once")
             yield region, here, offset
+
+    @cached_property
+    def before(self) -> Ids:
+        """The residues, modulo the first prime, of what outputs hold before the grid writes them, ascending."""
+        outputs = [one for one in self.arrays if one.array.out and not one.array.zero]
+        spans = (self.values.residues[0, one.first : one.first + len(one.places)] for one in outputs)
+        return np.sort(np.concatenate([np.zeros(0, np.uint32), *spans]))
 
     def who(self, thread: int) -> str:
         """Return a thread of the grid in words."""
