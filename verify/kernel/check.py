@@ -34,6 +34,7 @@ _ONCE = "the kernel differs from the claim on one sample and not on another: dou
 _ABOVE = "no power of 2 overflows; its exponent is above 0 on the sample, as it is not if the maximum was subtracted"
 _LOG2_E = "log2(e) and ln(2) as f32 has them, 0f3FB8AA3B and 0f3F317218, stand for these numbers themselves"
 _OPEN = "the result rests on which lane holds which element of a wmma fragment, which the ISA leaves open"
+_OPPOSITE = "elect.sync chooses another lane than in a first run, which found nothing wrong"
 _NO_MEANING = "no meaning"  # a kind of findings
 _AGAIN = 16_000  # instructions of a run with bits in unwritten registers, besides what the first run suggests
 BUDGET = 300_000  # instructions of a batch's threads together; the kernels of the corpus execute 15,000 at most
@@ -102,6 +103,8 @@ def check(  # noqa: PLR0913 - what a run is told, and what it tells
             if not exponents or outcome.status != "VERIFIED" or outcome.bound <= ASSUMED or primes == MOST_PAIRS:
                 break
             primes += 1
+        if outcome.status == "VERIFIED" and elections(kernel, launch):
+            outcome = _elect_opposite(run, outcome, strict, budget, samples or {})
         if outcome.status == "UNKNOWN":
             outcome = outcome._replace(findings=(*_name_functions(kernel, known), *outcome.findings))
         found.append(outcome._replace(hidden=tuple(hidden(launch, alone=len(claim.launches) == 1))))
@@ -127,6 +130,37 @@ def _name_functions(kernel: Kernel, known: list[tuple[int, str]]) -> list[Findin
     ]
 
 
+def elections(kernel: Kernel, launch: Launch) -> tuple[int, ...]:
+    """Return the lines of elect.sync in a kernel; 0 for those of launches before it."""
+    there = [one.line for one in kernel.instructions if one.words[0] == "elect"]
+    before = any(elections(*one) for one in launch.before)
+    return (*there, *((0,) if before else ()))
+
+
+def name_elections(found: Outcome, lines: tuple[int, ...]) -> Outcome:
+    """Return the outcome of a second run, with other lanes elected, with a note that says so."""
+    return found._replace(notes=(*found.notes, (_OPPOSITE, lines)))
+
+
+def _elect_opposite(
+    run: Interpretation, right: Outcome, strict: bool, budget: int, samples: Mapping[str, Samples]
+) -> Outcome:
+    """Return the outcome where elect.sync chooses the opposite lanes if that is wrong, else the first one."""
+    again = _run_again(run, run.kernel, run.launch.elect_opposite(), right.seed, budget, samples)
+    found = _outcome(again, right.seed, strict, budget, samples)
+    return right if found.status == "VERIFIED" else name_elections(found, elections(run.kernel, run.launch))
+
+
+def _run_again(
+    run: Interpretation, kernel: Kernel, launch: Launch, seed: int, budget: int, samples: Mapping[str, Samples]
+) -> Interpretation:
+    """Return the interpretation of another kernel or launch, as a run was told."""
+    values = Values(seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))
+    again = Interpretation(kernel, launch, values, budget, samples)
+    again.machine.ticked, again.paced = run.machine.ticked, run.paced
+    return again
+
+
 def _with_contents(
     run: Interpretation, unclear: Outcome, budget: int, samples: Mapping[str, Samples]
 ) -> Outcome | None:
@@ -137,9 +171,7 @@ def _with_contents(
     budget = min(budget, 4 * unclear.steps + _AGAIN)  # no loop without an end
     for way in WAYS:
         kernel = fill_registers(run.kernel, unclear.seed, way)
-        values = Values(unclear.seed, len(run.values.pairs) or 3, exponents=bool(run.values.pairs))
-        again = Interpretation(kernel, run.launch, values, budget, samples)
-        again.machine.ticked, again.paced = run.machine.ticked, run.paced
+        again = _run_again(run, kernel, run.launch, unclear.seed, budget, samples)
         found = _outcome(again, unclear.seed, False, budget, samples)
         if found.status == "REFUTED":
             return found._replace(findings=blame_contents(found.findings, kernel, run.machine.unwritten))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 
 from verify.core.verdict import Check, Place
-from verify.kernel.check import BUDGET, Outcome, locate_finding
+from verify.kernel.check import BUDGET, Outcome, elections, locate_finding, name_elections
 from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.launch import Launch
 from verify.kernel.data.opaque import OpaqueValues
@@ -51,7 +51,14 @@ def check_safety(
     """
     kernel = read(ptx, claim.kernel)
     seed = int.from_bytes(os.urandom(8)) if seed is None else seed
-    return [_interpret(kernel, launch, seed, budget, strict, ticked) for launch in claim.launches]
+    found = []
+    for launch in claim.launches:
+        first = _interpret(kernel, launch, seed, budget, strict, ticked)
+        if first.status == SAFE and (lines := elections(kernel, launch)):
+            other = _interpret(kernel, launch.elect_opposite(), seed, budget, strict, ticked)
+            first = first if other.status == SAFE else name_elections(other, lines)
+        found.append(first)
+    return found
 
 
 def _interpret(

@@ -10,7 +10,9 @@ from tests.verify.kernel.test_bulk import KERNELS, run
 from tests.verify.kernel.test_check import ADD, ADDED, HEAD, PRODUCT, SHARED, TURNED, added, one
 from tests.verify.kernel.test_lanes import said
 from verify.core.errors import SpecError
-from verify.kernel.check import Outcome
+from verify.kernel.check import Outcome, check
+from verify.kernel.claims.claim import claim_of
+from verify.kernel.safety import check_safety
 from verify.kernel.state.findings import Severity
 
 TWICE = {**ADDED, "claim": "C[i] = 2 * A[i]"}
@@ -275,6 +277,28 @@ def test_the_lane_that_is_elected_is_not_the_lowest_and_differs() -> None:
         "BODY", "add.f32 %f3, %f1, %f2; elect.sync %r20|%p3, -1; and.b32 %r2, %r1, 31; setp.eq.u32 %p2, %r2, 0; "
         "@%p2 mov.f32 %f3, %f2; @%p3 add.f32 %f3, %f1, %f2;")  # fmt: skip
     assert [one(wrong, ADDED, seed=seed).status for seed in range(4)] == ["REFUTED"] * 4
+
+
+@pytest.mark.parametrize("safety", [False, True], ids=["claim", "safety"])
+@pytest.mark.parametrize("bit", [1, 16])
+def test_a_kernel_that_is_right_for_half_of_the_elected_lanes_is_refuted(bit: int, safety: bool) -> None:
+    """The lane that a seed draws may be of the right half: then the opposite one of a second run is not."""
+    text = ADD.replace("sm_80", "sm_90").replace(
+        "BODY", "add.f32 %f3, %f1, %f2; elect.sync %r20|%p3, -1; @!%p3 bra ON; not.b32 %r2, %r1; "
+        "and.b32 %r2, %r2, BIT; setp.ne.u32 %p3, %r2, 0; ON: @%p3 FAIL")  # fmt: skip
+    text = text.replace("FAIL", "st.global.f32 [%d7+256], %f3;" if safety else "mov.f32 %f3, %f1;")
+    assert run_one(text.replace("BIT", "0"), 0, safety).status in {"VERIFIED", "SAFE"}
+    found = [run_one(text.replace("BIT", str(bit)), seed, safety) for seed in range(6)]
+    assert [each.status for each in found] == ["REFUTED"] * 6
+    notes = [" ".join(note for note, _ in each.notes) for each in found]
+    assert {"elect.sync chooses another lane" in each for each in notes} == {True, False}
+
+
+def run_one(text: str, seed: int, safety: bool) -> Outcome:
+    """The outcome with a claim, or without one."""
+    claim = claim_of(ADDED)
+    (found,) = check_safety(text, claim, seed=seed) if safety else check(text, claim, seed=seed)
+    return found
 
 
 WILD = {  # shared memory by %d9, and by its low half alone

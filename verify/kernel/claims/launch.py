@@ -100,6 +100,12 @@ class Launch(NamedTuple):
     smem_align: int = 0  # bytes: what dynamic shared memory is a multiple of; 0 for what the kernel declares
     ctas: tuple[int, ...] = ()  # the numbers of the CTAs that run, of a part of the launch; all if it is empty
     before: tuple[tuple[Kernel, Launch], ...] = ()  # launches on the same arrays that ran before, in order
+    opposite: bool = False  # whether elect.sync chooses the lane opposite to the one that is drawn
+
+    def elect_opposite(self) -> Launch:
+        """Return the launch in which elect.sync chooses the opposite lanes, in those before it too."""
+        before = tuple((kernel, one.elect_opposite()) for kernel, one in self.before)
+        return self._replace(before=before, opposite=True)
 
     def array(self, name: str) -> Array:
         """Return the array of a name."""

@@ -370,7 +370,8 @@ def box_places(machine: Machine, thread: int, start: int, found: Box, first: lis
 def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     """elect.sync: the predicate is true for one lane of each mask, always the same one, which this run draws.
 
-    It is not the lowest of several, which a kernel may take for granted.
+    It is neither the lowest nor the highest of several, which a kernel may take for granted; in another run of the
+    same check it is the one as far from the other end, so of a test of any bit of the lane both answers are seen.
     """
     destination = one.operands[0]
     chosen = "is the lane that elect.sync chooses, which the ISA leaves open"
@@ -384,7 +385,9 @@ def elect(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         for number, group in enumerate(groups):
             lanes = np.flatnonzero(group)
             if len(lanes):
-                lane = random.Random(f"{machine.values.choices.seed} {lanes}").choice(lanes[len(lanes) > 1 :].tolist())
+                inner = range(1, len(lanes) - 1) or range(len(lanes))
+                drawn = random.Random(f"{machine.values.choices.seed} {lanes}").choice(inner)
+                lane = lanes[~drawn if machine.launch.opposite else drawn]
                 elected |= (first.reshape(-1) == number) & (machine.thread % 32 == lane)
         puts[0](machine.unknown(chosen, 4), mask)
         puts[-1](Word(elected.astype(np.uint64)), mask)
