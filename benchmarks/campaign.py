@@ -25,9 +25,9 @@ from benchmarks.performance.libraries import PYCUTE
 from lanecheck.console.progress import Progress
 from verify.campaign import executors, results
 from verify.campaign.laws import LAWS
-from verify.campaign.run import Run
+from verify.campaign.run import CampaignRun
 from verify.campaign.spec import LawsSpec
-from verify.campaign.tasks import Implementation, Part, domain_of, parts
+from verify.campaign.tasks import CampaignPart, Implementation, domain_of, parts
 
 JOBS = 2
 ALL = "all laws"
@@ -98,13 +98,13 @@ def against_pycute(checked: str, points: int, every: int) -> Figure:
         return paired(name, campaign(every_part, pool, folder), base, lambda: sum(one() for one in loops), 1.0)
 
 
-def campaign(every_part: Sequence[Part], pool: Executor, folder: str) -> Callable[[], object]:
+def campaign(every_part: Sequence[CampaignPart], pool: Executor, folder: str) -> Callable[[], object]:
     """A whole run, each time with a new file of results; the processes are there already."""
     files = (Path(folder, f"{every_part[0].key}-{n}.jsonl") for n in count())
 
     def run() -> object:
         with results.opened(next(files)) as kept:
-            one = Run(every_part, kept, Implementation())
+            one = CampaignRun(every_part, kept, Implementation())
             one.go(pool, lambda: JOBS, Progress(one.cases, "cases", quiet=True), lambda *_: None)
             assert len(kept.found) == sum(len(part.tasks) for part in every_part)
             return None

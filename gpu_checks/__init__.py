@@ -91,7 +91,7 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
 if TYPE_CHECKING:
     from gpu_checks.device.cuda import device_info
     from gpu_checks.inference.product import Maps
-    from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Unavailable
+    from gpu_checks.model import Controls, DeviceInfo, ElementCoordinates, Image, Metadata, Unavailable
     from gpu_checks.recording import Move, Recording
     from gpu_checks.recordings_io.errors import RecordingError
     from gpu_checks.recordings_io.reader import Recordings, recordings
@@ -100,8 +100,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Controls",
-    "Coordinates",
     "DeviceInfo",
+    "ElementCoordinates",
     "Image",
     "Metadata",
     "Move",
@@ -117,7 +117,9 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("Controls", "Coordinates", "DeviceInfo", "Image", "Metadata", "Unavailable"), "gpu_checks.model"),
+    **dict.fromkeys(
+        ("Controls", "ElementCoordinates", "DeviceInfo", "Image", "Metadata", "Unavailable"), "gpu_checks.model"
+    ),
     **dict.fromkeys(("Move", "Recording"), "gpu_checks.recording"),
     **dict.fromkeys(("Recordings", "recordings"), "gpu_checks.recordings_io.reader"),
     "RecordingError": "gpu_checks.recordings_io.errors",

@@ -34,7 +34,7 @@ Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kerne
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class FileContent:
     """The content of a file: how many lines, which of them are stale, and the GPUs that they name."""
 
     count: int
@@ -42,42 +42,42 @@ class Read:
     gpus: frozenset[str]
 
 
-def _banks(file: Path) -> Read:
+def _banks(file: Path) -> FileContent:
     found = banks.recordings_of_banks(file)
     stale = [one.pattern.name for one in found if one.kernel_hash != banks.hash_of(one.pattern)]
-    return Read(len(found), stale, frozenset(one.device.gpu for one in found))
+    return FileContent(len(found), stale, frozenset(one.device.gpu for one in found))
 
 
-def _tilings(file: Path) -> Read:
+def _tilings(file: Path) -> FileContent:
     found = tilings.recordings_of_tilings(file)
     stale = [run.tiling.name for run in found if run.kernel_hash != runner.hash_of(run.tiling)]
-    return Read(len(found), stale, frozenset(run.device.gpu for run in found))
+    return FileContent(len(found), stale, frozenset(run.device.gpu for run in found))
 
 
-def _order(file: Path) -> Read:
+def _order(file: Path) -> FileContent:
     found = order.recordings_of_order(file)
     today = {one.name: order.hash_of(one) for one in order.PROBES}
     stale = [f"{one.name}, {one.delay} cycles late" for one in found if one.kernel_hash != today.get(one.name)]
-    return Read(len(found), stale, frozenset(one.device.gpu for one in found))
+    return FileContent(len(found), stale, frozenset(one.device.gpu for one in found))
 
 
-def _laws(file: Path) -> Read:
+def _laws(file: Path) -> FileContent:
     """Campaigns of laws. CuPy compiles their arithmetic, not a kernel of ours, so none is stale."""
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
-    return Read(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
+    return FileContent(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
 
 
-def _opcodes(file: Path) -> Read:
+def _opcodes(file: Path) -> FileContent:
     """Forms of opcodes. Of a form that no row of today has nothing is compared, so it is not stale."""
     found = opcodes.recordings_of_opcodes(file)
     today = {form.name: form for form in accepted_forms()}
     forms = [one for recording in found for one in recording.forms.values()]
     stale = [one.form for one in forms if one.form in today and one.probe != Probe(today[one.form]).digest]
-    return Read(len(forms), stale, frozenset(recording.device.gpu for recording in found))
+    return FileContent(len(forms), stale, frozenset(recording.device.gpu for recording in found))
 
 
 # By the key that a file of the kind has behind its schema: what is counted, where ours are, the reader of a file.
-_OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], Read]]] = {
+_OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], FileContent]]] = {
     "name": ("access patterns", banks.RECORDINGS, _banks),
     "tiling": ("tilings", tilings.RECORDINGS, _tilings),
     "gpu": ("runs without a barrier or a fence", order.RECORDINGS, _order),

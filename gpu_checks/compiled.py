@@ -32,7 +32,7 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
-class TensorMap:
+class TensorMapParameter:
     """A parameter of 128 bytes that describes a tensor to the copy engine."""
 
     array: int  # that holds it
@@ -54,7 +54,7 @@ class RunCompiled:
     block: tuple[int, ...]  # threads of each
     shared: int  # bytes of dynamic shared memory
     memory: tuple[Array, ...]  # arrays of bytes
-    parameters: tuple[bytes | Pointer | TensorMap, ...]  # in the order of the text
+    parameters: tuple[bytes | Pointer | TensorMapParameter, ...]  # in the order of the text
 
     @property
     def signature(self) -> None:
@@ -91,7 +91,7 @@ def check_target(ptx: str, sm: str, gpu: str) -> None:
         raise Unsupported(f"the kernel is for sm_{found[1]}{found[2]}; {gpu} is {sm}")
 
 
-def _encoded(one: TensorMap, address: int) -> bytes:
+def _encoded(one: TensorMapParameter, address: int) -> bytes:
     """Return the tensor map as the driver encodes it. Unsupported where it rejects it."""
     room = (ctypes.c_uint64 * 24)()  # of which 128 bytes begin at a multiple of 64
     start = -(-ctypes.addressof(room) // 64) * 64
@@ -123,4 +123,4 @@ def run_all(jobs: Sequence[RunCompiled]) -> Iterator[list[Array] | Unavailable]:
             yield found
 
 
-__all__ = ["Pointer", "RunCompiled", "TensorMap", "check_target", "run_all"]
+__all__ = ["Pointer", "RunCompiled", "TensorMapParameter", "check_target", "run_all"]

@@ -35,7 +35,7 @@ ON_GPU, ON_CPU = 10_000_000, 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class ArrayLaw:
     """A law as a test on arrays: for integers below the bounds, where it applies and whether it holds there.
 
     ``names`` are the variables, ``lowest`` their least values, ``test(xp, *variables)`` gives (applies, holds).
@@ -139,17 +139,17 @@ def _swizzle(xp: Any, b: Any, m: Any, s: Any, x: Any) -> tuple[Any, Any]:
     return s >= b, (twice == x) & (((once ^ x) & ~(((1 << b) - 1) << m)) == 0)
 
 
-LAWS: Mapping[str, Law] = {
-    "composition": Law(("M", "N", "r", "k"), (1, 1, 1, 0), _composition),
-    "runs": Law(("M", "N", "r", "k"), (1, 1, 1, 0), _runs),
-    "distribution": Law(("M", "x", "y", "d"), (1, 0, 0, 0), _no_carry),
-    "carry": Law(("M", "x", "y", "P"), (1, 0, 0, 1), _carry),
-    "complement": Law(("N", "d", "j", "i"), (1, 1, 0, 0), _complement),
-    "divide": Law(("N", "d", "g", "y"), (1, 1, 1, 0), _divide),
-    "product": Law(("N", "d", "c", "i"), (1, 1, 0, 0), _product),
-    "right_inverse": Law(("s", "t", "u", "k"), (1, 1, 1, 0), _right_inverse),
-    "left_inverse": Law(("s", "u", "v", "k"), (1, 1, 1, 0), _left_inverse),
-    "swizzle": Law(("B", "M", "S", "x"), (0, 0, 0, 0), _swizzle),
+LAWS: Mapping[str, ArrayLaw] = {
+    "composition": ArrayLaw(("M", "N", "r", "k"), (1, 1, 1, 0), _composition),
+    "runs": ArrayLaw(("M", "N", "r", "k"), (1, 1, 1, 0), _runs),
+    "distribution": ArrayLaw(("M", "x", "y", "d"), (1, 0, 0, 0), _no_carry),
+    "carry": ArrayLaw(("M", "x", "y", "P"), (1, 0, 0, 1), _carry),
+    "complement": ArrayLaw(("N", "d", "j", "i"), (1, 1, 0, 0), _complement),
+    "divide": ArrayLaw(("N", "d", "g", "y"), (1, 1, 1, 0), _divide),
+    "product": ArrayLaw(("N", "d", "c", "i"), (1, 1, 0, 0), _product),
+    "right_inverse": ArrayLaw(("s", "t", "u", "k"), (1, 1, 1, 0), _right_inverse),
+    "left_inverse": ArrayLaw(("s", "u", "v", "k"), (1, 1, 1, 0), _left_inverse),
+    "swizzle": ArrayLaw(("B", "M", "S", "x"), (0, 0, 0, 0), _swizzle),
 }
 
 

@@ -14,7 +14,7 @@ from gpu_checks.model import DeviceInfo, Table
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gpu_checks.kernels.forms import Form
+    from gpu_checks.kernels.forms import InstructionForm
     from gpu_checks.kernels.smem_matrix import Window
     from isa_tables.signature import Signature
 
@@ -32,14 +32,14 @@ class Numbering:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class DigitQuery:
     """What a digit-coded probe runs: the planes of B, and metadata or scale factors for every item.
 
     Each of the chosen elements of A is one, in turn, under each of the fixed words: item = configuration *
     chosen + place.
     """
 
-    form: Form  # the way in which the instruction is written
+    form: InstructionForm  # the way in which the instruction is written
     a: Window | None  # the image of A in shared memory; None where it is in registers
     b: Window | None  # that of B
     chosen: npt.NDArray[np.uint32]  # slots of A
@@ -56,7 +56,7 @@ class Hits:
     codes: npt.NDArray[np.int32]  # [item][place]
 
 
-class Machine(Protocol):
+class ProbeMachine(Protocol):
     """Runs probes. Every method raises Unsupported or DeviceFault where it cannot give a true answer."""
 
     @property
@@ -72,7 +72,7 @@ class Machine(Protocol):
     def table(self, signature: Signature) -> Table:
         """Return the D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
 
-    def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
+    def hits(self, signature: Signature, queries: Sequence[DigitQuery]) -> list[Hits]:
         """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
 
     def begin(

@@ -47,7 +47,7 @@ class DeviceInfo(NamedTuple):
         return f"{self.gpu.lower().replace(' ', '_')}.jsonl"
 
 
-class Coordinates(NamedTuple):
+class ElementCoordinates(NamedTuple):
     """Absolute coordinates of the elements of one operand, from the memory addresses of an instruction."""
 
     name: str  # of the instruction: ldmatrix, stmatrix or wgmma
@@ -97,7 +97,7 @@ class Metadata(NamedTuple):
     words: int  # random configurations of all fields in which every element had the k that this gives
 
 
-class Relation(NamedTuple):
+class SlotClasses(NamedTuple):
     """The classes of every slot of a matrix product, as either probe observed them, and what they were taken from."""
 
     operands: Mapping[str, Labels]  # A (its k under the first pattern), B or its plainest image, D
@@ -106,7 +106,7 @@ class Relation(NamedTuple):
     notes: tuple[str, ...]  # what does not fit a matrix product
     metadata: Metadata | None = None  # of a sparse instruction
     images: tuple[Image, ...] = ()  # the other modes of matrices in shared memory
-    coordinates: tuple[Coordinates, ...] | None = None  # None where they come from other instructions
+    coordinates: tuple[ElementCoordinates, ...] | None = None  # None where they come from other instructions
 
     def ways(self) -> Labels:
         """[pattern][A slot] -> k, the one row of a dense instruction if there are no patterns."""

@@ -23,7 +23,7 @@ from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.opcodes.command import list_forms, probe_opcodes
 from gpu_checks.recordings_io.writer import RecordedLines, write
-from gpu_checks.summary import Find, Finding
+from gpu_checks.summary import Find, RecordingSummary
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 from lanecheck.console.command import parser as parser_of
@@ -148,7 +148,7 @@ def _chosen(options: argparse.Namespace) -> list[Signature]:
 
 def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
     started = time.monotonic()
-    results: dict[str, Finding | Unavailable] = {}
+    results: dict[str, RecordingSummary | Unavailable] = {}
     waiting = deque(groups_of(chosen))
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
@@ -201,7 +201,7 @@ def _collect(
     worker: Worker,
     waiting: deque[Sequence[Signature]],
     options: argparse.Namespace,
-    results: dict[str, Finding | Unavailable],
+    results: dict[str, RecordingSummary | Unavailable],
     shown: Progress,
 ) -> None:
     """Probe waiting groups on one worker until none is left, and add the results.
@@ -246,7 +246,7 @@ def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
         return ()
 
 
-def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:
+def _lines(results: Mapping[str, RecordingSummary | Unavailable]) -> Iterable[str]:
     for mnemonic, result in results.items():
         if not isinstance(result, Unavailable):
             how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
@@ -259,7 +259,7 @@ def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:
         yield f"{names[0]}{more}  UNCHECKED  {reason}"
 
 
-def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Finding]) -> None:
+def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[RecordingSummary]) -> None:
     kin: dict[str, list[RecordedLines]] = {}
     family = {s.mnemonic: s.family for s in chosen}
     for one in found:
@@ -270,7 +270,7 @@ def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Finding]) -
 
 
 def _summary(
-    results: Mapping[str, Finding | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
+    results: Mapping[str, RecordingSummary | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
 ) -> str:
     found = [result for result in results.values() if not isinstance(result, Unavailable)]
     emulated = sum(result.emulated is True for result in found)

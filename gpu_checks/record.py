@@ -27,7 +27,7 @@ from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
 from gpu_checks.kernels.packing import operands_as_words, pack, unpack, words_per_lane
-from gpu_checks.machine import Machine
+from gpu_checks.machine import ProbeMachine
 from gpu_checks.model import (
     COLUMN,
     CONTRACTED,
@@ -36,7 +36,7 @@ from gpu_checks.model import (
     Controls,
     Labels,
     Metadata,
-    Relation,
+    SlotClasses,
     Unsupported,
 )
 from gpu_checks.recording import Move, Recording
@@ -51,7 +51,7 @@ _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D
 class Bench:
     """The machine of one process, with what all its probes share."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: ProbeMachine) -> None:
         self.machine = machine
         # By mnemonic, for this machine alone: a machine in which a fault is planted has a bench of its own.
         self._moves: Mapping[str, Places | None] | None = None
@@ -70,7 +70,7 @@ class Bench:
         return MemoryObservations(self._moves, self._warpgroups[wide.mnemonic])
 
 
-def require(machine: Machine, signature: Signature) -> str:
+def require(machine: ProbeMachine, signature: Signature) -> str:
     """Return the kind of probe; Unsupported unless the instruction exists for this GPU's architecture and has a probe.
 
     Kernels alone (`gpu_checks.kernels.tcgen05`) are no probe: nothing is recorded from them.
@@ -119,7 +119,7 @@ def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Record
     )
 
 
-def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> Relation:
+def _relation(machine: ProbeMachine, signature: Signature, kind: str, seed: int) -> SlotClasses:
     """Return what the probe of the kind showed."""
     if kind == "pairs":
         return classes(signature, machine.table(signature))
@@ -127,7 +127,7 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> R
     return run_queries(machine, signature, queries(signature, seed))
 
 
-def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
+def _facts(machine: ProbeMachine, signature: Signature) -> dict[str, Any]:
     sass = machine.sass(signature)
     return {
         "mnemonic": signature.mnemonic,
@@ -139,7 +139,7 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
     }
 
 
-def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
+def passthrough(machine: ProbeMachine, signature: Signature) -> Callable[[], Labels]:
     """Begin a run with A = B = 0; the result waits for the D slot where each element of C arrives, -1 unless one.
 
     The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
@@ -185,7 +185,7 @@ def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") ->
 
 
 def controls(
-    machine: Machine, signature: Signature, found: Relation, passed: Labels, trials: int, seed: int
+    machine: ProbeMachine, signature: Signature, found: SlotClasses, passed: Labels, trials: int, seed: int
 ) -> Controls | None:
     """Multiply through the recovered labels: as they are, renamed consistently, and with D rotated."""
     trials, metadata = min(trials, max(4, _ELEMENTS // passed.size)), found.metadata

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata
+from gpu_checks.model import Controls, ElementCoordinates, Image, Labels, Metadata
 
 
 # Nothing is made of this class alone: it needs no methods of its own.
@@ -42,7 +42,7 @@ class Recording(Observed):
 
     operands: Mapping[str, Labels]  # of A, B and D
     passthrough: Labels  # [lane][value] of C -> the D slot it arrives in when A = B = 0; -1: none or several
-    coordinates: tuple[Coordinates, ...]  # absolute, of operands whose registers memory gives them to
+    coordinates: tuple[ElementCoordinates, ...]  # absolute, of operands whose registers memory gives them to
     controls: Controls | None  # None where the labels are too broken to multiply through
     pairs: int  # of a slot of A and a slot of B, all of which were observed
     hash: str  # SHA-256 of the observed table (pair_relation.digest or interactions.digest, by the probe)

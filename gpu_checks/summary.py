@@ -13,7 +13,7 @@ from isa_tables.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RecordingSummary:
     """The summary of a recording, with its lines if they are kept."""
 
     mnemonic: str  # of the instruction
@@ -35,11 +35,11 @@ class Find:
     seed: int
     keep: bool  # whether the finding has the recording's lines
 
-    def on(self, bench: Bench) -> Finding:
+    def on(self, bench: Bench) -> RecordingSummary:
         """Return the finding."""
         found = record(bench, self.signature, self.trials, self.seed)
         pairs = found.pairs if isinstance(found, Recording) else 0
-        return Finding(
+        return RecordingSummary(
             found.mnemonic,
             found.sound,
             found.emulated,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One operand of one concrete instruction: the keys of its table with its cases applied, validated.
 
-Main declarations: `Entry`, one operand with its numbers computed; `entries(variant)`, all operands of an instruction;
+Main declarations: `OperandEntry`, one operand with its numbers computed; `entries(variant)`, all of an instruction;
 `combinations(variant, operands)`, the types that its operands may have together; `number`, the value of a number that
 a table writes as a formula of the parameters.
 """
@@ -48,7 +48,7 @@ class Fragment:
         return self.values // self.regs
 
 
-class Entry(NamedTuple):
+class OperandEntry(NamedTuple):
     """One operand of one concrete instruction, its numbers computed, its formulas left as text."""
 
     key: str  # the name of its table in the file: "A"; "C" for a D without a table
@@ -76,12 +76,12 @@ class Entry(NamedTuple):
         return id(self)  # variants share entries: what is made of one is kept for it
 
 
-def entries(variant: Variant) -> dict[str, Entry]:
+def entries(variant: Variant) -> dict[str, OperandEntry]:
     """Every operand of the variant, in the order of the assembly text."""
     return {name: entry(variant, name) for name in variant.operands}
 
 
-def entry(variant: Variant, operand: str) -> Entry:
+def entry(variant: Variant, operand: str) -> OperandEntry:
     """Return the operand's keys for this variant, validated; a D without a table has C's.
 
     Variants that agree in everything that the table depends on share one entry.
@@ -98,7 +98,7 @@ class _Used(NamedTuple):
     """The words that an operand's table depends on besides the type, and the entries by type and words."""
 
     names: tuple[str, ...]
-    entries: dict[tuple[Word | None, ...], Entry]
+    entries: dict[tuple[Word | None, ...], OperandEntry]
 
 
 @lru_cache(maxsize=1024)
@@ -113,7 +113,7 @@ def _used(table: Table, operand: str) -> _Used:
     return _Used(tuple(sorted(names)), {})
 
 
-def _entry(variant: Variant, operand: str) -> Entry:
+def _entry(variant: Variant, operand: str) -> OperandEntry:
     file, name = variant.table.file, variant.table.describing(operand)
     keys = _with_case(variant, operand, name)
     schema.require(keys, file, name, ("bits", "extent", "provenance"))
@@ -133,7 +133,7 @@ def _entry(variant: Variant, operand: str) -> Entry:
         axes=(axes[0], axes[1]),
         **counts,
     )
-    found = Entry(
+    found = OperandEntry(
         key=name,
         fragment=fragment,
         counts=raw,
@@ -190,7 +190,7 @@ def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
     return keys
 
 
-def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[str, str], ...]:
+def combinations(variant: Variant, operands: Mapping[str, OperandEntry]) -> tuple[dict[str, str], ...]:
     """Every combination of types that the operands of a variant may have together, as its table lists them."""
     given = {name: found.fragment.type for name, found in operands.items()}
     file, choices = variant.table.file, variant.table.descriptor
@@ -259,7 +259,7 @@ def number(value: Number, variant: Variant, key: str, positive: bool = True) -> 
     return found
 
 
-def _check_entry(entry: Entry, variant: Variant) -> None:
+def _check_entry(entry: OperandEntry, variant: Variant) -> None:
     """Raise TableError unless the numbers of the operand agree with each other."""
     file, lanes, (rows, cols) = variant.table.file, variant.table.lanes, entry.fragment.extent
     part = entry.fragment
@@ -279,7 +279,7 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
         raise TableError(file, f"{entry.key}.values", reason)
 
 
-def _check_provenance(entry: Entry, file: str) -> None:
+def _check_provenance(entry: OperandEntry, file: str) -> None:
     kind, _, source = entry.provenance.partition(":")
     if kind not in schema.PROVENANCES:
         reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"

@@ -22,13 +22,13 @@ class Constant(NamedTuple):
     value: int
 
 
-class Name(NamedTuple):
+class Identifier(NamedTuple):
     """%laneid, i, or a name that `let` defines."""
 
     name: str
 
 
-class Operation(NamedTuple):
+class BinaryOperation(NamedTuple):
     """left op right: + - * // % & | ^ << >> < <= > >= == != of numbers, and or of conditions."""
 
     op: str
@@ -36,7 +36,7 @@ class Operation(NamedTuple):
     right: Tree
 
 
-class Choice(NamedTuple):
+class Conditional(NamedTuple):
     """then if condition else otherwise."""
 
     condition: Tree
@@ -50,7 +50,7 @@ class Opposite(NamedTuple):
     condition: Tree
 
 
-Tree = Constant | Name | Operation | Choice | Opposite
+Tree = Constant | Identifier | BinaryOperation | Conditional | Opposite
 
 
 class Formula(NamedTuple):
@@ -114,11 +114,11 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 def evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
     """Return the value of a tree, a number or a truth value, where its names have these values."""
-    if isinstance(tree, Name):
+    if isinstance(tree, Identifier):
         return values[tree.name]
     if isinstance(tree, Constant):
         return tree.value
-    if isinstance(tree, Operation):
+    if isinstance(tree, BinaryOperation):
         return OPERATORS[tree.op](evaluate(tree.left, values), evaluate(tree.right, values))
     condition = evaluate(tree.condition, values)
     if isinstance(tree, Opposite):

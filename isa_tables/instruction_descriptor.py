@@ -28,7 +28,7 @@ Word = int | str
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BitField:
     """Bits low..high of the descriptor, which mean a number or, for each kind, a word."""
 
     name: str
@@ -51,7 +51,7 @@ class Parts:
     file: str
     section: str
     kinds: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[BitField, ...]
 
 
 def decode(kind: str, word: int, path: Path = SHIPPED) -> dict[str, Word]:
@@ -121,7 +121,7 @@ def _read(file: str, text: str) -> Parts:
     return found
 
 
-def _part(file: str, entry: Mapping[str, Any]) -> Part:
+def _part(file: str, entry: Mapping[str, Any]) -> BitField:
     key = f"part.{entry['name']}"
     if ("number" in entry) == ("words" in entry):
         raise TableError(file, key, "exactly one of number and words is needed")
@@ -135,4 +135,4 @@ def _part(file: str, entry: Mapping[str, Any]) -> Part:
                 raise TableError(file, f"{key}.words.{kind}.{code}", f"must be a code below {most} and a text")
         words[kind] = {int(code): word for code, word in codes.items()}
     formula = parse_in(file, f"{key}.number", entry["number"], {"x": False}, {}) if "number" in entry else None
-    return Part(entry["name"], entry["low"], entry["high"], formula, words)
+    return BitField(entry["name"], entry["low"], entry["high"], formula, words)

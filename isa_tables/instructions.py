@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from isa_tables import tables
-from isa_tables.entries import Entry, entries
+from isa_tables.entries import OperandEntry, entries
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
 from isa_tables.parsing import parse_in
@@ -257,7 +257,7 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
 
 
 @lru_cache(maxsize=1 << 13)
-def _operand(name: str, found: Entry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
+def _operand(name: str, found: OperandEntry, file: str, lanes: int, numbers: tuple[tuple[str, int], ...]) -> Operand:
     """Return an operand, made once for all instructions that share its entry and have the same numbers."""
     param = dict(numbers)
     coordinates = [lane_name(lanes), _VALUE]

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import lru_cache, partial, reduce
 
 from isa_tables.errors import TableError
-from isa_tables.formula import OPERATORS, Choice, Constant, Formula, Name, Operation, Opposite, Tree
+from isa_tables.formula import OPERATORS, BinaryOperation, Conditional, Constant, Formula, Identifier, Opposite, Tree
 from isa_tables.schema import NAME
 
 MAX_BYTES = 4096
@@ -78,7 +78,7 @@ def parse(
         raise FormulaError(f"not a formula ({error.msg})", text, column) from None
     except (ValueError, MemoryError, RecursionError) as error:
         raise FormulaError(f"not a formula ({type(error).__name__})", text, 1) from None
-    reader = _Reader(text, names, constants or {})
+    reader = _FormulaReader(text, names, constants or {})
     pieces = tuple(_pieces(text, root))
     if condition:
         return Formula(text, reader.condition(root, 1), pieces, False, frozenset(reader.seen))
@@ -146,7 +146,7 @@ def _pieces(text: str, node: ast.expr) -> list[tuple[str, str]]:
     return [*pieces, (text[start:end], "")]
 
 
-class _Reader:
+class _FormulaReader:
     """The whitelist: turns Python's syntax tree into the typed tree, or raises FormulaError."""
 
     def __init__(self, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> None:
@@ -170,7 +170,7 @@ class _Reader:
                 )
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 condition = self.condition(test, depth + 1)
-                return Choice(condition, self.number(body, depth + 1), self.number(orelse, depth + 1))
+                return Conditional(condition, self.number(body, depth + 1), self.number(orelse, depth + 1))
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
                 raise self.error("expected a number, found a condition", node)
         raise self.error(f"{type(node).__name__} is not in the language", node)
@@ -186,7 +186,7 @@ class _Reader:
         if name in self.constants:
             return self.constant(self.constants[name], node)
         if name in self.names:
-            return Name(name)
+            return Identifier(name)
         known = ", ".join([*self.names, *self.constants])
         raise self.error(f"unknown name {name!r} (known here: {known})", node)
 
@@ -197,7 +197,7 @@ class _Reader:
             raise self.error(f"the left side of {op!r} contains a subtraction: C and Python may differ", node)
         if isinstance(left, Constant) and isinstance(right, Constant):
             return self.constant(OPERATORS[op](left.value, right.value), node)
-        return Operation(op, left, right)
+        return BinaryOperation(op, left, right)
 
     def check_right(self, op: str, right: Tree, node: ast.expr) -> None:
         if not isinstance(right, Constant):
@@ -211,11 +211,11 @@ class _Reader:
         match tree:
             case Constant(value):
                 return value < 0
-            case Name(name):
+            case Identifier(name):
                 return self.names[name]
-            case Operation(op, left, right):
+            case BinaryOperation(op, left, right):
                 return op == "-" or self.signed(left) or self.signed(right)
-            case Choice(_, then, otherwise):
+            case Conditional(_, then, otherwise):
                 return self.signed(then) or self.signed(otherwise)
             case Opposite():
                 return False
@@ -228,7 +228,7 @@ class _Reader:
                 return self.comparison(node, depth)
             case ast.BoolOp(op=op, values=values):
                 conditions = [self.condition(value, depth + 1) for value in values]
-                return reduce(partial(Operation, _SYMBOL[type(op)]), conditions)
+                return reduce(partial(BinaryOperation, _SYMBOL[type(op)]), conditions)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Opposite(self.condition(operand, depth + 1))
         raise self.error("expected a condition, found a number", node)
@@ -245,5 +245,5 @@ class _Reader:
         for op, left, right in zip(node.ops, numbers[:-1], numbers[1:], strict=True):
             if type(op) not in _SYMBOL:
                 raise self.error(f"{type(op).__name__} is not in the language", node)
-            trees.append(Operation(_SYMBOL[type(op)], left, right))
-        return reduce(partial(Operation, "and"), trees)
+            trees.append(BinaryOperation(_SYMBOL[type(op)], left, right))
+        return reduce(partial(BinaryOperation, "and"), trees)

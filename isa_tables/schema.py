@@ -28,7 +28,7 @@ WIDTH: Mapping[str, int] = {
 }
 
 
-class Kind(NamedTuple):
+class Constraint(NamedTuple):
     """A constraint on a value: in words, for messages, and as a predicate."""
 
     words: str
@@ -68,39 +68,45 @@ def _is_size(value: Any) -> bool:
     return _is_text(value) or (is_int(value) and value > 0)
 
 
-KINDS: Mapping[str, Kind] = {
-    "text": Kind("a text", _is_text),
-    "texts": Kind("a list of texts", _is_texts),
-    "targets": Kind(
+KINDS: Mapping[str, Constraint] = {
+    "text": Constraint("a text", _is_text),
+    "texts": Constraint("a list of texts", _is_texts),
+    "targets": Constraint(
         'a list such as ["sm_80+"] or ["sm_120a", "sm_120f"]',
         _list_of(lambda item: _is_text(item) and TARGET.fullmatch(item) is not None),
     ),
-    "count": Kind("a whole number above 0", lambda v: is_int(v) and v > 0),
-    "size": Kind("a whole number above 0 or a formula of it", _is_size),
-    "offset": Kind("a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (is_int(v) and v >= 0)),
-    "code": Kind("a whole number from 0 up", lambda v: is_int(v) and v >= 0),
-    "bit": Kind("a bit of the descriptor, 0 to 63", lambda v: is_int(v) and 0 <= v < 64),
-    "pair": Kind("two whole numbers above 0 or formulas of them", lambda v: _list_of(_is_size)(v) and len(v) == 2),
-    "names": Kind("two names", lambda v: _is_texts(v) and len(set(v)) == 2 == len(v)),
-    "truth": Kind("true or false", lambda v: isinstance(v, bool)),
-    "space": Kind(f"one of {', '.join(SPACES)}", lambda v: v in SPACES),
-    "named texts": Kind("a table of texts", _table_of(_is_text)),
-    "named lists": Kind("a table of lists of texts", _table_of(_is_texts)),
-    "places": Kind(f"a table of {', '.join(SPACES)}", _table_of(lambda v: _is_text(v) and v in SPACES)),
-    "maps": Kind("a table of row and col texts", lambda v: _table_of(_is_text)(v) and v.keys() <= {"row", "col"}),
-    "table": Kind("a table", lambda v: isinstance(v, dict)),
-    "tables": Kind("a list of tables", lambda v: v != [] and _list_of(lambda one: isinstance(one, dict))(v)),
-    "choices": Kind(
+    "count": Constraint("a whole number above 0", lambda v: is_int(v) and v > 0),
+    "size": Constraint("a whole number above 0 or a formula of it", _is_size),
+    "offset": Constraint(
+        "a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (is_int(v) and v >= 0)
+    ),
+    "code": Constraint("a whole number from 0 up", lambda v: is_int(v) and v >= 0),
+    "bit": Constraint("a bit of the descriptor, 0 to 63", lambda v: is_int(v) and 0 <= v < 64),
+    "pair": Constraint(
+        "two whole numbers above 0 or formulas of them", lambda v: _list_of(_is_size)(v) and len(v) == 2
+    ),
+    "names": Constraint("two names", lambda v: _is_texts(v) and len(set(v)) == 2 == len(v)),
+    "truth": Constraint("true or false", lambda v: isinstance(v, bool)),
+    "space": Constraint(f"one of {', '.join(SPACES)}", lambda v: v in SPACES),
+    "named texts": Constraint("a table of texts", _table_of(_is_text)),
+    "named lists": Constraint("a table of lists of texts", _table_of(_is_texts)),
+    "places": Constraint(f"a table of {', '.join(SPACES)}", _table_of(lambda v: _is_text(v) and v in SPACES)),
+    "maps": Constraint("a table of row and col texts", lambda v: _table_of(_is_text)(v) and v.keys() <= {"row", "col"}),
+    "table": Constraint("a table", lambda v: isinstance(v, dict)),
+    "tables": Constraint("a list of tables", lambda v: v != [] and _list_of(lambda one: isinstance(one, dict))(v)),
+    "choices": Constraint(
         "a table of lists of words or numbers, none named D, A, B, C or type",
         lambda v: _table_of(_is_choice)(v) and not v.keys() & {*OPERANDS, "type"},
     ),
-    "conditions": Kind("a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _is_choice(v))),
-    "types": Kind("a list of rows, each of types or lists of types", lambda v: v != [] and _list_of(_is_row)(v)),
-    "operands": Kind(
+    "conditions": Constraint(
+        "a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _is_choice(v))
+    ),
+    "types": Constraint("a list of rows, each of types or lists of types", lambda v: v != [] and _list_of(_is_row)(v)),
+    "operands": Constraint(
         'a list of operands such as ["D", "A", "B"]',
         lambda v: _is_texts(v) and v != [] and all(map(OPERAND.fullmatch, v)),
     ),
-    "columns": Kind("a table of lists of columns", _table_of(_list_of(is_int))),
+    "columns": Constraint("a table of lists of columns", _table_of(_list_of(is_int))),
 }
 DESCRIBED = ("D", "A", "B")  # operands whose types a descriptor chooses, by default
 PROVENANCES = ("ISA text", "corrected", "derived", "observed")
@@ -108,7 +114,7 @@ SOURCED = ("derived", "observed")  # that name their source
 
 
 @cache
-def keys() -> Mapping[str, Mapping[str, Kind]]:
+def keys() -> Mapping[str, Mapping[str, Constraint]]:
     """By table of `schema.toml`: key -> the kind of its values; read once."""
     import tomllib
 
@@ -117,7 +123,7 @@ def keys() -> Mapping[str, Mapping[str, Kind]]:
 
 
 def check(
-    table: Mapping[str, Any], kinds: Mapping[str, Kind], file: str, path: str, required: tuple[str, ...] = ()
+    table: Mapping[str, Any], kinds: Mapping[str, Constraint], file: str, path: str, required: tuple[str, ...] = ()
 ) -> None:
     """Raise TableError, with all errors, for unknown or missing keys and values that break their constraint."""
     prefix = f"{path}." if path else ""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from isa_tables import schema, tables
 from isa_tables.assembler import assembler, find_misplaced
-from isa_tables.entries import Entry, Fragment, combinations, entries, number
+from isa_tables.entries import Fragment, OperandEntry, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, is_short_for, said
 
@@ -117,7 +117,7 @@ def signature_of(variant: tables.Variant) -> Signature:
     )
 
 
-def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) -> tuple[int, ...]:
+def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, OperandEntry]) -> tuple[int, ...]:
     """(m, n, k); raises TableError unless all operands and the shape qualifier agree on it."""
     said_of = _extents(key.shape or "")
     seen: dict[str, int] = {}

@@ -30,7 +30,7 @@ _FIELDS = ("start", "lbo", "sbo", "base_offset", "swizzle")  # that every descri
 
 
 @dataclass(frozen=True, slots=True)
-class Swizzle:
+class SmemSwizzle:
     """The permutation of addresses within a pattern: a formula of `address`, in bytes."""
 
     name: str
@@ -71,7 +71,7 @@ class Layouts:
     provenance: str  # as of an operand
     texts: Mapping[tuple[str, str], str]  # (swizzle, major) -> formula of the address before swizzling
     canonical: Mapping[tuple[str, str], str]  # the same as a layout, in elements, as the ISA prints it
-    swizzles: Mapping[str, Swizzle]  # by name: none, 32B, 64B, 128B, ...
+    swizzles: Mapping[str, SmemSwizzle]  # by name: none, 32B, 64B, 128B, ...
     fields: tuple[Field, ...]  # of the descriptor
 
     def address(  # noqa: PLR0913 - a matrix descriptor has these numbers
@@ -201,10 +201,10 @@ def _check_fields(found: Layouts) -> None:
             raise TableError(found.file, f"field.{name}.bytes", "this key is missing")
 
 
-def _swizzle(file: str, entry: Mapping[str, Any]) -> Swizzle:
+def _swizzle(file: str, entry: Mapping[str, Any]) -> SmemSwizzle:
     name = entry["name"]
     formula = parse_in(file, f"swizzle.{name}.address", entry["address"], {"address": False}, {})
-    return Swizzle(name, entry["code"], entry["repeat"], formula)
+    return SmemSwizzle(name, entry["code"], entry["repeat"], formula)
 
 
 def _field(file: str, entry: Mapping[str, Any]) -> Field:

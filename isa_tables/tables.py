@@ -162,7 +162,7 @@ def _check(data: Mapping[str, Any], operands: Mapping[str, Any], listed: bool, f
     """Raise TableError, with all errors, unless the file obeys the schema."""
     errors: list[TableError] = []
 
-    def check(table: Any, kinds: Mapping[str, schema.Kind], path: str, required: tuple[str, ...] = ()) -> bool:
+    def check(table: Any, kinds: Mapping[str, schema.Constraint], path: str, required: tuple[str, ...] = ()) -> bool:
         try:
             schema.check(table, kinds, file, path, required)
         except TableError as error:

@@ -22,7 +22,7 @@ import pytest
 
 if TYPE_CHECKING:
     from verify.core.settings import Settings
-    from verify.gate import Entry, Suite
+    from verify.gate import GateEntry, Suite
     from verify.report import Report
 
 OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
@@ -267,7 +267,7 @@ class EntryFile(pytest.File):
 class EntryItem(pytest.Item):
     """The verification of one entry as a test."""
 
-    def __init__(self, *, entry: Entry, **kwargs: object) -> None:
+    def __init__(self, *, entry: GateEntry, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.entry = entry
 
@@ -298,7 +298,7 @@ def checker(config: pytest.Config) -> Suite:
     return config.stash[SUITE]
 
 
-def insist(checker: Suite, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
+def insist(checker: Suite, entries: Sequence[GateEntry], require: Sequence[str], allowed: bool) -> Report:
     """Return the report on the entries if all are verified; else the test fails with its text, or is skipped."""
     found = checker.verify(entries, require, allowed)
     if found.failure:

@@ -25,7 +25,7 @@ LANES = 32
 PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # bits of a lane's access -> lanes that are served together
 
 
-class Operation(StrEnum):
+class AccessKind(StrEnum):
     """The kind of an access, which decides what lanes share."""
 
     LOAD = "load"  # words, and of wide loads phases merge
@@ -34,7 +34,7 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class BankConflict:
     """Two lanes of one phase that one bank cannot serve at once: the first such pair."""
 
     lanes: tuple[int, int]
@@ -47,7 +47,7 @@ class Wavefronts:
     """The wavefronts of each phase of an access, and the first conflict where a phase takes several."""
 
     phases: tuple[int, ...]
-    conflict: Conflict | None = None
+    conflict: BankConflict | None = None
 
     @property
     def total(self) -> int:
@@ -65,7 +65,7 @@ class Wavefronts:
         return max(self.phases, default=0)
 
 
-def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation = Operation.LOAD) -> Wavefronts:
+def wavefronts(addresses: Sequence[int | None], bits: int, operation: AccessKind = AccessKind.LOAD) -> Wavefronts:
     """Return the wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
 
     >>> wavefronts([128 * lane for lane in range(32)], 32)
@@ -86,9 +86,9 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation 
         if address is not None and (address < 0 or address % (bits // 8)):
             raise LayoutError(f"lane {lane} accesses byte {address}: {bits} bits need a multiple of {bits // 8}")
     active = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
-    width = PHASE[bits] * (2 if operation is Operation.LOAD and bits > 32 and _merged(addresses) else 1)
+    width = PHASE[bits] * (2 if operation is AccessKind.LOAD and bits > 32 and _merged(addresses) else 1)
     phases = [[one for one in active if start <= one[0] < start + width] for start in range(0, LANES, width)]
-    counted = [_phase(phase, bits, operation is not Operation.COPY) for phase in phases if phase]
+    counted = [_phase(phase, bits, operation is not AccessKind.COPY) for phase in phases if phase]
     return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
 
 
@@ -102,7 +102,7 @@ def matrix_wavefronts(rows: Sequence[int]) -> Wavefronts:
     """
     if len(rows) not in (8, 16, 32):
         raise LayoutError(f"{len(rows)} rows: a matrix has 8, and an instruction 1, 2 or 4 of them")
-    return wavefronts(rows, 128, Operation.STORE)  # rows that agree do not merge phases: each matrix is one
+    return wavefronts(rows, 128, AccessKind.STORE)  # rows that agree do not merge phases: each matrix is one
 
 
 def _merged(addresses: Sequence[int | None]) -> bool:
@@ -112,7 +112,7 @@ def _merged(addresses: Sequence[int | None]) -> bool:
     return any(all(addresses[lane] == addresses[lane ^ bit] for lane in range(LANES)) for bit in (1, 2))
 
 
-def _phase(active: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[int, Conflict | None]:
+def _phase(active: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[int, BankConflict | None]:
     """Wavefronts of one phase, and the first two lanes in conflict; `shared`: one word serves several lanes."""
     first: dict[int, dict[tuple[int, int], int]] = {}  # bank -> (word, lane unless shared) -> first lane
     for lane, address in active:
@@ -123,13 +123,13 @@ def _phase(active: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[
     return most, _first_conflict(first) if most > 1 else None
 
 
-def _first_conflict(first: dict[int, dict[tuple[int, int], int]]) -> Conflict:
+def _first_conflict(first: dict[int, dict[tuple[int, int], int]]) -> BankConflict:
     found = []
     for bank, words in first.items():
         pair = sorted(islice(((lane, word) for (word, _), lane in words.items()), 2))
         if len(pair) == 2:
             (one, here), (other, there) = pair
-            found.append(Conflict((one, other), bank, (here, there)))
+            found.append(BankConflict((one, other), bank, (here, there)))
     return min(found, key=lambda c: (max(c.lanes), c.lanes, c.bank))
 
 
@@ -169,7 +169,7 @@ class Access:
 
     addresses: tuple[int | None, ...]
     bits: int
-    operation: Operation = Operation.LOAD
+    operation: AccessKind = AccessKind.LOAD
 
     def through(self, swizzle: Swizzle) -> Wavefronts:
         """Its wavefronts when shared memory is addressed through a swizzle.

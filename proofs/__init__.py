@@ -20,7 +20,7 @@ The accumulator of m16n8k16, with the formula of the PTX ISA as a Python functio
 >>> import proofs
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
 >>> lanes, one = Layout.parse("32:1"), Layout.parse("1:0")
->>> f = proofs.Fragment(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
+>>> f = proofs.OperandLayout(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
 >>> proofs.prove_ownership(f).status, proofs.prove_equals(f).status
 ('unsat', 'unsat')
 
@@ -79,40 +79,40 @@ if TYPE_CHECKING:
     from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_radix
     from proofs.layout.modes import domain
     from proofs.layout.movement import (
-        Access,
-        HandOver,
+        RegisterHandOver,
+        SharedAccess,
         prove_conflict_free,
         prove_disjoint,
         prove_hand_over,
         prove_room,
         prove_whole,
     )
-    from proofs.layout.operand import Fragment
-    from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
+    from proofs.layout.operand import OperandLayout
+    from proofs.layout.partition import Partition, TileAxis, prove_partition, prove_tiled
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
     from proofs.smt.engine import Solver
     from proofs.smt.recheck import Second, recheck
-    from proofs.smt.term import Condition, Term
+    from proofs.smt.term import BoolTerm, Term
 
 __all__ = [
     "BUDGET",
-    "Access",
-    "Axis",
+    "BoolTerm",
     "Certificate",
-    "Condition",
     "EngineError",
-    "Fragment",
-    "HandOver",
+    "OperandLayout",
     "Outcome",
     "Partition",
     "ProblemError",
     "ProofError",
+    "RegisterHandOver",
     "Second",
+    "SharedAccess",
     "Solver",
     "Term",
     "TermError",
     "TermOverflow",
+    "TileAxis",
     "certificate",
     "domain",
     "f2_rank",
@@ -139,14 +139,22 @@ _HOME = {
         ("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.layout.points"
     ),
     **dict.fromkeys(("prove_bijective", "prove_ownership"), "proofs.layout.bijectivity"),
-    **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
+    **dict.fromkeys(("TileAxis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
     **dict.fromkeys(
-        ("Access", "HandOver", "prove_conflict_free", "prove_disjoint", "prove_hand_over", "prove_room", "prove_whole"),
+        (
+            "SharedAccess",
+            "RegisterHandOver",
+            "prove_conflict_free",
+            "prove_disjoint",
+            "prove_hand_over",
+            "prove_room",
+            "prove_whole",
+        ),
         "proofs.layout.movement",
     ),
     **dict.fromkeys(("Certificate", "certificate", "f2_rank", "mixed_radix"), "proofs.layout.certificate"),
-    **dict.fromkeys(("Condition", "Term"), "proofs.smt.term"),
-    "Fragment": "proofs.layout.operand",
+    **dict.fromkeys(("BoolTerm", "Term"), "proofs.smt.term"),
+    "OperandLayout": "proofs.layout.operand",
     "Solver": "proofs.smt.engine",
     "domain": "proofs.layout.modes",
     **dict.fromkeys(("Second", "recheck"), "proofs.smt.recheck"),

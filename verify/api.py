@@ -23,7 +23,7 @@ from verify.core.files import opened
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.core.wording import in_words
-from verify.gate import Entry, Suite
+from verify.gate import GateEntry, Suite
 from verify.kind import Kind
 from verify.report import Report
 from verify.show.function import Format, PictureText, draw
@@ -278,7 +278,7 @@ def _suite(allow_exec: bool) -> Suite:
     return Suite(allow_exec)
 
 
-def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[Entry]:
+def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: bool = False) -> list[GateEntry]:
     """Return the entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
         return _whole(subject, file, what, allow_exec)
@@ -288,14 +288,14 @@ def _named(subject: str | Path, file: str | Path | None, what: str, allow_exec: 
     return [entries[name] for name in select([subject], entries, what)]
 
 
-def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = False) -> list[Entry]:
+def _whole(path: Path, file: str | Path | None, sort: str, allow_exec: bool = False) -> list[GateEntry]:
     """All entries of a file, in which nothing else is named."""
     if file is not None:
         raise UsageError(f"verify_{sort}: all of {path}, or a name in file={file}: give one of the two")
     return _entries(path, sort, allow_exec)
 
 
-def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
+def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[GateEntry]:
     """Return the entries of a file of one sort; raises UsageError for another one."""
     try:
         opened(path, sort)
@@ -304,14 +304,14 @@ def _entries(path: Path, sort: str, allow_exec: bool = False) -> list[Entry]:
     return _readable(_suite(allow_exec).read(path))
 
 
-def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
+def _readable(found: tuple[list[GateEntry], str]) -> list[GateEntry]:
     entries, problem = found
     if problem:
         raise UsageError(problem)
     return entries
 
 
-def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
+def _report(entries: Iterable[GateEntry], require: Sequence[str], allow_unchecked: bool) -> Report:
     required = _checks_of(require)
     return Report(tuple(case for entry in entries for case in entry.cases()), required, allow_unchecked=allow_unchecked)
 

@@ -20,11 +20,11 @@ from verify.core.verdict import Check
 from verify.kind import Kind, Resources
 from verify.report import Case, Failure, Report, as_text
 
-__all__ = ["Entry", "Found", "Suite"]
+__all__ = ["GateEntry", "GateResult", "Suite"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GateEntry:
     """A subject of a file: its name, the function that verifies it, its line in the file."""
 
     name: str
@@ -38,7 +38,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GateResult:
     """A report, with the reason to fail a test or else to skip it; both are empty if everything is verified."""
 
     report: Report
@@ -46,13 +46,13 @@ class Found:
     unchecked: str = ""
 
 
-def _malformed(error: AtomFileError) -> Entry:
+def _malformed(error: AtomFileError) -> GateEntry:
     """Return an error of a file as an entry that fails, beside the entries that can be read."""
 
     def fail() -> Sequence[Case]:
         raise error
 
-    return Entry(error.key or "syntax", fail, error.place[0] if error.place else 1)
+    return GateEntry(error.key or "syntax", fail, error.place[0] if error.place else 1)
 
 
 class Suite:
@@ -68,18 +68,18 @@ class Suite:
         self.allow_exec, self.how, self.given = allow_exec, how, given or {}
         self._verifiers: dict[Kind[Any], Callable[[Any], Case]] = {}
 
-    def read(self, path: Path) -> tuple[list[Entry], str]:
+    def read(self, path: Path) -> tuple[list[GateEntry], str]:
         """Return the entries of a file in their order, and the error of the file; one of the two is empty."""
         try:
             return self._entries(path), ""
         except (AtomFileError, UsageError) as error:
             return [], str(error)
 
-    def _entries(self, path: Path) -> list[Entry]:
+    def _entries(self, path: Path) -> list[GateEntry]:
         document = read(path)
         whole = next((kind for kind in kinds.all() if kind.report and kind.document(document.tables)), None)
         if whole is not None:
-            return [Entry(path.stem, lambda: self._report(whole, path), 1)]
+            return [GateEntry(path.stem, lambda: self._report(whole, path), 1)]
         kind = kinds.of_tables(document.tables, path)
         if kind.read is None or kind.verifier is None:
             raise AtomFileError(str(path), "", purpose(path))
@@ -89,7 +89,7 @@ class Suite:
             raise raised(found.errors)
         return [*entries, *map(_malformed, found.errors)]
 
-    def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[Entry], str]:
+    def select(self, names: Sequence[str], file: Path | str | None, sort: str) -> tuple[list[GateEntry], str]:
         """Return the subjects of a kind that names select, from a file or those shipped, or the error; one is empty."""
         kind = kinds.of(sort)
         if kind.read is None or kind.shipped is None:
@@ -107,22 +107,24 @@ class Suite:
             return [], "\n".join(map(str, (error, *errors)))
         return [*entries, *map(_malformed, () if names else errors)], ""
 
-    def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
+    def verify(
+        self, entries: Sequence[GateEntry], require: Sequence[str] = (), allow_unchecked: bool = False
+    ) -> GateResult:
         """Return the report on some entries; the check `gpu` reads the shipped recordings."""
         found = [attempt(entry, lambda one: one.cases()) for entry in entries]
         cases = tuple(case for several in found if not isinstance(several, Failure) for case in several)
         failures = [failure.message for failure in found if isinstance(failure, Failure)]
         report = Report(cases, frozenset(map(Check, require)), allow_unchecked=True)
         if failures:
-            return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
+            return GateResult(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
         if report.exit() is not Exit.OK:
-            return Found(report, as_text.render(report).rstrip())
+            return GateResult(report, as_text.render(report).rstrip())
         unchecked = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
-        return Found(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
+        return GateResult(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
 
-    def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> Entry:
+    def entry(self, kind: Kind[Any], subject: Named, line: int = 1) -> GateEntry:
         """Return a subject of a kind as an entry."""
-        return Entry(subject.name, lambda: [self._case(kind, subject)], line)
+        return GateEntry(subject.name, lambda: [self._case(kind, subject)], line)
 
     def _report(self, kind: Kind[Any], path: Path) -> Sequence[Case]:
         """Return the cases of a file that is one subject, as a kernel's claim is."""

@@ -21,7 +21,7 @@ from verify.core.verdict import Check, Place, Property, Verdict
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.core.registry import Signs
     from verify.maps.fragment_map import FragmentMap
     from verify.pictures.picture import Picture, Window
@@ -116,7 +116,7 @@ class Kind(Generic[S]):
     lists: str = ""  # the command that lists the names of its subjects
     signs: Signs | None = None  # the keys by which a table of a TOML file is one
     specs: Callable[[], Sequence[type]] = tuple  # their fields are the keys of such a table, one for each of its forms
-    read: Callable[[Path], Found[S]] | None = None  # the subjects of a file, and all errors of the others
+    read: Callable[[Path], ReadTables[S]] | None = None  # the subjects of a file, and all errors of the others
     table: Callable[[S], str] = attrgetter("name")  # of the file: where a subject of it stands
     shipped: Callable[[], Mapping[str, S]] | None = None  # the subjects that need no file
     names: Callable[[], Iterable[str]] = tuple  # of those that need no file and are not `shipped`

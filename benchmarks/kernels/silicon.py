@@ -20,7 +20,7 @@ from benchmarks.kernels.campaign import texts
 from benchmarks.kernels.fates import DIFFERS, SAME_OUTPUT, Fate
 from benchmarks.kernels.reasons import NOT_ASSEMBLED
 from gpu_checks import Unavailable
-from gpu_checks.compiled import Pointer, RunCompiled, TensorMap, check_target
+from gpu_checks.compiled import Pointer, RunCompiled, TensorMapParameter, check_target
 from gpu_checks.device.cuda import Array as Bytes
 from gpu_checks.device.cuda import Loaded, load
 from gpu_checks.kernels.packing import encode
@@ -96,7 +96,7 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
     """The launch of the claim, on the samples."""
     numbers = {array.name: number for number, array in enumerate(launch.arrays)}
 
-    def parameter(number: int, size: int) -> bytes | Pointer | TensorMap:
+    def parameter(number: int, size: int) -> bytes | Pointer | TensorMapParameter:
         given: Any = launch.params[number]
         if isinstance(given, str) and given in numbers:
             return Pointer(numbers[given], launch.array(given).offset * BITS[launch.array(given).kind] // 8)
@@ -109,7 +109,7 @@ def job(kernel: Kernel, ptx: str, launch: Launch, samples: dict[str, np.ndarray]
         width, inner = BITS[array.kind] // 8, array.strides.index(1)
         extents = (array.shape[inner], array.shape[1 - inner])
         strides = (array.strides[1 - inner] * width,)
-        return TensorMap(
+        return TensorMapParameter(
             numbers[found.array], array.offset * width, array.kind, extents, strides, found.box, found.swizzle
         )
 

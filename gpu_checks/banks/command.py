@@ -40,7 +40,7 @@ _BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that non
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class BankObservation:
     """The cycles that a pattern took on one GPU."""
 
     pattern: Pattern  # the operation and its 32 addresses
@@ -113,7 +113,7 @@ def check(pattern: Pattern) -> None:
             raise ValueError(f"{pattern.name}: lane {lane} asks for byte {address}; multiples of {wide} below {MEMORY}")
 
 
-def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] | Unavailable:
+def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[BankObservation] | Unavailable:
     """Time the patterns on the GPU at hand; Unavailable, with the reason, where there is none."""
     for pattern in chosen:
         check(pattern)
@@ -126,7 +126,7 @@ def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] 
     except (Unsupported, DeviceFault) as fault:
         return Unavailable(str(fault))
     today = date.today().isoformat()
-    return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
+    return [BankObservation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
 
 
 def hash_of(pattern: Pattern) -> str:
@@ -163,28 +163,28 @@ def timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
 
 
-def recordings_of_banks(place: Path = RECORDINGS) -> tuple[Observation, ...]:
+def recordings_of_banks(place: Path = RECORDINGS) -> tuple[BankObservation, ...]:
     """Every recorded observation. RecordingError for a malformed line, with its file and number."""
     return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
 
 
-def _observation(data: Mapping[str, Any]) -> Observation:
+def _observation(data: Mapping[str, Any]) -> BankObservation:
     pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
     info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
     check_gpu(info.gpu, info.sm)
-    one = Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
+    one = BankObservation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
     if data["wavefronts"] != one.wavefronts:
         raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
     return one
 
 
-def write(path: Path, observed: Sequence[Observation]) -> None:
+def write(path: Path, observed: Sequence[BankObservation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, "".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed))
 
 
-def _data(one: Observation) -> dict[str, Any]:
+def _data(one: BankObservation) -> dict[str, Any]:
     pattern = one.pattern
     return {
         "schema": SCHEMA,

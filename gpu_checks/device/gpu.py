@@ -27,7 +27,7 @@ from gpu_checks.kernels.mma import WARPS
 from gpu_checks.kernels.modules import GROUP, module, probe_of
 from gpu_checks.kernels.packing import POISON, Words, words_per_lane
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, Window
-from gpu_checks.machine import Hits, Query, Rows
+from gpu_checks.machine import DigitQuery, Hits, Rows
 from gpu_checks.model import DeviceInfo, Table, Unavailable, Unsupported
 from isa_tables.signature import Signature, runs_on
 
@@ -90,12 +90,12 @@ class Gpu:
         blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
         return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
 
-    def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
+    def hits(self, signature: Signature, queries: Sequence[DigitQuery]) -> list[Hits]:
         """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
         begun = [self._launch(signature, query) for query in queries]
         return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
 
-    def _launch(self, signature: Signature, query: Query) -> Launched:
+    def _launch(self, signature: Signature, query: DigitQuery) -> Launched:
         """Launch a digit-coded probe."""
         found, numbering = self._find(signature), query.numbering
         planes, items = len(numbering.planes), len(query.fixed) * len(query.chosen)

@@ -40,7 +40,7 @@ variable CI is set) it needs --allow-exec.
 
 
 @dataclass(frozen=True)
-class Found:
+class DiscoveredMaps:
     """What was found: the maps, on which GPU, from where."""
 
     subject: str  # as it was given
@@ -124,8 +124,8 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _discover_function(options: argparse.Namespace) -> Found | Unavailable:
-    from gpu_checks.discover.function import Function, discovered
+def _discover_function(options: argparse.Namespace) -> DiscoveredMaps | Unavailable:
+    from gpu_checks.discover.function import FileFunction, discovered
 
     if line := forbidden(options.allow_exec):
         raise ValueError(line)
@@ -136,7 +136,7 @@ def _discover_function(options: argparse.Namespace) -> Found | Unavailable:
     mark = next(mark for mark in SUFFIXES if mark in options.subject)
     file, name = options.subject.split(mark, 1)
     path = Path(file + mark.removesuffix("::"))
-    function = Function(path, name, options.lanes, options.values, tuple(options.include), tuple(options.define))
+    function = FileFunction(path, name, options.lanes, options.values, tuple(options.include), tuple(options.define))
     found = discovered(function, options.timeout)
     if isinstance(found, Unavailable):
         return found
@@ -144,10 +144,10 @@ def _discover_function(options: argparse.Namespace) -> Found | Unavailable:
     where = (
         "" if isinstance(info, Unavailable) else f"{info.gpu}, driver {info.driver or 'unknown'}, NVRTC {info.nvrtc}"
     )
-    return Found(options.subject, where, "called just now", [found])
+    return DiscoveredMaps(options.subject, where, "called just now", [found])
 
 
-def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
+def _of_instruction(options: argparse.Namespace) -> DiscoveredMaps | Unavailable:
     """Return the maps of an instruction, or those on which all instructions of a short name agree.
 
     Raises ValueError, with a mnemonic for each map, if they differ.
@@ -155,7 +155,7 @@ def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
     meant = command.find_mnemonics(options.subject)  # ValueError, with the nearest, for an unknown one
     wanted = [signature(name) for name in meant]
     seen = _probed(wanted, options.timeout) if options.live else _recorded(wanted, options.recordings)
-    groups: dict[object, list[Found]] = {}
+    groups: dict[object, list[DiscoveredMaps]] = {}
     for one, recording in zip(wanted, seen, strict=True):
         if not isinstance(recording, Unavailable):
             found = _find_maps(one, recording)
@@ -176,17 +176,17 @@ def _of_instruction(options: argparse.Namespace) -> Found | Unavailable:
     )
 
 
-def _find_maps(wanted: Signature, seen: Recording | Move) -> Found:
+def _find_maps(wanted: Signature, seen: Recording | Move) -> DiscoveredMaps:
     """Return the maps of a recording."""
     where = f"{seen.gpu}, driver {seen.driver or 'unknown'}, CUDA {seen.cuda}, {seen.date}"
     source = f"recorded, {Path(seen.file).name}:{seen.line}" if seen.file else "probed just now"
     notes = list(seen.exceptions)
     if isinstance(seen, Move):
         name, fragment = next((name, one) for name, one in wanted.operands.items() if name in "RD")
-        return Found(seen.mnemonic, where, source, [of_move(seen, name, fragment.bits)], notes, wanted)
+        return DiscoveredMaps(seen.mnemonic, where, source, [of_move(seen, name, fragment.bits)], notes, wanted)
     if seen.controls is None or not seen.controls.hold:
         notes.append("its controls do not hold: random products through these maps come out wrong")
-    return Found(seen.mnemonic, where, source, of_recording(seen), notes, wanted)
+    return DiscoveredMaps(seen.mnemonic, where, source, of_recording(seen), notes, wanted)
 
 
 def _probed(wanted: Sequence[Signature], timeout: float) -> list[Recording | Move | Unavailable]:
@@ -208,7 +208,7 @@ def _recorded(wanted: Sequence[Signature], folder: Path | None) -> list[Recordin
     return found
 
 
-def _as_text(found: Found, options: argparse.Namespace) -> Iterator[str]:
+def _as_text(found: DiscoveredMaps, options: argparse.Namespace) -> Iterator[str]:
     yield f"{found.subject}  {found.gpu}  {found.source}"
     if found.alike:
         first, *others = found.alike
@@ -246,7 +246,7 @@ def _points(one: FoundMap) -> Iterator[str]:
         yield f"  {f'{one.inputs[0]} {lane}' if len(one.inputs) > 1 else 'elements'}: {listed}"
 
 
-def _commands(found: Found, one: FoundMap) -> Iterator[str]:
+def _commands(found: DiscoveredMaps, one: FoundMap) -> Iterator[str]:
     """Yield the commands that compare the map with the ISA tables: which other check has it, and whether it is it."""
     layout, bases = one.layout()[0], one.bases()[0]
     if "element" in one.inputs or STORED in one.axes:
@@ -260,7 +260,7 @@ def _commands(found: Found, one: FoundMap) -> Iterator[str]:
         yield f"  then    {shlex.join(['lanecheck', 'index', *words])}"
 
 
-def _as_json(found: Found) -> str:
+def _as_json(found: DiscoveredMaps) -> str:
     document = {
         "schema": SCHEMA,
         "subject": found.subject,

@@ -35,7 +35,7 @@ _CUDA = beside(__file__)
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FileFunction:
     """A function of a file, and for how many lanes and values it is called."""
 
     path: Path  # of the file
@@ -90,7 +90,7 @@ def _cuda_headers() -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallJob:
     """The calls, as a job of a worker."""
 
     text: str
@@ -109,9 +109,9 @@ class Call:
         return load(cubin).launch("lanecheck_discover_all", (1,), self.lanes, [blank], [0]).results()[0]
 
 
-def discovered(function: Function, timeout: float, axes: Sequence[str] = ("row", "col")) -> FoundMap | Unavailable:
+def discovered(function: FileFunction, timeout: float, axes: Sequence[str] = ("row", "col")) -> FoundMap | Unavailable:
     """Return the map of a function, called twice; ValueError for what is no map."""
-    call = Call(function.text(), function.options(), function.lanes, function.values)
+    call = CallJob(function.text(), function.options(), function.lanes, function.values)
     with Worker(timeout=timeout) as worker:
         results = [result for _, result in worker.run([call, call])]
     for result in results:

@@ -26,8 +26,8 @@ from gpu_checks.arrays import np
 from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
 from gpu_checks.inference.queries import run_queries
-from gpu_checks.machine import Machine
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Labels, Unsupported
+from gpu_checks.machine import ProbeMachine
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, ElementCoordinates, Labels, Unsupported
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 
@@ -60,7 +60,7 @@ def _widest(name: str) -> Signature:
     return look_up(f"{name}.sync.aligned.m8n8.x4.shared.b16")
 
 
-def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
+def observe_move(machine: ProbeMachine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
     """Return the memory place of each register byte of the .x4 form.
 
     None where the GPU has no such move or it has notes.
@@ -90,7 +90,7 @@ def _narrow() -> tuple[Signature, ...]:
     return tuple(look_up(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n8k" in name)
 
 
-def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
+def observe_warpgroup(machine: ProbeMachine, wide: Signature) -> Mapping[str, Labels]:
     """Absolute coordinates of A, B and D of a wgmma from its matrices in shared memory; empty where there are none."""
     try:
         return {
@@ -110,7 +110,7 @@ class MemoryObservations:
 
 def absolute_coordinates(
     signature: Signature, operands: Mapping[str, Labels], seen: MemoryObservations
-) -> tuple[tuple[Coordinates, ...], tuple[str, ...]]:
+) -> tuple[tuple[ElementCoordinates, ...], tuple[str, ...]]:
     """Return the absolute coordinates that fit the classes, and notes on axes for which two sources disagree.
 
     Coordinates fit when they and the classes are one bijection on each axis. An instruction whose
@@ -121,7 +121,7 @@ def absolute_coordinates(
     return tuple(found), _disagreements(found, operands, shared)
 
 
-def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Coordinates]:
+def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[ElementCoordinates]:
     """Yield the coordinates of A and D in the first warp of a warpgroup, whose part is 16x8, where they fit."""
     for name in "AD":
         given = labels.get(name)
@@ -131,12 +131,12 @@ def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) 
         warp = given[: len(classes)]
         _, outer, inner = _OPERANDS[name]
         if all(_bijection(classes, axis, warp[..., at]) is not None for at, axis in enumerate((outer, inner))):
-            yield Coordinates("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
+            yield ElementCoordinates("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
 
 
 def _by_moves(
     signature: Signature, operands: Mapping[str, Labels], places: Mapping[str, Places | None]
-) -> Iterator[Coordinates]:
+) -> Iterator[ElementCoordinates]:
     for name, (move, outer, inner) in _OPERANDS.items():
         fragment, where = signature.operands[name], places.get(move)
         if where is None or signature.lanes != 32 or fragment.reg_type == "f64" or fragment.regs > 4:
@@ -145,7 +145,7 @@ def _by_moves(
         labels = _labels(fragment, operands[name], where, outer, runs)
         if labels is not None:
             pair = labels[..., ::-1] if name == "B" else labels
-            yield Coordinates(move, name, PREMISE, np.ascontiguousarray(pair))
+            yield ElementCoordinates(move, name, PREMISE, np.ascontiguousarray(pair))
 
 
 def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inner: int | None) -> Labels | None:
@@ -188,10 +188,10 @@ def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, in
 
 
 def _disagreements(
-    found: Sequence[Coordinates], operands: Mapping[str, Labels], shared: Sequence[int]
+    found: Sequence[ElementCoordinates], operands: Mapping[str, Labels], shared: Sequence[int]
 ) -> tuple[str, ...]:
     """Return notes on shared axes for which two operands give one class different coordinates."""
-    given: dict[int, tuple[Coordinates, dict[tuple[int, int], int]]] = {}
+    given: dict[int, tuple[ElementCoordinates, dict[tuple[int, int], int]]] = {}
     notes = []
     for one in found:
         _, outer, inner = _OPERANDS[one.operand]

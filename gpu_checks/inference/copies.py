@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gpu_checks.kernels.packing import Words
-    from gpu_checks.machine import Machine
+    from gpu_checks.machine import ProbeMachine
     from gpu_checks.model import Labels
     from isa_tables.signature import Signature
 
@@ -26,7 +26,9 @@ _DIGITS = 255
 Bytes: TypeAlias = "npt.NDArray[np.int64]"
 
 
-def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int = 0) -> tuple[Labels, tuple[str, ...]]:
+def observe(
+    machine: ProbeMachine, signature: Signature, trials: int = 8, seed: int = 0
+) -> tuple[Labels, tuple[str, ...]]:
     """[lane][register byte] -> (lane, byte) that it comes from or goes to, and what did not fit.
 
     For ldmatrix and stmatrix that lane gave the address of the row, and the byte is counted in the row; for
@@ -65,7 +67,9 @@ def _addresses(signature: Signature, random: np.random.Generator) -> Bytes:
     return random.permutation(ROWS)[:32]
 
 
-def _numbers(machine: Machine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes) -> tuple[Bytes, Bytes]:
+def _numbers(
+    machine: ProbeMachine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes
+) -> tuple[Bytes, Bytes]:
     """Which source byte arrived in each byte of memory and of the registers, -1 for none of them: [trial][...]."""
     source, other = (memory, inside) if loads(signature) else (inside, memory)
     blank, place = np.full(other.shape, _DIGITS), 1

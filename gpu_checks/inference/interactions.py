@@ -77,7 +77,7 @@ def digest(tables: Sequence[Interactions]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InteractionLabels:
     """Labels of A, B and D, flat, [slot][row, column, k, product]; A's k under each configuration; notes."""
 
     labels: Mapping[str, Labels]
@@ -85,7 +85,7 @@ class Found:
     notes: tuple[str, ...]
 
 
-def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Found:
+def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> InteractionLabels:
     """Return the classes of one instruction under one or several patterns of metadata."""
     m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
     kept = np.full((len(tables), counts["A"]), _NONE)
@@ -105,7 +105,7 @@ def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Found:
     for part, axis in ((a, ROW), (b, COLUMN), (d, ROW)):
         part[part[:, axis] >= 0, PRODUCT] = 0
     labels = {"A": a, "B": b, "D": d}
-    return Found(labels, ways, tuple(_notes(labels, tables, ways)))
+    return InteractionLabels(labels, ways, tuple(_notes(labels, tables, ways)))
 
 
 def _first(names: Slots) -> Slots:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from gpu_checks.arrays import np
 from gpu_checks.kernels.mma import MANY, NONE, WRONG, spare
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Relation, Table
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, SlotClasses, Table
 from isa_tables.signature import Signature
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Slots: TypeAlias = "npt.NDArray[np.int64]"
 
 
-def classes(signature: Signature, table: Table) -> Relation:
+def classes(signature: Signature, table: Table) -> SlotClasses:
     """Return the classes of a table; `notes` say what is no matrix product, and nothing is raised for it."""
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
@@ -60,7 +60,7 @@ def classes(signature: Signature, table: Table) -> Relation:
     odd, unused = _odd_pairs(signature, table, counts["D"]), _unused_slots(signature, product)
     notes = [*odd, *differences, *unused, *_unread(signature, labels), *_extents(signature, labels), *ambiguous]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
-    return Relation(shaped, table.size, digest(table), _shorten(notes))
+    return SlotClasses(shaped, table.size, digest(table), _shorten(notes))
 
 
 def rebuild(operands: Mapping[str, Labels]) -> Table:

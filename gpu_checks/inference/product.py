@@ -11,7 +11,7 @@ from gpu_checks.arrays import np
 from gpu_checks.inference.sparse import FIELDS, words_of
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.packing import NUMBERS, Ints, Words, operands_as_words, pack, second_difference, unpack
-from gpu_checks.machine import Machine
+from gpu_checks.machine import ProbeMachine
 from gpu_checks.model import Labels, Metadata
 from isa_tables.signature import Fragment, Signature
 
@@ -30,7 +30,7 @@ class RandomProducts:
 
 
 def multiply_on(
-    machine: Machine, signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
+    machine: ProbeMachine, signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
 ) -> int:
     """How many D elements of `trials` random products differ from A @ B + C: zero says that the maps fit.
 
@@ -46,7 +46,7 @@ def wrong(shown: npt.NDArray[np.float64], expected: Ints) -> int:
 
 
 def multiply(
-    machine: Machine, signature: Signature, several: Sequence[RandomProducts]
+    machine: ProbeMachine, signature: Signature, several: Sequence[RandomProducts]
 ) -> list[npt.NDArray[np.float64]]:
     """D, [trial][lane][value], of each of several sets of products, which are issued together."""
     words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gpu_checks.arrays import np
 from gpu_checks.inference.interactions import Interactions, collect
-from gpu_checks.kernels.forms import Form, slots
+from gpu_checks.kernels.forms import InstructionForm, slots
 from gpu_checks.kernels.packing import Words, digits, pack
-from gpu_checks.machine import Machine, Numbering, Query
+from gpu_checks.machine import DigitQuery, Numbering, ProbeMachine
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +28,7 @@ NOTHING = np.zeros((1, 1, 1), np.uint32)  # the fixed words of an instruction wi
 
 
 def numbering(
-    form: Form, image: Window | None, named: npt.NDArray[np.int64] | None = None, columns: int | None = None
+    form: InstructionForm, image: Window | None, named: npt.NDArray[np.int64] | None = None, columns: int | None = None
 ) -> Numbering:
     """Return a plane of ones, then one for each digit of the slot's number, the lowest first.
 
@@ -52,20 +52,20 @@ def numbering(
 
 Answer: TypeAlias = "tuple[list[Interactions], tuple[str, ...]]"  # one for each of the fixed words; notes
 T = TypeVar("T")
-Queries: TypeAlias = Generator[list[Query], Any, T]  # yields queries, is sent their Answers, returns a T
+Queries: TypeAlias = Generator[list[DigitQuery], Any, T]  # yields queries, is sent their Answers, returns a T
 
 
 def query(
-    form: Form,
+    form: InstructionForm,
     a: Window | None,
     b: Window | None,
     numbered: Numbering,
     fixed: Words = NOTHING,
     only: npt.NDArray[np.int64] | None = None,
-) -> Query:
+) -> DigitQuery:
     """Return the query for the interactions of A's elements, or of `only` some, under each of the fixed words."""
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
-    return Query(form, a, b, chosen.astype(np.uint32), numbered, fixed)
+    return DigitQuery(form, a, b, chosen.astype(np.uint32), numbered, fixed)
 
 
 def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
@@ -85,7 +85,7 @@ def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
     return [known[number] for number in range(len(every))]
 
 
-def run_queries(machine: Machine, signature: Signature, queries: Queries[T]) -> T:
+def run_queries(machine: ProbeMachine, signature: Signature, queries: Queries[T]) -> T:
     """Return the result of a probe. The queries of a turn are issued together: a GPU is slow to change processes."""
     answers: list[Answer] | None = None
     while True:

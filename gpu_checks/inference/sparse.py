@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 from gpu_checks.arrays import np
 from gpu_checks.inference.interactions import Interactions, digest, label
 from gpu_checks.inference.queries import NOTHING, Queries, numbering, query, together
-from gpu_checks.kernels.forms import Form, forms, plainest, slots
+from gpu_checks.kernels.forms import InstructionForm, forms, plainest, slots
 from gpu_checks.kernels.packing import Words
 from gpu_checks.kernels.smem_matrix import Window
 from gpu_checks.machine import Numbering
-from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata, Relation
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata, SlotClasses
 from isa_tables.signature import Signature
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return rows[:: max(1, len(rows) - 1)]
 
 
-def queries(signature: Signature, seed: int) -> Queries[Relation]:
+def queries(signature: Signature, seed: int) -> Queries[SlotClasses]:
     """Yield the queries of a sparse instruction: every pattern under every selector."""
     start = yield from whole(signature)
     return (yield from complete(start, seed))
@@ -68,7 +68,7 @@ def queries(signature: Signature, seed: int) -> Queries[Relation]:
 class Start:
     """The classes from the interactions with all of B, under the first and the last pattern."""
 
-    form: Form  # the first, with A in registers
+    form: InstructionForm  # the first, with A in registers
     labels: Mapping[str, Labels]  # flat, of A (its k under the first pattern), B or its plainest image, D
     kept: Sequence[Labels]  # A's k under the outer patterns
     hash: str
@@ -83,7 +83,7 @@ def whole(signature: Signature) -> Queries[Start]:
     return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
 
 
-def complete(start: Start, seed: int) -> Queries[Relation]:
+def complete(start: Start, seed: int) -> Queries[SlotClasses]:
     """Yield the relation with its metadata, if the instruction has any."""
     signature, labels = start.form.signature, start.labels
     notes, metadata = start.notes, None
@@ -93,7 +93,7 @@ def complete(start: Start, seed: int) -> Queries[Relation]:
         every = [form for form in forms(signature) if form.plain]
         metadata, said = yield from _metadata(every, part, start.kept, seed)
         notes += said
-    return Relation(
+    return SlotClasses(
         operands={name: labels[name].reshape(*size, 4) for name, size in _sizes(start.form).items()},
         pairs=len(labels["A"]) * len(labels["B"]),
         hash=start.hash,
@@ -102,7 +102,7 @@ def complete(start: Start, seed: int) -> Queries[Relation]:
     )
 
 
-def _sizes(form: Form) -> dict[str, tuple[int, int]]:
+def _sizes(form: InstructionForm) -> dict[str, tuple[int, int]]:
     """Lanes and values of A in registers, of B or its plainest image, and of D."""
     image, result = plainest(form.signature, "B"), form.signature.operands["D"]
     return {"A": slots(form, "A", None), "B": slots(form, "B", image), "D": (form.signature.lanes, result.values)}
@@ -116,7 +116,7 @@ class _Part:
     image: Window | None
     labels: Mapping[str, Labels]  # flat, of A, B and D
 
-    def k(self, form: Form, fixed: Words) -> Queries[tuple[Labels, tuple[str, ...]]]:
+    def k(self, form: InstructionForm, fixed: Words) -> Queries[tuple[Labels, tuple[str, ...]]]:
         """[configuration][A slot] -> k, and what did not fit."""
         ((tables, said),) = yield [query(form, None, self.image, self.numbered, fixed)]
         row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
@@ -126,14 +126,14 @@ class _Part:
         return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
 
 
-def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Numbering:
+def by_k(form: InstructionForm, image: Window | None, b: Labels, columns: int) -> Numbering:
     """Return the first columns of B, whose elements are known by their k; b are their flat labels."""
     few = (b[:, COLUMN] >= 0) & (b[:, COLUMN] < columns)
     return numbering(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
 
 
 def _metadata(
-    every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
+    every: Sequence[InstructionForm], part: _Part, kept: Sequence[Labels], seed: int
 ) -> Queries[tuple[Metadata, tuple[str, ...]]]:
     """Yield the k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
     signature = every[0].signature
@@ -151,14 +151,14 @@ def _metadata(
     return Metadata(kept_by, rulers, RANDOM), (*notes, *said)
 
 
-def _same(form: Form, part: _Part, ways: Labels) -> Queries[tuple[str, ...]]:
+def _same(form: InstructionForm, part: _Part, ways: Labels) -> Queries[tuple[str, ...]]:
     """Yield a note where a further selector gives the patterns another meaning."""
     again, said = yield from part.k(form, uniform(form.signature))
     same = np.array_equal(again, ways)
     return (*said, *(() if same else (f"selector {form.signature.chosen['F']} gives another relation",)))
 
 
-def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[Labels, tuple[str, ...]]]:
+def _ruler(form: InstructionForm, part: _Part, ways: Labels, seed: int) -> Queries[tuple[Labels, tuple[str, ...]]]:
     """Ask for [A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
     lanes, distinct = form.signature.lanes, _distinct(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
@@ -181,7 +181,12 @@ def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[La
 
 
 def check(
-    form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Interactions]
+    form: InstructionForm,
+    relation: SlotClasses,
+    metadata: Metadata,
+    labels: Labels,
+    drawn: Labels,
+    tables: Sequence[Interactions],
 ) -> tuple[str, ...]:
     """Return notes on an A in memory whose elements have another k, under the `drawn` fields, than those in registers.
 
@@ -195,7 +200,7 @@ def check(
     return (f"{wrong} elements of A in memory are not ruled as those in registers are",) if wrong else ()
 
 
-def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Interactions]) -> int:
+def moved(relation: SlotClasses, labels: Labels, ways: Labels, tables: Sequence[Interactions]) -> int:
     """How many elements of A in memory have another k, under some pattern, than the `ways` of those in registers."""
     wrong = 0
     for way, table in zip(ways, tables, strict=True):

@@ -20,10 +20,10 @@ from gpu_checks.arrays import np
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Interactions, distinct, transfer
 from gpu_checks.inference.queries import Queries, numbering, query, together
-from gpu_checks.kernels.forms import Form, forms, plainest, slots
+from gpu_checks.kernels.forms import InstructionForm, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
 from gpu_checks.machine import Numbering
-from gpu_checks.model import COLUMN, CONTRACTED, ROW, Coordinates, Image, Labels, Relation
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, ElementCoordinates, Image, Labels, SlotClasses
 from isa_tables.signature import Signature
 
 PREMISE = (
@@ -34,11 +34,11 @@ LabelledImage: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, i
 _ROW = 16
 
 
-def queries(signature: Signature, seed: int = 0) -> Queries[Relation]:
+def queries(signature: Signature, seed: int = 0) -> Queries[SlotClasses]:
     """Yield the queries of a wgmma: every form and image of the instruction."""
     start = yield from sparse.whole(signature)
     images = () if start.notes else _images(start, seed)
-    relation: Relation
+    relation: SlotClasses
     relation, *looked = yield from together([sparse.complete(start, seed), *images])
     seen = [] if relation.notes else [one.labelled(relation) for one in looked]
     kept = tuple(image for image, _ in seen if image is not None)
@@ -67,7 +67,7 @@ class _ImageOfA:
     fields that were drawn. The plainest image has every pattern and such fields, another image the last pattern.
     """
 
-    form: Form  # the way in which the instruction is written
+    form: InstructionForm  # the way in which the instruction is written
     image: Window  # of A in shared memory
     again: bool  # with a further selector: the image itself is known
     first: Interactions  # under the first pattern
@@ -76,7 +76,7 @@ class _ImageOfA:
     drawn: Labels | None  # [configuration][lane][field] -> pattern
     notes: tuple[str, ...]  # what did not fit
 
-    def labelled(self, relation: Relation) -> LabelledImage:
+    def labelled(self, relation: SlotClasses) -> LabelledImage:
         """Return the image with the labels of the relation."""
         form, first, image = self.form, self.first, self.image
         labels, wrong = _placed(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
@@ -92,7 +92,9 @@ class _ImageOfA:
         return None if self.again else _image("A", image, labels), _of("A", image, notes)
 
 
-def _image_of_a(form: Form, image: Window, numbered: Numbering, seed: int, again: bool) -> Queries[_ImageOfA]:
+def _image_of_a(
+    form: InstructionForm, image: Window, numbered: Numbering, seed: int, again: bool
+) -> Queries[_ImageOfA]:
     signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
     plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
     others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
@@ -110,12 +112,12 @@ def _image_of_a(form: Form, image: Window, numbered: Numbering, seed: int, again
 class _ImageOfB:
     """The interactions of B in memory with a row of A, under the first and the last pattern; each keeps a part of k."""
 
-    form: Form
+    form: InstructionForm
     image: Window
     tables: Sequence[Interactions]
     notes: tuple[str, ...]
 
-    def labelled(self, relation: Relation) -> LabelledImage:
+    def labelled(self, relation: SlotClasses) -> LabelledImage:
         """Return the image with the labels of the relation."""
         tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])
@@ -127,19 +129,19 @@ class _ImageOfB:
         return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
 
 
-def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Queries[_ImageOfB]:
+def _image_of_b(form: InstructionForm, image: Window, start: sparse.Start) -> Queries[_ImageOfB]:
     row, fixed = np.flatnonzero(start.labels["A"][:, ROW] == 0), sparse.outer(sparse.uniform(form.signature))
     ((tables, notes),) = yield [query(form, None, image, numbering(form, image), fixed, only=row)]
     return _ImageOfB(form, image, tables, notes)
 
 
-def _of_d(relation: Relation, table: Interactions, axis: int) -> Labels:
+def _of_d(relation: SlotClasses, table: Interactions, axis: int) -> Labels:
     """Return the row or the column of D in which each product is."""
     found: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
     return found
 
 
-def _astray(relation: Relation, table: Interactions, row: Labels | int, column: int | None = None) -> int:
+def _astray(relation: SlotClasses, table: Interactions, row: Labels | int, column: int | None = None) -> int:
     """How many products are in another row of D than their element of A, or in another column than all of them."""
     labels = relation.operands["D"].reshape(-1, 4)[table.d]
     wrong = labels[..., ROW] != row
@@ -148,7 +150,9 @@ def _astray(relation: Relation, table: Interactions, row: Labels | int, column: 
     return int(np.count_nonzero(wrong))
 
 
-def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Few) -> tuple[Labels, int]:
+def _placed(
+    form: InstructionForm, operand: str, image: Window, own: Labels, along: Labels, k: Few
+) -> tuple[Labels, int]:
     """Labels of the image's places from their interactions, and how many interactions do not fit."""
     rows, columns = form.signature.operands[operand].extent
     axis = ROW if operand == "A" else COLUMN
@@ -171,7 +175,7 @@ def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
 
 def absolute(
     signature: Signature, operands: Mapping[str, Labels], images: tuple[Image, ...]
-) -> tuple[tuple[Coordinates, ...], tuple[str, ...]]:
+) -> tuple[tuple[ElementCoordinates, ...], tuple[str, ...]]:
     """Absolute coordinates of A, B and D from the places in the plainest images; a note where A and B disagree on k.
 
     The columns of a sparse A are those stored, which are not k.
@@ -193,7 +197,7 @@ def absolute(
     for name, (row_of, row, column_of, column) in named.items():
         labels = operands[name]
         pair = [row_of[labels[..., row]], column_of[labels[..., column]]]
-        found.append(Coordinates("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
+        found.append(ElementCoordinates("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
     return tuple(found), ()
 
 

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels.assembly import READ, is_warpgroup, issue, issue_in_memory
-from gpu_checks.kernels.forms import BAD, MULTIPLIED, Form, fits, forms
+from gpu_checks.kernels.forms import BAD, MULTIPLIED, InstructionForm, fits, forms
 from gpu_checks.kernels.mma import shape
 from gpu_checks.kernels.packing import one, words_per_lane
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, MAJORS, windows
@@ -97,7 +97,7 @@ def _sizes(signature: Signature) -> dict[str, int]:
     return {"d_words": words_per_lane(result), "c_words": words_per_lane(signature.operands.get("C", result))}
 
 
-def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dict[str, object]:
+def _facts(members: Sequence[InstructionForm], most: Signature, c: str, stride: int) -> dict[str, object]:
     """Return the values of a form's template, for one instruction or several, of which `most` has the largest matrices.
 
     `c` is what word w of C is, `stride` the distance of the words of D.
@@ -126,7 +126,7 @@ def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dic
     }
 
 
-def _member(form: Form, number: int, c: str, stride: int) -> str:
+def _member(form: InstructionForm, number: int, c: str, stride: int) -> str:
     s = form.signature
     issued = issue_in_memory(s, form.asm, stride, c == ZERO) if is_warpgroup(s) else issue(s, form.asm)
     return _CUDA["member"].substitute(number=number, mnemonic=s.mnemonic, issue=issued)

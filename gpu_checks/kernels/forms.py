@@ -20,7 +20,7 @@ BAD = -(2**30)  # a code below zero: D did not get exactly one element of B
 CODED, MULTIPLIED = ("D", "A", "B"), ("D", "A", "B", "C")
 
 
-class Form(NamedTuple):
+class InstructionForm(NamedTuple):
     """One way to write an instruction: what its text chooses, and the major of each matrix in memory."""
 
     signature: Signature
@@ -51,21 +51,23 @@ def fits(signature: Signature) -> bool:
 
 # The cache key is the whole signature, its operands too: one in which a fault is planted has forms of its own.
 @cache
-def forms(signature: Signature) -> tuple[Form, ...]:
+def forms(signature: Signature) -> tuple[InstructionForm, ...]:
     """Every form, the one that `run` issues first: A from registers, K-major, the first selector.
 
     Other majors come with the first selector alone.
     """
     choices = signature.select.get("F", ())
     if not is_warpgroup(signature):
-        return tuple(Form(look_up(signature.mnemonic, F=one)) for one in choices) or (Form(signature),)
-    found: list[Form] = []
+        return tuple(InstructionForm(look_up(signature.mnemonic, F=one)) for one in choices) or (
+            InstructionForm(signature),
+        )
+    found: list[InstructionForm] = []
     for selector in choices or (None,):
         chosen: dict[str, Any] = {} if selector is None else {"F": selector}
         registers, memory = (look_up(signature.mnemonic, A_space=space, **chosen) for space in ("reg", "smem"))
-        found += [Form(registers), Form(memory)]
+        found += [InstructionForm(registers), InstructionForm(memory)]
         if len(found) == len(MAJORS) == transposes(memory.asm):
-            found += [Form(registers, ("K", "MN")), Form(memory, ("MN", "K"))]
+            found += [InstructionForm(registers, ("K", "MN")), InstructionForm(memory, ("MN", "K"))]
     return tuple(found)
 
 
@@ -80,7 +82,7 @@ def plainest(signature: Signature, operand: str) -> Window | None:
     return window(operand, fragment) if fragment.space == "smem" else None
 
 
-def slots(form: Form, operand: str, image: Window | None) -> tuple[int, int]:
+def slots(form: InstructionForm, operand: str, image: Window | None) -> tuple[int, int]:
     """Lanes and values of A or B: the lanes that hold it, or one lane that holds every element of its image."""
     fragment = form.signature.operands[operand]
     if image is None:

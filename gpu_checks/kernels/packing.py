@@ -25,7 +25,7 @@ Words: TypeAlias = "npt.NDArray[np.uint32]"
 POISON = 0x7FFF7FFF  # NaN as f32, f64 or a pair of f16, and 2147450879 as s32: no product here gives it
 
 
-class Number(NamedTuple):
+class ElementType(NamedTuple):
     """An element type: how integers are written in it, and which of them to draw at random.
 
     The drawn range keeps every product, partial sum and accumulator exact, whatever the order of the sum.
@@ -43,27 +43,27 @@ class Number(NamedTuple):
         return self.bits - self.exponent - 1
 
 
-NUMBERS: Mapping[str, Number] = MappingProxyType(
+NUMBERS: Mapping[str, ElementType] = MappingProxyType(
     {
-        "f16": Number(16, -8, 8, 5, (-500, 500)),
-        "bf16": Number(16, -8, 8, 8),
-        "tf32": Number(32, -8, 8, 8),
-        "f32": Number(32, -8, 8, 8, (-5000, 5000)),
-        "f64": Number(64, -1000, 1000, 11, (-(10**6), 10**6)),
-        "e4m3": Number(8, -3, 3, 4),
-        "e5m2": Number(8, -3, 3, 5),
-        "e3m2": Number(6, -3, 3, 3),
-        "e2m3": Number(6, -3, 3, 2),
-        "e2m1": Number(4, -3, 3, 2),
-        "s32": Number(32, 0, 0, 0, (-(2**20), 2**20)),
-        "u32": Number(32, 0, 0, 0, (0, 2**20)),
-        "s16": Number(16, -(2**15), 2**15 - 1),
-        "u16": Number(16, 0, 2**16 - 1),
-        "s8": Number(8, -128, 127),
-        "u8": Number(8, 0, 255),
-        "s4": Number(4, -8, 7),
-        "u4": Number(4, 0, 15),
-        "b1": Number(1, 0, 1),
+        "f16": ElementType(16, -8, 8, 5, (-500, 500)),
+        "bf16": ElementType(16, -8, 8, 8),
+        "tf32": ElementType(32, -8, 8, 8),
+        "f32": ElementType(32, -8, 8, 8, (-5000, 5000)),
+        "f64": ElementType(64, -1000, 1000, 11, (-(10**6), 10**6)),
+        "e4m3": ElementType(8, -3, 3, 4),
+        "e5m2": ElementType(8, -3, 3, 5),
+        "e3m2": ElementType(6, -3, 3, 3),
+        "e2m3": ElementType(6, -3, 3, 2),
+        "e2m1": ElementType(4, -3, 3, 2),
+        "s32": ElementType(32, 0, 0, 0, (-(2**20), 2**20)),
+        "u32": ElementType(32, 0, 0, 0, (0, 2**20)),
+        "s16": ElementType(16, -(2**15), 2**15 - 1),
+        "u16": ElementType(16, 0, 2**16 - 1),
+        "s8": ElementType(8, -128, 127),
+        "u8": ElementType(8, 0, 255),
+        "s4": ElementType(4, -8, 7),
+        "u4": ElementType(4, 0, 15),
+        "b1": ElementType(1, 0, 1),
     }
 )
 
@@ -99,7 +99,7 @@ def digits(signature: Signature) -> int:
     return 1 << min(_whole_bits(NUMBERS[signature.operands[name].type]) for name in "BD")
 
 
-def _whole_bits(number: Number) -> int:
+def _whole_bits(number: ElementType) -> int:
     if not number.exponent:
         return number.bits - (number.low < 0 or number.accumulates[0] < 0)
     largest = (1 << number.exponent - 1) + 1  # the power of two behind the largest number

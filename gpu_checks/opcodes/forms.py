@@ -54,7 +54,7 @@ _SAMPLED = frozenset((*_MEMORY, "set"))  # classes of which not every opcode is 
 _SAMPLE = {1: 4, 2: 48}  # modifiers of one of them -> one of so many of its opcodes is probed
 
 
-class Part(NamedTuple):
+class FormOperand(NamedTuple):
     """One operand of a form."""
 
     role: str  # as its row names it: d, a, b, c, mask
@@ -67,13 +67,13 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Form:
+class OpcodeForm:
     """One way to write an instruction."""
 
     opcode: str
     group: str  # the class of its row
     lanes: int  # threads that execute it together
-    parts: tuple[Part, ...]  # its operands in order
+    parts: tuple[FormOperand, ...]  # its operands in order
     words: Mapping[str, str]  # the words that its opcode chooses, by the names of their lists
 
     @property
@@ -92,7 +92,7 @@ class Form:
         return int(self.parts[0].role != "a")
 
 
-def _write(part: Part) -> str:
+def _write(part: FormOperand) -> str:
     if part.number is not None:
         return f"{part.number:#x}"
     text = "!" * part.negated + part.role + (f".b{part.bits}" if part.bits > max(BITS[part.kind], 16) else "")
@@ -100,7 +100,7 @@ def _write(part: Part) -> str:
     return f"[{text}]" if not part.bits else f"{{{', '.join([text] * part.many)}}}" if part.many > 1 else text
 
 
-def candidates() -> Iterator[Form]:
+def candidates() -> Iterator[OpcodeForm]:
     """Yield every form that a row of the tables admits, whether an assembler takes it or not."""
     seen: set[str] = set()
     for row in spellings():
@@ -143,7 +143,7 @@ def _is_sampled(opcode: str, extra: int, chosen: Sequence[str]) -> bool:
     return int.from_bytes(blake2b(opcode.encode(), digest_size=4).digest()) % most == 0
 
 
-def _forms(row: Spelling, opcode: str, words: Mapping[str, str], extra: int) -> Iterator[Form]:
+def _forms(row: Spelling, opcode: str, words: Mapping[str, str], extra: int) -> Iterator[OpcodeForm]:
     """Yield the forms of an opcode: optional operands, plain and turned predicates, wider registers one at a time."""
     types = row.types(words)
     if words.get("space") == "param":
@@ -162,28 +162,28 @@ def _forms(row: Spelling, opcode: str, words: Mapping[str, str], extra: int) -> 
         if any(part is None for part in plain):
             return
         for parts in _vary(row, [part for part in plain if part], extra):
-            yield Form(opcode, row.group, row.lanes, parts, words)
+            yield OpcodeForm(opcode, row.group, row.lanes, parts, words)
 
 
-def _part(group: str, role: str, kind: str, opcode: str, words: Mapping[str, str]) -> Part | None:
+def _part(group: str, role: str, kind: str, opcode: str, words: Mapping[str, str]) -> FormOperand | None:
     """Return an operand as a register of its type's width; None where the row gives it no type that registers have."""
     if group in _MEMORY and role == "a":
-        return Part(role, "b64")
+        return FormOperand(role, "b64")
     if role == "table":
-        return Part(role, "b32", number=_TABLES[0])
+        return FormOperand(role, "b32", number=_TABLES[0])
     last = opcode.rpartition(".")[2]
     kind = kind or (last if last in BITS else "")
     if kind not in BITS:
         return None
     many = _VECTOR.get(words.get("vector", ""), 1) if role == ("d" if group == "load" else "b") else 1
-    return Part(role, kind, max(BITS[kind], 16) if kind != "pred" else 1, many)
+    return FormOperand(role, kind, max(BITS[kind], 16) if kind != "pred" else 1, many)
 
 
-def _vary(row: Spelling, parts: Sequence[Part], extra: int) -> Iterator[tuple[Part, ...]]:
+def _vary(row: Spelling, parts: Sequence[FormOperand], extra: int) -> Iterator[tuple[FormOperand, ...]]:
     """Yield the operands as they are, then each other way to write one of them."""
     yield tuple(parts)
     for place, part in enumerate(parts):
-        others: list[Part] = []
+        others: list[FormOperand] = []
         if part.kind == "pred" and place:
             others.append(part._replace(negated=True))
         if not place and (row.group == "compare" or (row.lanes == 32 and row.group != "vote")):

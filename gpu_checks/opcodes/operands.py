@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
-from gpu_checks.opcodes.forms import Form, Part
+from gpu_checks.opcodes.forms import FormOperand, OpcodeForm
 from gpu_checks.opcodes.values import BITS, LANES, column, draw_choices
 
 _SIZES = (32, 32, 16, 8)  # lanes of a group in each warp
@@ -23,7 +23,7 @@ _BEYOND = (256, 257, 65536, 2**31, 2**31 + 4, 2**32 - 1)
 _EIGHT_BITS = frozenset(("extract", "insert"))  # classes whose positions and lengths the ISA restricts to 8 bits
 
 
-def guards(form: Form) -> tuple[Array, Array]:
+def guards(form: OpcodeForm) -> tuple[Array, Array]:
     """Return the predicates of `@g` and `@!h`: true and false in whole warps, and mixed; the same within a group."""
     if form.lanes == 32:
         g = np.isin(_GROUP, (0, 20, 30, 33))
@@ -34,7 +34,7 @@ def guards(form: Form) -> tuple[Array, Array]:
     return g, np.where(warp == 0, 1, np.where(warp == 2, 0, other)).astype(np.uint64)
 
 
-def columns(form: Form, place: int) -> list[Array]:
+def columns(form: OpcodeForm, place: int) -> list[Array]:
     """Return what an operand's registers hold: for each of them a word of 64 bits for each lane, or two for 128."""
     part = form.parts[place]
     if form.lanes == 32:
@@ -48,12 +48,12 @@ def columns(form: Form, place: int) -> list[Array]:
     return [column(part.kind if words == 1 else "b64", place + 4 * one) for one in range(part.many * words)]
 
 
-def _is_amount(form: Form, place: int) -> bool:
+def _is_amount(form: OpcodeForm, place: int) -> bool:
     """Whether an operand counts bits: it is u32 in a row that is not of u32, or it is not the first source."""
     return form.group in {*_EIGHT_BITS, "shift", "funnel"} and place > 1
 
 
-def _divisors(form: Form, part: Part) -> Array:
+def _divisors(form: OpcodeForm, part: FormOperand) -> Array:
     """Return divisors that are not zero, and not -1 for the smallest number: neither quotient is defined."""
     bits = BITS[part.kind]
     limit = np.uint64((1 << bits) - 1)
@@ -63,7 +63,7 @@ def _divisors(form: Form, part: Part) -> Array:
     return _choose(overflows & (part.kind[0] == "s"), found ^ np.uint64(4), found)
 
 
-def _together(form: Form, part: Part, place: int) -> Array:
+def _together(form: OpcodeForm, part: FormOperand, place: int) -> Array:
     """Return an operand of an instruction that a group of lanes executes together."""
     lane, one, size = np.arange(LANES), np.uint64(1), _SIZE.astype(np.uint64)
     if part.role == "mask":

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from gpu_checks.opcodes.forms import Form, candidates
+from gpu_checks.opcodes.forms import OpcodeForm, candidates
 from gpu_checks.opcodes.text import HEAD, Probe
 from lanecheck.console.outputs import write_file
 
@@ -37,7 +37,7 @@ def rejected(file: Path = FILE) -> Mapping[str, str]:
 
 
 @cache
-def accepted_forms() -> tuple[Form, ...]:
+def accepted_forms() -> tuple[OpcodeForm, ...]:
     """Return the forms that ptxas takes."""
     found = rejected()
     return tuple(form for form in candidates() if form.name not in found)

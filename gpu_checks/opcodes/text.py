@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array
-from gpu_checks.opcodes.forms import Form, Part
+from gpu_checks.opcodes.forms import FormOperand, OpcodeForm
 from gpu_checks.opcodes.operands import columns, guards
 from gpu_checks.opcodes.values import LANES, octets
 
@@ -42,7 +42,7 @@ class Result:
 class Probe:
     """The kernel of a form, what it reads, and where its results are."""
 
-    form: Form
+    form: OpcodeForm
 
     @cached_property
     def operands(self) -> Array:
@@ -212,7 +212,7 @@ class Probe:
             yield from _copy("global", f"from+{given}", space, address)
 
 
-def _space(form: Form) -> str:
+def _space(form: OpcodeForm) -> str:
     """Return the state space of a form's memory: a generic address is one of global memory."""
     return form.words.get("space", "global").partition("::")[0]
 
@@ -231,7 +231,7 @@ def _plus(address: str, offset: int) -> str:
     return f"{base}+{int(number) + offset}"
 
 
-def _fill(name: str, part: Part, place: int) -> Iterator[str]:
+def _fill(name: str, part: FormOperand, place: int) -> Iterator[str]:
     """Declare a register and fill it from a byte of what is given."""
     if part.kind == "pred":
         yield f".reg .pred {name}; ld.global.b32 word, [in+{place}];"
@@ -244,7 +244,7 @@ def _fill(name: str, part: Part, place: int) -> Iterator[str]:
         yield f".reg .b{part.bits} {name}; ld.global.b{part.bits} {name}, [in+{place}];"
 
 
-def _blank(name: str, part: Part, filled: bool) -> Iterator[str]:
+def _blank(name: str, part: FormOperand, filled: bool) -> Iterator[str]:
     """Declare a destination; `filled` with a pattern, of which the lanes that do not execute keep every bit."""
     if part.bits == 1:
         yield f".reg .pred {name};" + f" mov.pred {name}, odd;" * filled
@@ -271,12 +271,12 @@ def _keep(name: str, bits: int, start: int) -> Iterator[str]:
         yield f"st.global.b{bits} [out+{start}], {name};"
 
 
-def guard_columns(form: Form) -> Array:
+def guard_columns(form: OpcodeForm) -> Array:
     """Return the bytes that a kernel reads first: the predicates of `@g` and `@!h`, of all forms of the same lanes."""
     return np.concatenate([one.astype("<u8").view(np.uint8) for one in guards(form)])
 
 
-def entry(name: str, forms: Sequence[Form], bodies: Sequence[str]) -> str:
+def entry(name: str, forms: Sequence[OpcodeForm], bodies: Sequence[str]) -> str:
     """Return an entry that executes the blocks of some forms in order, all of them of as many lanes together.
 
     `in` and `out` are the places of a lane in a column, `from` and `to` in a block of memory.

@@ -82,7 +82,7 @@ PROBES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Observation:
+class OrderObservation:
     """How many results of a probe were wrong on one GPU."""
 
     name: str  # of the probe
@@ -105,14 +105,14 @@ def hash_of(probe: OrderProbe) -> str:
     return hashlib.sha256(probe.kernel.encode()).hexdigest()
 
 
-def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[Observation] | Unavailable:
+def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[OrderObservation] | Unavailable:
     """Run the probes on the GPU at hand; Unavailable, with the reason, where there is none for them."""
     info = device_info()
     if isinstance(info, Unavailable):
         return info
     if int(info.sm[3:].rstrip("af")) != _SM:
         return Unavailable(f"the probes issue wgmma, which sm_90a has; {info.gpu} is {info.sm}")
-    found: list[Observation] = []
+    found: list[OrderObservation] = []
     try:
         with Progress(len(chosen), "probes", quiet) as shown:
             for probe in chosen:
@@ -122,7 +122,7 @@ def observe(chosen: Sequence[OrderProbe] = PROBES, quiet: bool = True) -> list[O
                     wrong = tuple(int(count) for count in _run(module, probe, delay).sum(axis=0))
                     results, today = _BLOCKS * _ROUNDS * _RESULTS, date.today().isoformat()
                     found.append(
-                        Observation(probe.name, probe.section, delay, results, wrong, hash_of(probe), info, today)
+                        OrderObservation(probe.name, probe.section, delay, results, wrong, hash_of(probe), info, today)
                     )
                 shown.done += 1
     except (Unsupported, DeviceFault) as fault:
@@ -138,28 +138,28 @@ def _run(module: Loaded, probe: OrderProbe, delay: int) -> Array:
     return module.launch("order", (_BLOCKS,), 128, arrays, [1]).results()[0]
 
 
-def recordings_of_order(place: Path = RECORDINGS) -> tuple[Observation, ...]:
+def recordings_of_order(place: Path = RECORDINGS) -> tuple[OrderObservation, ...]:
     """Every recorded observation. RecordingError for a malformed line, with its file and number."""
     return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
 
 
-def _observation(data: Mapping[str, Any]) -> Observation:
+def _observation(data: Mapping[str, Any]) -> OrderObservation:
     info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
     check_gpu(info.gpu, info.sm)
     wrong = tuple(data["wrong"])
     if len(wrong) != 4 or not all(isinstance(one, int) and one >= 0 for one in wrong) or sum(wrong) > data["results"]:
         raise ValueError(f"wrong is {data['wrong']!r}, not four counts of {data['results']} results")
     plain = {key: data[key] for key in ("name", "section", "delay", "results", "kernel_hash", "date")}
-    return Observation(wrong=wrong, device=info, **plain)
+    return OrderObservation(wrong=wrong, device=info, **plain)
 
 
-def write(path: Path, observed: Sequence[Observation]) -> None:
+def write(path: Path, observed: Sequence[OrderObservation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, "".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed))
 
 
-def _data(one: Observation) -> dict[str, Any]:
+def _data(one: OrderObservation) -> dict[str, Any]:
     fields = asdict(one)
     return {"schema": SCHEMA, **fields.pop("device")._asdict(), **fields}
 
@@ -190,7 +190,7 @@ def _command(options: argparse.Namespace) -> int:
     return Exit.OK if controls_hold(found) else Exit.CONTRADICTION
 
 
-def controls_hold(found: Sequence[Observation]) -> bool:
+def controls_hold(found: Sequence[OrderObservation]) -> bool:
     """Whether each control came out as it must: wrong at the longest delay, or right at all of them."""
     return all(
         any(not one.agrees for one in found if one.name == probe.name and one.delay == DELAYS[-1])

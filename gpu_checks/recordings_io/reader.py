@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gpu_checks.arrays import np
-from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata
+from gpu_checks.model import Controls, ElementCoordinates, Image, Labels, Metadata
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_end, check_gpu, files, identity, parsed, text_of
 from gpu_checks.recordings_io.run_length import entries
@@ -305,13 +305,13 @@ class _File:
             raise self.bad(number, f"table {name} has {labels.shape[-1]} columns, not {width}")
         return labels
 
-    def _coordinates(self, number: int, given: Sequence[Any]) -> Iterator[Coordinates]:
+    def _coordinates(self, number: int, given: Sequence[Any]) -> Iterator[ElementCoordinates]:
         premises = self.header["premises"]
         for one in given:
             known = isinstance(one, list) and list(map(type, one)) == [str] * 4
             if not (known and one[1] in OPERANDS and one[3] in premises):
                 raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
-            yield Coordinates(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
+            yield ElementCoordinates(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
 
     def _images(self, number: int, name: str | None) -> Iterator[Image]:
         if name is None:

@@ -23,7 +23,7 @@ from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
 from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.kernels.smem_matrix import MAJORS, SWIZZLES
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Image, Labels, Metadata
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, ElementCoordinates, Image, Labels, Metadata
 from gpu_checks.recording import Move, Recording
 from gpu_checks.recordings_io.errors import RecordingError
 from isa_tables.signature import Fragment, Signature, mnemonics
@@ -147,7 +147,7 @@ def _unnamed(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
         yield f"labels of {name} lie outside {tuple(limits.tolist())}"
 
 
-def _of_coordinates(one: Coordinates, lanes: int, fragment: Fragment) -> Iterator[str]:
+def _of_coordinates(one: ElementCoordinates, lanes: int, fragment: Fragment) -> Iterator[str]:
     what = f"the absolute coordinates of {one.operand} by {one.name}"
     if one.labels.shape != (lanes, fragment.values, 2):
         yield f"{what} have the shape {one.labels.shape}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check on a GPU for tilings: a kernel made from layouts alone multiplies matrices, and numpy checks the result.
 
-A `Tiling` is plain data: which thread holds which elements of a CTA's tile, where they are in shared memory, which
-thread copies them. `gpu_checks.tilings.kernel`, which is loaded to run one, writes the CUDA C++ text, `run` runs it on
-exact integers, `recordings_of_tilings` are the results of earlier runs.
+A `TilingKernel` is plain data: which thread holds which elements of a CTA's tile, where they are in shared memory,
+which thread copies them. `gpu_checks.tilings.kernel`, which is loaded to run one, writes the CUDA C++ text, `run` runs
+it on exact integers, `recordings_of_tilings` are the results of earlier runs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gpu_checks.tilings.store import TilingRun, recordings_of_tilings, tilings
 from gpu_checks.tilings.strided import Strided
-from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, Tiling, TilingError, check, mutants
+from gpu_checks.tilings.tiling import Feed, Load, Reuse, TiledProduct, TilingError, TilingKernel, check, mutants
 
 if TYPE_CHECKING:
     from gpu_checks.model import Unavailable
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Feed",
     "Load",
-    "Product",
     "Reuse",
     "Strided",
-    "Tiling",
+    "TiledProduct",
     "TilingError",
+    "TilingKernel",
     "TilingRun",
     "check",
     "mutants",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-def run(tiling: Tiling, seed: int = 0) -> TilingRun | Unavailable:
+def run(tiling: TilingKernel, seed: int = 0) -> TilingRun | Unavailable:
     """Run one tiling and its controls; Unavailable, with the reason, where there is no GPU for it.
 
     TilingError for a tiling whose layouts do not fit each other.
@@ -44,7 +44,7 @@ def run(tiling: Tiling, seed: int = 0) -> TilingRun | Unavailable:
     return next(run_all([tiling], seed))[1]
 
 
-def run_all(chosen: Sequence[Tiling], seed: int = 0) -> Iterator[tuple[Tiling, TilingRun | Unavailable]]:
+def run_all(chosen: Sequence[TilingKernel], seed: int = 0) -> Iterator[tuple[TilingKernel, TilingRun | Unavailable]]:
     """Run tilings in a worker process, which is restarted after a tiling that breaks it."""
     from gpu_checks.tilings.runner import FACTORY, RunTiling
     from gpu_checks.worker import Worker

@@ -12,7 +12,7 @@ from pathlib import Path
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.model import Unavailable
-from gpu_checks.tilings import Tiling, TilingRun, run_all, tilings
+from gpu_checks.tilings import TilingKernel, TilingRun, run_all, tilings
 from gpu_checks.tilings.kernel import kernel
 from gpu_checks.tilings.store import SHIPPED, write
 from lanecheck.console.command import parser as parser_of
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _select(known: Sequence[Tiling], names: Sequence[str]) -> list[Tiling]:
+def _select(known: Sequence[TilingKernel], names: Sequence[str]) -> list[TilingKernel]:
     """Return the selected tilings in the file's order; ValueError for a name without one."""
     for name in names:
         if not any(fnmatchcase(tiling.name, name) for tiling in known):
@@ -72,16 +72,16 @@ def _select(known: Sequence[Tiling], names: Sequence[str]) -> list[Tiling]:
     return [tiling for tiling in known if not names or any(fnmatchcase(tiling.name, name) for name in names)]
 
 
-def _line(tiling: Tiling) -> str:
+def _line(tiling: TilingKernel) -> str:
     m, n, k = tiling.last.tile
     return f"{tiling.name:<28} {tiling.threads:>4} threads  {m}x{n}x{k}  {tiling.product.mnemonic}"
 
 
-def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
+def _run(chosen: Sequence[TilingKernel], options: argparse.Namespace) -> int:
     done: list[TilingRun] = []
     runs = iter(run_all(chosen, options.seed))
 
-    def run(_: Tiling, shown: Progress) -> None:
+    def run(_: TilingKernel, shown: Progress) -> None:
         tiling, found = next(runs)
         with shown.aside():
             command.show(f"{tiling.name:<28} {_verdict(found)}")

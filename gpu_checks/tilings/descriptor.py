@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WIDTHS = {0: "none", 1: "32B", 2: "64B", 3: "128B"}  # bits of the swizzle -> mode
 
 
-class Descriptor(NamedTuple):
+class TileDescriptor(NamedTuple):
     """What stays the same for every instruction that reads one tile: the mode and the two offsets in bytes."""
 
     major: str
@@ -42,7 +42,7 @@ class Descriptor(NamedTuple):
         return packed(self.swizzle, self.lbo, self.sbo)
 
 
-def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, origins: Sequence[int]) -> Descriptor:
+def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, origins: Sequence[int]) -> TileDescriptor:
     """Return the descriptor for instructions that start at the given indices of a tile of `extent` (mn, k).
 
     TilingError where the layout is none of the four above.
@@ -60,7 +60,7 @@ def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, ori
         lbo, sbo = by_mn, by_k
     else:
         lbo, sbo = (by_k if swizzle == "none" else 0), by_mn
-    found = Descriptor(major, swizzle, lbo, sbo)
+    found = TileDescriptor(major, swizzle, lbo, sbo)
     _check(shared, mn, fragment, origins, found)
     return found
 
@@ -76,7 +76,7 @@ def _mode(shared: Strided, bits: int) -> str:
     return _WIDTHS[count]
 
 
-def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int], found: Descriptor) -> None:
+def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int], found: TileDescriptor) -> None:
     """TilingError unless every element of every instruction is where the descriptor says."""
     rows, columns = fragment.extent if fragment.axes[0] == "m" else fragment.extent[::-1]
     plain, to_bytes = shared.plain, fragment.bits // 8
@@ -97,7 +97,7 @@ def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int],
             )
 
 
-def _canonical(found: Descriptor, chunk: int, to_bytes: int, i: Indices, k: Indices) -> Indices:
+def _canonical(found: TileDescriptor, chunk: int, to_bytes: int, i: Indices, k: Indices) -> Indices:
     """Where the ISA puts element (i, k), in elements from the first."""
     width = SWIZZLES[found.swizzle][0] // 16
     lbo, sbo = found.lbo // to_bytes, found.sbo // to_bytes

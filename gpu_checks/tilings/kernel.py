@@ -16,7 +16,7 @@ from gpu_checks.kernels.templates import beside
 from gpu_checks.tilings import parts
 from gpu_checks.tilings.parts import KernelOperand
 from gpu_checks.tilings.strided import Strided
-from gpu_checks.tilings.tiling import Reuse, Tiling, TilingError, check
+from gpu_checks.tilings.tiling import Reuse, TilingError, TilingKernel, check
 
 NAME = "tiling"
 SHARED = 48 * 1024  # bytes of shared memory that a kernel has without asking
@@ -24,7 +24,7 @@ _CUDA = beside(__file__)
 _FENCE, _WAIT = (_CUDA[name].template for name in ("fence", "wait"))
 
 
-def kernel(tiling: Tiling) -> str:
+def kernel(tiling: TilingKernel) -> str:
     """Return the whole text, helpers included. TilingError where the layouts do not fit each other."""
     check(tiling)
     operands = kernel_operands(tiling)
@@ -43,7 +43,7 @@ def kernel(tiling: Tiling) -> str:
     return "".join(text)
 
 
-def kernel_operands(tiling: Tiling) -> dict[str, KernelOperand]:
+def kernel_operands(tiling: TilingKernel) -> dict[str, KernelOperand]:
     """Return the operands in memory: A and B, and V of a reuse."""
     found = {}
     for name, (feed, product, role) in tiling.feeds.items():
@@ -60,7 +60,7 @@ def _majors(operands: dict[str, KernelOperand], *names: str) -> tuple[str, str]:
     return a, b
 
 
-def _main(tiling: Tiling, operands: dict[str, KernelOperand], result: str) -> str:
+def _main(tiling: TilingKernel, operands: dict[str, KernelOperand], result: str) -> str:
     kind = parts.TYPES[tiling.last.fragment("C").bits]
     given = [f"const {parts.TYPES[operand.fragment.bits]}* {name}_matrix" for name, operand in operands.items()]
     memory = _CUDA["memory"].substitute
@@ -78,7 +78,7 @@ def _main(tiling: Tiling, operands: dict[str, KernelOperand], result: str) -> st
     )
 
 
-def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> str:
+def _gemm(tiling: TilingKernel, operands: dict[str, KernelOperand], tile_n: str) -> str:
     """Return the first product over all tiles along k."""
     a, b = operands["A"], operands["B"]
     body = parts.copied(a, "blockIdx.x", "tile_k", tiling.threads)
@@ -88,7 +88,7 @@ def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> st
     return _CUDA["loop"].substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
 
 
-def _attention(tiling: Tiling, reuse: Reuse, operands: dict[str, KernelOperand]) -> str:
+def _attention(tiling: TilingKernel, reuse: Reuse, operands: dict[str, KernelOperand]) -> str:
     """Return the first product's tiles along n, each at once multiplied by its rows of V."""
     v = operands["V"]
     body = parts.accumulators(tiling.product, "C") + _gemm(tiling, operands, "tile_n")
@@ -103,7 +103,7 @@ def _ready(*operands: KernelOperand) -> str:
     return (_FENCE if any(operand.descriptor for operand in operands) else "") + _WAIT
 
 
-def _store(tiling: Tiling, name: str) -> str:
+def _store(tiling: TilingKernel, name: str) -> str:
     """Accumulators to global memory; partial sums are added."""
     product = tiling.last
     fragment, space = product.fragment("C"), "second" if tiling.reuse else "first"

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from gpu_checks.arrays import np
 from gpu_checks.kernels.assembly import READ, issue, operand_list
-from gpu_checks.kernels.forms import Form
+from gpu_checks.kernels.forms import InstructionForm
 from gpu_checks.kernels.packing import words_per_lane, words_per_register
 from gpu_checks.kernels.smem_matrix import transposes
 from gpu_checks.kernels.templates import beside
-from gpu_checks.tilings.descriptor import Descriptor, descriptor
+from gpu_checks.tilings.descriptor import TileDescriptor, descriptor
 from gpu_checks.tilings.strided import Indices, Strided
-from gpu_checks.tilings.tiling import Feed, Product, Reuse, TilingError, values_of
+from gpu_checks.tilings.tiling import Feed, Reuse, TiledProduct, TilingError, values_of
 from isa_tables.signature import Fragment
 from isa_tables.signature import signature as look_up
 
@@ -34,7 +34,7 @@ class KernelOperand(NamedTuple):
 
     name: str  # in the kernel: A, B or V
     feed: Feed  # how it gets to the threads
-    product: Product  # in which it is multiplied
+    product: TiledProduct  # in which it is multiplied
     role: str  # A or B, in its product
     strides: tuple[int, int]  # of (mn, k), in elements
     limits: tuple[int, int] | None = None  # the matrix's (mn, k) where its last tiles are not full
@@ -57,7 +57,7 @@ class KernelOperand(NamedTuple):
         return int(shared(np.arange(shared.size)).max()) + 1
 
     @property
-    def descriptor(self) -> Descriptor | None:
+    def descriptor(self) -> TileDescriptor | None:
         """How an instruction reads it from shared memory itself; None where threads do."""
         if self.fragment.space != "smem":
             return None
@@ -99,12 +99,16 @@ def indices(operand: KernelOperand) -> str:
     return text
 
 
-def namespace(space: str, product: Product, majors: tuple[str, str]) -> str:
+def namespace(space: str, product: TiledProduct, majors: tuple[str, str]) -> str:
     """`issue` of a product, and `value`, element i of its accumulators as a number."""
     signature, result = product.signature, product.fragment("C")
     if "MN" in majors and not transposes(signature.asm):
         raise TilingError(f"{signature.mnemonic} reads K-major matrices; A and B are {' and '.join(majors)}-major")
-    facts = {"space": space, "mnemonic": signature.mnemonic, "issue": issue(signature, Form(signature, majors).asm)}
+    facts = {
+        "space": space,
+        "mnemonic": signature.mnemonic,
+        "issue": issue(signature, InstructionForm(signature, majors).asm),
+    }
     return "\n" + _CUDA["product_space"].substitute(facts, type=SUMS.get(result.type, "float"), read=READ[result.type])
 
 
@@ -188,7 +192,7 @@ def loaded(operand: KernelOperand) -> str:
     )
 
 
-def multiplied(space: str, product: Product, a: KernelOperand | str, b: KernelOperand, result: str) -> str:
+def multiplied(space: str, product: TiledProduct, a: KernelOperand | str, b: KernelOperand, result: str) -> str:
     """Every instruction of a thread's tile, k outermost; A is an operand or the name of registers."""
     m, n, k = product.steps
     return _CUDA["products"].substitute(
@@ -211,7 +215,7 @@ def _argument(operand: KernelOperand | str, fragment: Fragment, number: str) -> 
     return f"&{name}[{words_per_lane(fragment)} * ({number})]"
 
 
-def accumulators(product: Product, name: str) -> str:
+def accumulators(product: TiledProduct, name: str) -> str:
     """Return registers for the results of a product, zero."""
     m, n, _ = product.steps
     return _CUDA["accumulators"].substitute(name=name, words=m * n * words_per_lane(product.fragment("C")))
@@ -225,7 +229,7 @@ def narrowing(reuse: Reuse) -> str:
     return "\n" + _CUDA["narrowing"].substitute(type=kind) + index("P_reuse", reuse.values, "v")
 
 
-def narrowed(product: Product, reuse: Reuse) -> str:
+def narrowed(product: TiledProduct, reuse: Reuse) -> str:
     """Return the second product's A from the accumulators of the first."""
     fragment, count = reuse.product.fragment("A"), reuse.values.size
     if product.fragment("C").type != "f32" or count != reuse.product.A.modes[1].size:

@@ -20,7 +20,7 @@ from gpu_checks.model import DeviceInfo, Unavailable, Unsupported
 from gpu_checks.record import Bench
 from gpu_checks.tilings.kernel import NAME, kernel, kernel_operands
 from gpu_checks.tilings.store import TilingRun
-from gpu_checks.tilings.tiling import Tiling, mutants
+from gpu_checks.tilings.tiling import TilingKernel, mutants
 from isa_tables.signature import Signature, runs_on
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def tiling_gpu() -> TilingGpu | Unavailable:
 class RunTiling:
     """Run a tiling and its controls, as a job for a worker process."""
 
-    tiling: Tiling
+    tiling: TilingKernel
     seed: int = 0
 
     @property
@@ -89,12 +89,12 @@ class RunTiling:
         )
 
 
-def hash_of(tiling: Tiling) -> str:
+def hash_of(tiling: TilingKernel) -> str:
     """SHA-256 of the CUDA text."""
     return hashlib.sha256(kernel(tiling).encode()).hexdigest()
 
 
-def draw(tiling: Tiling, seed: int) -> dict[str, Ints]:
+def draw(tiling: TilingKernel, seed: int) -> dict[str, Ints]:
     """Random integers for A (m, k), B (n, k) and V (n, k), small enough that every sum is exact in its type."""
     random = np.random.default_rng(seed)
     extents = tiling.extents
@@ -119,7 +119,7 @@ def _exact(type_: str) -> int:
     return (1 << number.mantissa + 1) if number.exponent else (1 << number.bits - 1) - 1
 
 
-def expected(tiling: Tiling, matrices: Mapping[str, Ints]) -> Ints:
+def expected(tiling: TilingKernel, matrices: Mapping[str, Ints]) -> Ints:
     """Return a @ B, or (A @ B) @ V; operands of type B are stored (n, k)."""
     made: Ints = matrices["A"] @ matrices["B"].T
     if tiling.reuse:
@@ -127,7 +127,7 @@ def expected(tiling: Tiling, matrices: Mapping[str, Ints]) -> Ints:
     return made
 
 
-def mismatches(tiling: Tiling, cubin: bytes, matrices: Mapping[str, Ints]) -> int:
+def mismatches(tiling: TilingKernel, cubin: bytes, matrices: Mapping[str, Ints]) -> int:
     """How many elements of the result differ from numpy's."""
     fragment = tiling.last.fragment("C")
     kind = _RESULTS[fragment.type]

@@ -19,7 +19,7 @@ from gpu_checks.model import DeviceInfo
 from gpu_checks.recordings_io.errors import RecordingError
 from gpu_checks.recordings_io.lines import check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
-from gpu_checks.tilings.tiling import Tiling, TilingError
+from gpu_checks.tilings.tiling import TilingError, TilingKernel
 from lanecheck.console.outputs import write_file
 
 SCHEMA = 1
@@ -31,7 +31,7 @@ RECORDINGS = Path(__file__).parent.parent / "recordings" / "tilings"
 class TilingRun(NamedTuple):
     """What one GPU computed with a tiling, and with the same tiling made wrong, where some elements have to differ."""
 
-    tiling: Tiling  # what was run
+    tiling: TilingKernel  # what was run
     seed: int  # of the random matrices
     elements: int  # of the result
     mismatches: int  # of these, those that differ from numpy's
@@ -52,19 +52,19 @@ class TilingRun(NamedTuple):
         return bool(self.controls) and all(self.controls.values())
 
 
-def lines(chosen: Iterable[Tiling | TilingRun]) -> str:
+def lines(chosen: Iterable[TilingKernel | TilingRun]) -> str:
     """One line each, that of a run with its digest."""
     texts = ((one, json.dumps({"schema": SCHEMA, **_data(one)})) for one in chosen)
     return "".join((with_digest(text) if isinstance(one, TilingRun) else text) + "\n" for one, text in texts)
 
 
-def write(path: Path, chosen: Iterable[Tiling | TilingRun]) -> None:
+def write(path: Path, chosen: Iterable[TilingKernel | TilingRun]) -> None:
     """Write their lines; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, lines(chosen))
 
 
-def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:
+def tilings(path: Path = SHIPPED) -> tuple[TilingKernel, ...]:
     """Return the tilings of a file, those shipped if none is named.
 
     Raises TilingError for a line that is none, with its number.
@@ -77,13 +77,13 @@ def recordings_of_tilings(place: Path = RECORDINGS) -> tuple[TilingRun, ...]:
     return tuple(run for path in files(place) for run in _runs(path))
 
 
-def _tilings(path: Path) -> Iterator[Tiling]:
+def _tilings(path: Path) -> Iterator[TilingKernel]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             data = json.loads(line)
             if data.pop("schema", None) != SCHEMA:
                 raise TilingError(f"schema is not {SCHEMA}")
-            yield _read(Tiling, data)
+            yield _read(TilingKernel, data)
         except _MALFORMED as error:
             raise TilingError(f"{path}:{number}: {' '.join(str(error).split())}") from error
 

@@ -23,7 +23,7 @@ class TilingError(ValueError):
     """A tiling that no kernel can be made from; the message names the layout and the numbers."""
 
 
-class Product(NamedTuple):
+class TiledProduct(NamedTuple):
     """A tiled MMA over the CTA's tile: for each operand (thread, (value, (rest, rest))) -> index in its tile.
 
     A value is an element of one instruction's fragment; the rests count instructions along m and k of A, n and k of
@@ -94,12 +94,12 @@ class Reuse(NamedTuple):
     `values` is value of A -> value of C in the same thread, both counted through all instructions of the thread.
     """
 
-    product: Product
+    product: TiledProduct
     values: Strided
     V: Feed
 
 
-class Tiling(NamedTuple):
+class TilingKernel(NamedTuple):
     """One kernel: C = A * B over `tiles` CTA tiles along m, n and k, or D = (A * B) * V.
 
     With a reuse, tiles count m, the second product's n, and the first one's k; the first one's n are walked in
@@ -108,7 +108,7 @@ class Tiling(NamedTuple):
 
     name: str  # of the tiling, in its file
     threads: int  # of a CTA
-    product: Product  # A * B over the CTA's tile
+    product: TiledProduct  # A * B over the CTA's tile
     A: Feed  # how A comes to the threads
     B: Feed  # and how B does
     tiles: tuple[int, int, int]  # along m, n and k
@@ -117,12 +117,12 @@ class Tiling(NamedTuple):
     short: tuple[int, int, int] | None = None  # what the matrices lack along m, n and k; None where nothing
 
     @property
-    def last(self) -> Product:
+    def last(self) -> TiledProduct:
         """The product whose accumulators are stored."""
         return self.reuse.product if self.reuse else self.product
 
     @property
-    def feeds(self) -> dict[str, tuple[Feed, Product, str]]:
+    def feeds(self) -> dict[str, tuple[Feed, TiledProduct, str]]:
         """The operands in memory by their names in the kernel: how they come, for which product, as A or B."""
         found = {"A": (self.A, self.product, "A"), "B": (self.B, self.product, "B")}
         return found | ({"V": (self.reuse.V, self.reuse.product, "B")} if self.reuse else {})
@@ -144,7 +144,7 @@ def rests(layout: Strided) -> tuple[int, int]:
     return first.size, second.size
 
 
-def check(tiling: Tiling) -> None:
+def check(tiling: TilingKernel) -> None:
     """Raise TilingError for a tiling whose layouts do not fit its tiles, its threads or its instruction."""
     try:
         if tiling.short is not None:
@@ -169,7 +169,7 @@ def check(tiling: Tiling) -> None:
         raise TilingError(f"{tiling.name}: {error}") from None
 
 
-def _check_product(threads: int, product: Product) -> None:
+def _check_product(threads: int, product: TiledProduct) -> None:
     signature = product.signature
     others = ", ".join(name for name in signature.operands if name not in "ABCD")
     _require(not others, f"{signature.mnemonic} takes {others} too, which no tiling feeds")
@@ -203,7 +203,7 @@ def values_of(fragment: Fragment) -> int:
     return prod(fragment.extent) if fragment.space == "smem" else fragment.values
 
 
-def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
+def mutants(tiling: TilingKernel) -> Iterator[tuple[str, TilingKernel]]:
     """Yield the tiling with one wrong stride, once for each operand that can have one: (operand, mutant).
 
     The largest stride of the distribution becomes the next smaller one, or 0: no index leaves the tile. For an operand

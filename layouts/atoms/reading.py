@@ -38,7 +38,7 @@ from layouts.int_tuple import IntTuple
 from layouts.toml.document import Document, read
 from layouts.toml.entry import Entry
 from layouts.toml.errors import raised
-from layouts.toml.tables import Found, tables
+from layouts.toml.tables import ReadTables, tables
 
 AnyAtom: TypeAlias = "Atom | CopyAtom"
 ReadAtom: TypeAlias = "AnyAtom | IncompleteAtom"
@@ -56,7 +56,7 @@ def load(path: Path | str) -> tuple[ReadAtom, ...]:
     return listed(read(Path(path))).whole()
 
 
-def listed(document: Document) -> Found[ReadAtom]:
+def listed(document: Document) -> ReadTables[ReadAtom]:
     """Return the atoms of a file that can be read, and all errors of the others."""
     parsed: dict[str, IntTuple] = {}
     seen: set[str] = set()

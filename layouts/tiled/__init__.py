@@ -6,7 +6,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from layouts.tiled.atom import CopyAtom, MmaAtom
+from layouts.tiled.atom import MmaAtom, TiledCopyAtom
 from layouts.tiled.tiled_mma import ThrMMA, TiledMMA
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CopyAtom",
     "MmaAtom",
     "Step",
     "ThrCopy",
     "ThrMMA",
     "TiledCopy",
+    "TiledCopyAtom",
     "TiledMMA",
     "derive",
     "make_tiled_copy",

@@ -62,7 +62,7 @@ class MmaAtom:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyAtom:
+class TiledCopyAtom:
     """One copy instruction for values of ``bits`` bits, as layouts (logical thread, bit) -> number of the bit.
 
     A bit has the same number in ``src`` and ``dst``; ``ref`` is the one of the two by which tiles are divided.
@@ -81,12 +81,12 @@ class CopyAtom:
         read(self, ("src", "dst", "ref"))
 
     @classmethod
-    def of(cls, atom: CopyAtom | CopyEntry, bits: int) -> CopyAtom:
+    def of(cls, atom: TiledCopyAtom | CopyEntry, bits: int) -> TiledCopyAtom:
         """Return the atom, for values of ``bits`` bits.
 
         Raises LayoutError where a text is no layout.
         """
-        if isinstance(atom, CopyAtom):
+        if isinstance(atom, TiledCopyAtom):
             return cls(atom.thr, atom.src, atom.dst, atom.ref, bits)
         src, dst, ref, thr = map(Layout.parse, (*(atom.operands[x] for x in ("Src", "Dst", "Ref")), atom.thr))
         return cls(thr, src, dst, ref, bits)
@@ -106,7 +106,7 @@ def check_multiple(extent: int, unit: int, problem: str) -> None:
         raise LayoutError(f"{problem}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
 
 
-def read(atom: MmaAtom | CopyAtom, operands: str | tuple[str, ...]) -> None:
+def read(atom: MmaAtom | TiledCopyAtom, operands: str | tuple[str, ...]) -> None:
     """Parse layouts that are text; raise LayoutError unless they are (thread, value) with the threads of ``thr``."""
     for name in ("thr", *operands):
         layout = getattr(atom, name)

@@ -17,7 +17,7 @@ from layouts.inverse import right_inverse
 from layouts.layout import Layout, make_layout
 from layouts.products import logical_product, raked_product
 from layouts.tensor.tensor import Tensor
-from layouts.tiled.atom import CopyAtom, check_multiple
+from layouts.tiled.atom import TiledCopyAtom, check_multiple
 from layouts.tiled.tiled_mma import TiledMMA
 from layouts.widths import upcast
 
@@ -43,7 +43,7 @@ class TiledCopy:
     modes, and where the atom's bits are no whole number of values.
     """
 
-    atom: CopyAtom
+    atom: TiledCopyAtom
     layout_tv: Layout
     tiler: tuple[Tiler, ...]
 
@@ -177,7 +177,7 @@ class ThrCopy:
     retile_D = retile_S
 
 
-def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
+def make_tiled_copy(atom: TiledCopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
     """Return the tiled copy of threads (m, n) -> thread, each with a block of values (m, n) -> value, one by default.
 
     The tile is the product of both, the values of a thread contiguous: layout_tv is the inverse of their raked product.
@@ -202,7 +202,7 @@ def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | Non
     return TiledCopy(atom, layout_tv, tuple(size(mode) for mode in placed))
 
 
-def _made_like(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+def _made_like(operand: str, atom: TiledCopyAtom, mma: TiledMMA) -> TiledCopy:
     """Return the tiled copy in which each thread has the elements of an operand that it has in the MMA."""
     tile = mma.tile_shape(operand)
     return TiledCopy(atom, mma.layout_TV(operand, Layout(tile)), tile)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from layouts.toml.errors import AtomFileError, Spot
-from layouts.toml.printed import Source, as_toml
+from layouts.toml.printed import PrintedLine, as_toml
 
 if TYPE_CHECKING:
     from layouts.toml.places import Path as Keys
@@ -39,7 +39,7 @@ class Document:
     text: str
     tables: dict[str, object]
     errors: tuple[AtomFileError, ...] = ()
-    sources: Sequence[Source] = ()  # of the lines of `text`, where it was made from a printed text
+    sources: Sequence[PrintedLine] = ()  # of the lines of `text`, where it was made from a printed text
 
     @cached_property
     def _places(self) -> Places:
@@ -93,7 +93,7 @@ class Document:
         return self._places.find(path)
 
 
-def in_source(error: AtomFileError, sources: Sequence[Source]) -> AtomFileError:
+def in_source(error: AtomFileError, sources: Sequence[PrintedLine]) -> AtomFileError:
     """Return the error at its place in the printed text, where the TOML was made from one."""
     if not sources or error.place is None:
         return error

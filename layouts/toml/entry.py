@@ -36,7 +36,7 @@ SYNONYMS = {  # another name for a key -> its name here
 SUGGESTIONS = {"D": "D has the layout of C: state C alone"}
 
 
-class Read(Protocol):
+class KeyReader(Protocol):
     """Runs the reader of a key and records its errors, so that other keys can be read after an error."""
 
     def __call__(self, reader: Callable[[], T]) -> T:
@@ -95,7 +95,7 @@ class Entry:
         return AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem, spot)
 
     @contextmanager
-    def collected(self) -> Iterator[Read]:
+    def collected(self) -> Iterator[KeyReader]:
         """Open a context in which keys are read one after another; at its end all errors are raised at once."""
         errors: list[AtomFileError] = []
 
@@ -112,7 +112,7 @@ class Entry:
             if errors:
                 raise raised(errors)
 
-    def common(self, read: Read) -> dict[str, Any]:
+    def common(self, read: KeyReader) -> dict[str, Any]:
         """Return what MMA and copy atoms have in common besides operands, spaces and multiplicities."""
         return {
             "name": self.name,

@@ -28,7 +28,7 @@ KEYS = {
 UNKNOWN = '{ D = "unknown", A = "unknown", B = "unknown", C = "unknown" }'
 
 
-class Source(NamedTuple):
+class PrintedLine(NamedTuple):
     """The line of the printed text that a line of TOML was made from."""
 
     line: int  # from 1
@@ -42,7 +42,7 @@ class Source(NamedTuple):
         return self.line, begin if column <= self.end else column + self.shift, self.text
 
 
-def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
+def as_toml(text: str, name: str) -> tuple[str, list[PrintedLine]]:
     r"""Return the TOML of a text with printed MMA atoms, the second one `NAME 2`, and the source of each of its lines.
 
     The text itself and no sources where it has none.
@@ -61,10 +61,10 @@ def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
     lines = text.splitlines()
     if not any(map(HEAD.fullmatch, lines)):
         return text, []
-    found: list[tuple[str, Source]] = []
+    found: list[tuple[str, PrintedLine]] = []
     blocks: list[list[int]] = []  # the lines of each
     for number, line in enumerate(lines):
-        plain = Source(number + 1, line, 0, len(line) + 2)
+        plain = PrintedLine(number + 1, line, 0, len(line) + 2)
         if HEAD.fullmatch(line):
             blocks.append([])
             title = name if len(blocks) == 1 else f"{name} {len(blocks)}"
@@ -77,7 +77,9 @@ def as_toml(text: str, name: str) -> tuple[str, list[Source]]:
             continue
         value = re.sub(r"[()_\s]", "", parts[2]) if key == "shape" else parts[2]
         before = len(f'{key} = "')
-        found.append((f'{key} = "{_quoted(value)}"', Source(number + 1, line, parts.start(2) - before, before - 1)))
+        found.append(
+            (f'{key} = "{_quoted(value)}"', PrintedLine(number + 1, line, parts.start(2) - before, before - 1))
+        )
         blocks[-1].append(number)
     for block in reversed(blocks):
         if block and not any(found[number][0].startswith("ptx = ") for number in block):

@@ -14,7 +14,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Found(NamedTuple, Generic[T_co]):
+class ReadTables(NamedTuple, Generic[T_co]):
     """The results of reading a file's tables, in its order, and all its errors, by line."""
 
     items: tuple[T_co, ...]
@@ -27,7 +27,9 @@ class Found(NamedTuple, Generic[T_co]):
         return self.items
 
 
-def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
+def tables(
+    document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]
+) -> ReadTables[T]:
     r"""Return the results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
 
     >>> from layouts.toml.document import document
@@ -52,7 +54,7 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
         except AtomFileError as error:
             errors += error.errors
     located = [document.located(error) for error in errors]
-    return Found(tuple(items), by_line(located))
+    return ReadTables(tuple(items), by_line(located))
 
 
 def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:

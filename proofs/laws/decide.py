@@ -18,7 +18,7 @@ from lanecheck.console.processes import ignore_interruption, processes
 from proofs.laws import solve
 from proofs.laws.law import Law, catalogue
 from proofs.laws.problem import nonvacuity, obligations
-from proofs.laws.solve import NOTHING, Answer, Model, Values
+from proofs.laws.solve import NOTHING, Model, SolverAnswer, Values
 
 INDEX = Path(__file__).with_name("certificates") / "index.json"
 
@@ -28,7 +28,7 @@ class Tried:
     """One obligation, and the answers of all solvers under all seeds."""
 
     name: str
-    answers: tuple[Answer, ...]
+    answers: tuple[SolverAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)

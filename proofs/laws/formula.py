@@ -20,7 +20,7 @@ Value: TypeAlias = "int | bool"
 Table: TypeAlias = "Callable[..., int]"
 
 
-class FormulaError(ProblemError):
+class LawFormulaError(ProblemError):
     """A text that is not a formula, or a formula without a meaning. The message quotes the text."""
 
 
@@ -52,7 +52,7 @@ def parse(text: str) -> Node:
     try:
         return _node(ast.parse(text.strip(), mode="eval").body, text)
     except SyntaxError as error:
-        raise FormulaError(f"{text!r}: {error.msg} at column {error.offset}") from error
+        raise LawFormulaError(f"{text!r}: {error.msg} at column {error.offset}") from error
 
 
 def _node(tree: ast.expr, text: str) -> Node:
@@ -62,7 +62,7 @@ def _node(tree: ast.expr, text: str) -> Node:
         return tree.value
     compound = _compound(tree, lambda part: _node(part, text))
     if compound is None:
-        raise FormulaError(
+        raise LawFormulaError(
             f"{text!r}: {ast.unparse(tree)!r} at column {tree.col_offset + 1} is not in the language of formulas"
         )
     return compound
@@ -117,7 +117,7 @@ def expand(node: Node, macros: Mapping[str, tuple[tuple[str, ...], Node]]) -> No
     if node[0] == "call" and node[1] in macros:
         parameters, body = macros[str(node[1])]
         if len(parameters) != len(children):
-            raise FormulaError(f"{node[1]} takes {len(parameters)} arguments, not {len(children)}")
+            raise LawFormulaError(f"{node[1]} takes {len(parameters)} arguments, not {len(children)}")
         return substitute(body, dict(zip(parameters, children, strict=True)))
     return (*node[:keep], *children)
 

@@ -4,7 +4,7 @@
 The proof of a law may use only its own hypotheses, instances of earlier laws, and cuts, each of which is an obligation
 of its own. So the graph of the laws has no cycle, and no proof uses an unproved fact.
 
-`Law`        one law, with its `Hint` and `Mutant` values
+`Law`        one law, with its `Hint` and `LawMutant` values
 `catalogue`  all laws of a folder of TOML files, with every mistake reported as a LawError
 `ancestors`  the laws that a proof uses, directly or through other laws
 """
@@ -46,7 +46,7 @@ class LawError(ProblemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Mutant:
+class LawMutant:
     """A law made false on purpose, by other hypotheses or another goal; ``why`` says how."""
 
     why: str
@@ -81,7 +81,7 @@ class Law:
     goal: tuple[Node, ...]  # what follows, in parts
     hints: tuple[Hint, ...]  # instances of earlier laws that the proof uses
     cuts: tuple[Node, ...]  # intermediate steps of the proof, in order
-    mutants: tuple[Mutant, ...]  # declared mutants: each must have a counterexample
+    mutants: tuple[LawMutant, ...]  # declared mutants: each must have a counterexample
     induction: str  # how the law extends to every rank, in words; may be empty
     why_open: str  # why the law is not proved; empty when it is
     let: tuple[str, ...]  # definitions of macros, as written
@@ -148,7 +148,7 @@ def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, 
     functions = {word.split("/")[0]: int(word.split("/")[1]) for word in entry.get("functions", "").split()}
     hyps, goal = formulas("hyps"), formulas("goal")
     mutants = tuple(
-        Mutant(m["why"], formulas("hyps", m) if "hyps" in m else hyps, formulas("goal", m) if "goal" in m else goal)
+        LawMutant(m["why"], formulas("hyps", m) if "hyps" in m else hyps, formulas("goal", m) if "goal" in m else goal)
         for m in entry.get("mutants", [])
     )
     hints = tuple(_hint(line, macros, earlier, functions) for line in entry.get("hints", []))

@@ -52,7 +52,7 @@ def obligations(law: Law) -> tuple[Obligation, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SatQuery:
     """Formulas to be satisfied: a counterexample to a mutant, or a model of the hypotheses of a law."""
 
     law: Law
@@ -107,14 +107,16 @@ def _places(count: int) -> tuple[str, ...]:
     return tuple(f".{j}" for j in range(count))
 
 
-def nonvacuity(law: Law) -> Query:
+def nonvacuity(law: Law) -> SatQuery:
     """Return the query for the hypotheses and the goal: without a model the law is vacuous."""
-    return Query(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
+    return SatQuery(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
 
 
-def denial(law: Law) -> Query:
+def denial(law: Law) -> SatQuery:
     """Return the query for the hypotheses and the negated goal: satisfiable exactly when the law is false."""
-    return Query(law, "the law itself", (*(node for _, node in law.domain), *law.hyps, ("not", conjunction(law.goal))))
+    return SatQuery(
+        law, "the law itself", (*(node for _, node in law.domain), *law.hyps, ("not", conjunction(law.goal)))
+    )
 
 
 def interesting(law: Law, level: int) -> list[Node]:
@@ -132,7 +134,7 @@ def interesting(law: Law, level: int) -> list[Node]:
     return wishes
 
 
-def mutants(law: Law) -> Iterator[Query]:
+def mutants(law: Law) -> Iterator[SatQuery]:
     """Yield the queries that must be satisfiable: without a hypothesis, declared mutants, with a part of the goal
     changed.
 
@@ -147,16 +149,16 @@ def mutants(law: Law) -> Iterator[Query]:
     for x, _ in law.domain:
         if x not in law.divisors:
             rest = tuple(node for y, node in law.domain if y != x)
-            yield Query(law, f"{x} of any sign", (*rest, *law.hyps, ("not", goal)))
+            yield SatQuery(law, f"{x} of any sign", (*rest, *law.hyps, ("not", goal)))
     for i, hyp in enumerate(law.hyps):
         rest = (*inside, *law.hyps[:i], *law.hyps[i + 1 :])
-        yield Query(law, f"without {text(hyp)}", (*rest, ("not", goal)))
+        yield SatQuery(law, f"without {text(hyp)}", (*rest, ("not", goal)))
     for mutant in law.mutants:
-        yield Query(law, mutant.why, (*inside, *mutant.hyps, ("not", conjunction(mutant.goal))))
+        yield SatQuery(law, mutant.why, (*inside, *mutant.hyps, ("not", conjunction(mutant.goal))))
     for part in law.goal:
         if all(part in mutant.goal for mutant in law.mutants):
             wrong = off_by_one(part)
-            yield Query(law, f"instead of its goal: {text(wrong)}", (*inside, *law.hyps, ("not", wrong)))
+            yield SatQuery(law, f"instead of its goal: {text(wrong)}", (*inside, *law.hyps, ("not", wrong)))
 
 
 _TIGHTER = {"<": "-", "<=": "-", ">": "+", ">=": "+"}

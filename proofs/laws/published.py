@@ -108,7 +108,7 @@ def right_inverse(a: Flat) -> Flat:
     return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))
 
 
-class Rejected(Exception):
+class InputRejected(Exception):
     """An operation rejects its input: the claim says nothing of it."""
 
 
@@ -144,7 +144,7 @@ class Published:
 
 def _accepted(result: Flat | None) -> Flat:
     if result is None:
-        raise Rejected
+        raise InputRejected
     return result
 
 

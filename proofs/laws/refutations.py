@@ -5,7 +5,7 @@ Everything is computed from the definitions in plain Python, where a layout is a
 the published ones, or those of an implementation that is checked for the same errors.
 
 `Refutation`, `catalogue`  a false claim, and all of them by name
-`search`                   the smallest counterexample, a `Found`
+`search`                   the smallest counterexample, a `WrongCase`
 `SEARCHES`                 the cases of each search, in order of size, and their test
 """
 
@@ -21,7 +21,7 @@ from itertools import product as grid
 from math import prod
 from pathlib import Path
 
-from proofs.laws.published import Flat, Published, Rejected, cosize, notation, value
+from proofs.laws.published import Flat, InputRejected, Published, cosize, notation, value
 
 Case = tuple[object, ...]
 
@@ -41,7 +41,7 @@ class Refutation:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WrongCase:
     """A counterexample: its layouts and numbers, and what is wrong with them in words."""
 
     case: Case
@@ -70,7 +70,7 @@ def explained(refutation: Refutation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def search(refutation: Refutation, operations: Published | None = None) -> Found | None:
+def search(refutation: Refutation, operations: Published | None = None) -> WrongCase | None:
     """Return the smallest counterexample, or None when the search finds none.
 
     ``operations`` are those of an implementation; by default the published ones.
@@ -81,9 +81,9 @@ def search(refutation: Refutation, operations: Published | None = None) -> Found
     cases, test = SEARCHES[refutation.search]
     tried = operations or Published()
     for case in cases():
-        with suppress(Rejected):
+        with suppress(InputRejected):
             if reason := test(tried, *case):
-                return Found(case, reason)
+                return WrongCase(case, reason)
     return None
 
 

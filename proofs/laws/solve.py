@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
-from proofs.laws.problem import NEAR, Query, denial, interesting, mutants, near
+from proofs.laws.problem import NEAR, SatQuery, denial, interesting, mutants, near
 from proofs.smt.engine import Session, Solver
 from proofs.smt.recheck import Status, installed, name, read
 
@@ -25,7 +25,7 @@ NOTHING: Mapping[str, Values] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SolverAnswer:
     """The answer of a solver to a problem."""
 
     engine: str  # z3 or cvc5
@@ -36,12 +36,12 @@ class Answer:
     core: tuple[str, ...] = ()  # the names of the assumptions that the solver used, when they were requested
 
 
-def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
+def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> SolverAnswer:
     """Return the answer of z3 to a problem, under a seed and within a budget."""
     started = time.perf_counter()
     session = Session(_seeded(problem, seed), budget)
     answer = session.check()
-    return Answer("z3", answer.status, session.spent, time.perf_counter() - started, answer.reason)
+    return SolverAnswer("z3", answer.status, session.spent, time.perf_counter() - started, answer.reason)
 
 
 def has_cvc5() -> bool:
@@ -52,7 +52,7 @@ def has_cvc5() -> bool:
         return False
 
 
-def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
+def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> SolverAnswer:
     """Return the answer of cvc5; with ``core``, also the assumptions that it used.
 
     Raises ImportError when it is missing.
@@ -61,7 +61,7 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
     found = read(f"{problem}(check-sat)", budget, seed, core)
     status = found.answers[-1]
     reason = f"cvc5 gave up within {budget} resource units" if status == "unknown" else ""
-    return Answer("cvc5", status, found.spent, time.perf_counter() - started, reason, found.core)
+    return SolverAnswer("cvc5", status, found.spent, time.perf_counter() - started, reason, found.core)
 
 
 def version(engine: str) -> str:
@@ -78,7 +78,7 @@ class Model:
     """The values that satisfy a query, or the reason why there are none."""
 
     status: Status
-    query: Query
+    query: SatQuery
     values: dict[str, int]
     reason: str = ""
 
@@ -92,7 +92,7 @@ class Model:
         return self.query.shown(self.values) if self.values else self.reason
 
 
-def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
+def satisfy(query: SatQuery, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
     """Return a model of a query that satisfies the first possible of ``wishes``, or none of them.
 
     Several seeds are tried.
@@ -118,7 +118,7 @@ def refute(law: Law) -> Model:
     return counterexample(denial(law))
 
 
-def counterexample(query: Query, solver: Solver | None = None) -> Model:
+def counterexample(query: SatQuery, solver: Solver | None = None) -> Model:
     """Return a counterexample to a mutant, in small numbers when there is one.
 
     >>> from proofs.laws.decide import shipped
@@ -129,7 +129,7 @@ def counterexample(query: Query, solver: Solver | None = None) -> Model:
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 
-def recalled(query: Query, kept: Mapping[str, Values]) -> Model | None:
+def recalled(query: SatQuery, kept: Mapping[str, Values]) -> Model | None:
     """Return the model of a query among those kept, by the query's words.
 
     None where it does not hold in plain Python.
@@ -152,7 +152,7 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
     if not searched:
         return tuple(model for _, model in found if model)
     solver = Solver()
-    bounds = Query(law, "near 0", tuple(near(law, NEAR[0])))
+    bounds = SatQuery(law, "near 0", tuple(near(law, NEAR[0])))
     session = Session(_seeded(bounds.smt(), 0), WISH_BUDGET * len(searched), solver)
     small = {}
     for query in searched:
@@ -162,7 +162,7 @@ def counterexamples(law: Law, kept: Mapping[str, Values] = NOTHING) -> tuple[Mod
     return tuple(model or small.get(query.why) or counterexample(query, solver) for query, model in found)
 
 
-def example(query: Query) -> Model:
+def example(query: SatQuery) -> Model:
     """Return a model of the hypotheses of a law, as readable as possible (see `interesting`)."""
     return satisfy(query, [interesting(query.law, level) for level in range(4)])
 

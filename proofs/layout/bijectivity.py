@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 from layouts import Layout
 from proofs.errors import ProblemError
 from proofs.layout.modes import modes, size, value, values
-from proofs.layout.operand import Fragment
+from proofs.layout.operand import OperandLayout
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script, power_of_two
 from proofs.smt.sexpr import render
-from proofs.smt.solve import Claim, Point, Survey, decide
-from proofs.smt.term import Condition, Term
+from proofs.smt.solve import BoxClaim, Point, Survey, decide
+from proofs.smt.term import BoolTerm, Term
 
 if TYPE_CHECKING:
     from proofs.layout.obligations import Obligations
 
 
-def prove_ownership(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_ownership(f: OperandLayout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that every element of the tile has exactly ``copies`` owners (thread, value), and no value is outside.
 
     A layout takes its smallest value exactly where every digit of a non-zero stride is at one end of its range: at as
@@ -73,13 +73,13 @@ def _ownership(
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _Ownership(Claim):
+class _Ownership(BoxClaim):
     """The claim about two points, ``name`` and ``name2``; in plain Python a point is its rank in their order."""
 
     elements: int
     copies: int
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         first = [at[name] for name in self._names()]
         second = [at[f"{name}2"] for name in self._names()]
         here, there = (
@@ -88,7 +88,7 @@ class _Ownership(Claim):
         )
         counted = script.term(self._repeats()) == self.copies
         counted = counted & (script.term(self._size()) == self.copies * self.elements)
-        apart: Condition | bool = False
+        apart: BoolTerm | bool = False
         for flat, a, b in zip(self.layouts, first, second, strict=True):
             for (_, d), x, y in zip(flat, script.digits(flat, a), script.digits(flat, b), strict=True):
                 apart = apart if d == 0 else (x != y) | apart

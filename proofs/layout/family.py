@@ -34,7 +34,7 @@ from proofs.smt.engine import Session, Solver, engine
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script, conjunction
 from proofs.smt.sexpr import render
-from proofs.smt.term import Condition, Term
+from proofs.smt.term import BoolTerm, Term
 
 UNBOUNDED = 1 << 1024
 """The upper end of an interval without one; over the integers, intervals only decide what may be negative."""
@@ -216,7 +216,7 @@ class Parametric(Script):
         self.require((term >= 0) & (term < limit))
         return term
 
-    def require(self, condition: Condition) -> None:
+    def require(self, condition: BoolTerm) -> None:
         """Assert a condition."""
         self._lines.append(f"(assert {render(condition.expr)})")
 

@@ -19,7 +19,7 @@ from proofs.layout.family import UNBOUNDED, Parametric
 from proofs.layout.obligations import Obligations
 from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
-from proofs.smt.term import Condition, Term
+from proofs.smt.term import BoolTerm, Term
 
 LOGIC = "(set-logic QF_UFLIA)"  # no functions, but small problems, and for QF_LIA z3 simplifies at length
 HEAD = f"{LOGIC}\n" + "".join(f"(declare-const {name} Int)\n" for name in ("d", "q", "d2", "q2"))
@@ -122,9 +122,9 @@ class MixedRadixScript(Parametric):
             q, q2 = a + q * ratio, b + q2 * ratio
         return True
 
-    def differ(self, first: MixedRadix, second: MixedRadix) -> Condition | bool:
+    def differ(self, first: MixedRadix, second: MixedRadix) -> BoolTerm | bool:
         """Return the condition that two numbers with the same weights differ in a digit."""
-        found: Condition | bool = False
+        found: BoolTerm | bool = False
         for (a, _), (b, _) in zip(self.cut(first).digits, self.cut(second).digits, strict=True):
             found = (a != b) | found
         return found

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims about moving data: registers that two instructions share, and accesses of shared memory.
 
-`HandOver`, `prove_hand_over`   the destination operand of one instruction is the source operand of the next
-`Access`                     accesses of shared memory by all lanes, for which four claims are proved:
-`prove_whole`                the values of one access are contiguous and aligned
-`prove_room`                 the tile lies within the memory
-`prove_disjoint`           different elements lie at different bytes
-`prove_conflict_free`        no bank conflicts
+`RegisterHandOver`, `prove_hand_over`  the destination operand of one instruction is the source operand of the next
+`SharedAccess`                         accesses of shared memory by all lanes, for which four claims are proved:
+`prove_whole`                          the values of one access are contiguous and aligned
+`prove_room`                           the tile lies within the memory
+`prove_disjoint`                       different elements lie at different bytes
+`prove_conflict_free`                  no bank conflicts
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from proofs.layout.operand import Locate
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script
-from proofs.smt.solve import Claim, Point, decide
-from proofs.smt.term import Condition, Term
+from proofs.smt.solve import BoxClaim, Point, decide
+from proofs.smt.term import BoolTerm, Term
 
 Number: TypeAlias = Callable[[Any, Any], Any]  # (lane, value) -> element
 BANKS, WORD = 32, 4
 
 
 @dataclass(frozen=True, slots=True)
-class HandOver:
+class RegisterHandOver:
     """A hand-over of registers between two instructions: value v of the second is value source(v) of the first."""
 
     locate: Locate  # (lane, value) -> (row, column), the element in a register after the first instruction
@@ -41,7 +41,7 @@ class HandOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class SharedAccess:
     """Accesses of shared memory: value v of lane l is at byte swizzle(unit * base + element * tile(threads(l, v))).
 
     The layouts ``threads`` and ``tile`` are evaluated one after the other, never composed.
@@ -69,7 +69,7 @@ class Access:
         return lanes, values, modes(self.tile)
 
 
-def prove_hand_over(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_hand_over(over: RegisterHandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove rows(r) + columns(c) = wanted(lane, v) with (r, c) = locate(lane, source(v)), for every lane and value v.
 
     A point is a (lane, value).
@@ -85,7 +85,7 @@ def prove_hand_over(over: HandOver, budget: int = BUDGET, solver: Solver | None 
     return decide(claim, budget, solver)
 
 
-def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_whole(access: SharedAccess, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that the values of each access are contiguous and start at a multiple of its width.
 
     The claim is about every base address, lane and value. A point is a (base, lane, value).
@@ -96,7 +96,9 @@ def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = No
     return decide(_Whole(title, variables, access.layouts, access), budget, solver)
 
 
-def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_room(
+    access: SharedAccess, base: int, room: int, budget: int = BUDGET, solver: Solver | None = None
+) -> Outcome:
     """Prove that every element of the tile, stored from byte ``base`` on, ends within the first ``room`` bytes.
 
     A point is an index in the tile, whether or not a lane accesses it.
@@ -106,7 +108,7 @@ def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solve
     return decide(_Room(title, {"index": size(tile)}, (tile,), access, base, room), budget, solver)
 
 
-def prove_disjoint(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_disjoint(access: SharedAccess, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that two values at the same byte are the same element of the tile: no element overwrites another one.
 
     A point is two lanes and a value of each. Base 0 is enough: a base moves both equally, and a swizzle is injective.
@@ -117,7 +119,7 @@ def prove_disjoint(access: Access, budget: int = BUDGET, solver: Solver | None =
     return decide(_Disjoint(title, variables, access.layouts, access), budget, solver)
 
 
-def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_conflict_free(access: SharedAccess, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that two lanes of a phase that access the same bank access the same word, in every step, for every base.
 
     When words are not shared, two lanes may not access the same bank at all. A point is a base, a step, two lanes, and
@@ -137,10 +139,10 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
 
 
 @dataclass(frozen=True, slots=True)
-class _OfAccess(Claim):
+class _OfAccess(BoxClaim):
     """A claim about an access; `posed` and `at` give the index in the tile and the byte address of a value."""
 
-    access: Access
+    access: SharedAccess
 
     def posed(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
         lanes, values, tile = self.layouts
@@ -156,11 +158,11 @@ class _OfAccess(Claim):
 
 
 @dataclass(frozen=True, slots=True)
-class _SameElement(Claim):
+class _SameElement(BoxClaim):
     locate: Locate
     wanted: Number
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         source, rows, columns = self.layouts
         row, column = self.locate(at["lane"], script.define("source", script.image(source, at["value"])))
         row, column = script.define("row", row), script.define("column", column)
@@ -176,7 +178,7 @@ class _SameElement(Claim):
 
 @dataclass(frozen=True, slots=True)
 class _ConflictFree(_OfAccess):
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         first, phase = at["step"] * self.access.vector, self.access.phase
         here, there = (
             self.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
@@ -201,7 +203,7 @@ class _Room(_OfAccess):
     base: int
     room: int
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         place = script.image(self.layouts[0], at["index"]) * self.access.element
         return (
             script.define("byte", self.base + _through(self.access.swizzle, place)) + self.access.element <= self.room
@@ -216,7 +218,7 @@ class _Room(_OfAccess):
 
 @dataclass(frozen=True, slots=True)
 class _Disjoint(_OfAccess):
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         (one, here), (other, there) = (
             self.posed(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
         )
@@ -231,7 +233,7 @@ class _Disjoint(_OfAccess):
 
 @dataclass(frozen=True, slots=True)
 class _Whole(_OfAccess):
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         vector, element = self.access.vector, self.access.element
         first, here = (
             self.posed(script, name, at["base"], at["lane"], position)[1]

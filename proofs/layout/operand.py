@@ -17,7 +17,7 @@ Locate: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
+class OperandLayout:
     """The layout of an operand and what it has to satisfy.
 
     Raises ProblemError when the layout does not have two modes, or an extent or ``copies`` is not positive.

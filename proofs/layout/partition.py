@@ -10,9 +10,9 @@ with i the coordinate in the atom, w the number of the atom and r that of the re
 (v, w_M, w_N, w_K), with v the thread in its atom: an operand does not depend on the w of the axis that it lacks. All of
 this is linear, also in the number of tiles, so the solver decides it over unbounded integers.
 
-`Axis`, `Partition`  an axis of a tile, and an operand with its two axes
-`prove_partition`    each element has the given number of owners, for any number of tiles
-`prove_tiled`        a given (thread, value) layout is the operand of one tile
+`TileAxis`, `Partition`  an axis of a tile, and an operand with its two axes
+`prove_partition`        each element has the given number of owners, for any number of tiles
+`prove_tiled`            a given (thread, value) layout is the operand of one tile
 
 >>> from layouts import Layout
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
@@ -52,7 +52,7 @@ TILED = "linear integers"
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class TileAxis:
     """One axis of a tile: `count` atoms of extent `atom`, and `tiler`, a layout from positions to coordinates.
 
     Raises ProblemError when the atoms do not divide the size of the tiler.
@@ -91,7 +91,7 @@ class Partition:
 
     layout: Layout  # (thread v, value) -> i + X * j, the layout of an atom of extents X x Y
     threads: Layout  # (v, w_M, w_N, w_K) -> thread
-    axes: tuple[Axis, Axis]  # the two axes of the tile of the operand
+    axes: tuple[TileAxis, TileAxis]  # the two axes of the tile of the operand
     # the modes of `threads` that count the atoms along these axes: (1, 3) for A, (2, 3) for B, (1, 2) for C
     along: tuple[int, int]
     copies: int  # how many owners each element has within the atom

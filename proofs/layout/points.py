@@ -21,21 +21,21 @@ from typing import Any
 from layouts import Layout
 from proofs.errors import ProblemError
 from proofs.layout.modes import modes, size, value
-from proofs.layout.operand import Fragment, Locate
+from proofs.layout.operand import Locate, OperandLayout
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Script, conjunction
-from proofs.smt.solve import Claim, Point, Survey, decide
-from proofs.smt.term import Condition, Term
+from proofs.smt.solve import BoxClaim, Point, Survey, decide
+from proofs.smt.term import BoolTerm, Term
 
 
-def prove_in_bounds(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_in_bounds(f: OperandLayout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove 0 <= L(thread, value) < elements of the tile, for every thread and value. A point is a (thread, value)."""
     variables = {"thread": size(f.thread), "value": size(f.value)}
     return decide(_InBounds(f"in bounds: {f.onto}", variables, (f.thread, f.value), f.elements), budget, solver)
 
 
-def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_equals(f: OperandLayout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that L(t, v) = x + extent[0] * y with (x, y) = locate(thr(t) + rep(q), v), a coordinate of the tile.
 
     This is claimed for every thread t, value v and replica q. A point is a (thread, value); it disagrees when any of
@@ -50,7 +50,9 @@ def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None
     return decide(claim, budget, solver)
 
 
-def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_right_inverse(
+    f: OperandLayout, inverse: Layout, budget: int = BUDGET, solver: Solver | None = None
+) -> Outcome:
     """Prove that R = ``inverse`` has the elements of the tile as its domain, and L(R(k)) = k for each element k.
 
     A point is an element k. The claim implies that L is onto.
@@ -62,7 +64,7 @@ def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solv
 
 
 def prove_product(
-    f: Fragment, product: Callable[[Any], Any], budget: int = BUDGET, solver: Solver | None = None
+    f: OperandLayout, product: Callable[[Any], Any], budget: int = BUDGET, solver: Solver | None = None
 ) -> Outcome:
     """Prove product(thr(t) + rep(q)) = product(rep(q)) for every thread t and replica q.
 
@@ -76,10 +78,10 @@ def prove_product(
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _InBounds(Claim):
+class _InBounds(BoxClaim):
     elements: int
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         thread, values = self.layouts
         element = script.define("element", script.image(thread, at["thread"]) + script.image(values, at["value"]))
         return (element >= 0) & (element < self.elements)
@@ -91,11 +93,11 @@ class _InBounds(Claim):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _Equals(Claim):
+class _Equals(BoxClaim):
     extent: tuple[int, int]
     locate: Locate
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         thread, values, thr, rep = self.layouts
         element = script.define("element", script.image(thread, at["thread"]) + script.image(values, at["value"]))
         lane = script.define("lane", script.image(thr, at["thread"]) + script.image(rep, at["replica"]))
@@ -120,10 +122,10 @@ class _Equals(Claim):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _RightInverse(Claim):
+class _RightInverse(BoxClaim):
     elements: int
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         inverse, flat = self.layouts
         k = at["k"]
         index = script.define("index", script.image(inverse, k))
@@ -145,10 +147,10 @@ class _RightInverse(Claim):
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
-class _OneProduct(Claim):
+class _OneProduct(BoxClaim):
     product: Callable[[Any], Any]
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         thr, rep = self.layouts
         offset = script.image(rep, at["replica"])
         here = script.term(self.product(script.define("lane", script.image(thr, at["thread"]) + offset)))

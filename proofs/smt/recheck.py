@@ -21,7 +21,7 @@ class Second(NamedTuple):
     reason: str = ""
 
 
-class Reading(NamedTuple):
+class CheckedAnswers(NamedTuple):
     """The answer to each ``check-sat`` of a text, the resource units spent, and the assumptions in an unsat core."""
 
     answers: tuple[Status, ...]
@@ -41,7 +41,7 @@ def name() -> str:
     return f"cvc5 {cvc5.__version__}"
 
 
-def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
+def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> CheckedAnswers:
     """Return the answers of cvc5 to an SMT-LIB text.
 
     With ``core``, also the assumptions that the last check needed if unsat.
@@ -73,7 +73,7 @@ def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
         named = {term: str(label) for term, label in symbols.getNamedTerms().items()}
         used = tuple(sorted(named[term] for term in solver.getUnsatCore() if term in named))
     spent = int(solver.getStatistics().get(True)["resource::resourceUnitsUsed"]["value"])
-    return Reading(answers, spent, used)
+    return CheckedAnswers(answers, spent, used)
 
 
 def recheck(smt: str, budget: int = BUDGET) -> Second | None:

@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeAlias
 
 from proofs.smt.sexpr import render
-from proofs.smt.term import Condition, Number, Term, constant
+from proofs.smt.term import BoolTerm, Number, Term, constant
 
 Modes: TypeAlias = tuple[tuple[int, int], ...]
 """Flat modes (extent, stride); the first one varies fastest."""
@@ -95,7 +95,7 @@ class Script:
         self._digits[name, sizes] = digits
         return digits
 
-    def refuting(self, claim: Condition) -> str:
+    def refuting(self, claim: BoolTerm) -> str:
         """Return the text of the problem, without (check-sat): satisfiable exactly when ``claim`` fails somewhere."""
         logic = "QF_LIA" if self.width is None else "QF_BV"
         return "\n".join([f"(set-logic {logic})", *self._lines, f"(assert (not {render(claim.expr)}))", ""])
@@ -119,7 +119,7 @@ def power_of_two(extent: int) -> bool:
     return extent & (extent - 1) == 0
 
 
-def conjunction(conditions: Iterable[Condition]) -> Condition:
+def conjunction(conditions: Iterable[BoolTerm]) -> BoolTerm:
     """Return the conjunction of one or more conditions."""
     first, *rest = conditions
     for condition in rest:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a claim to an outcome: encode it, solve it, minimise its counterexample and confirm that.
 
-`Claim` is the base class of all claims: `pose` gives the condition for the solver, `facts` the same in plain Python.
+`BoxClaim` is the base class of all claims: `pose` gives the condition for the solver, `facts` the same in plain Python.
 `decide` proves or refutes one.
 """
 
@@ -20,7 +20,7 @@ from proofs.smt.engine import Answer, Session, Solver, engine
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import WIDTHS, Modes, Script, encodings
 from proofs.smt.sexpr import render
-from proofs.smt.term import Condition, Term
+from proofs.smt.term import BoolTerm, Term
 
 Point: TypeAlias = Mapping[str, int]
 
@@ -41,7 +41,7 @@ class _Posed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False, eq=False)
-class Claim(ABC):
+class BoxClaim(ABC):
     """A statement about every point of a box of integers, written twice: for the solver and in plain Python."""
 
     title: str  # what is claimed, in words: the first line of the SMT-LIB text
@@ -49,7 +49,7 @@ class Claim(ABC):
     layouts: tuple[Modes, ...]  # the layouts involved, as flat modes: their extents decide the encoding
 
     @abstractmethod
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         """Return the statement at the symbolic point ``at``, as a condition."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Claim(ABC):
         return None
 
 
-def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def decide(claim: BoxClaim, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Return the outcome of proving or refuting ``claim`` within ``budget`` resource units, in a new solver or the one
     given.
 
@@ -114,7 +114,7 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
     )
 
 
-def _posed(claim: Claim) -> _Posed | None:
+def _posed(claim: BoxClaim) -> _Posed | None:
     """Return the problem in the first encoding that is exact; None when there is none."""
     for width in encodings(claim.layouts):
         script = Script(width)
@@ -128,7 +128,7 @@ def _posed(claim: Claim) -> _Posed | None:
     return None
 
 
-def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
+def _refutation(claim: BoxClaim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
     """Return the smallest counterexample, confirmed in plain Python, and what found it: solver or counting."""
     survey = claim.survey() if counted else None
     miscount = claim.miscount()
@@ -145,7 +145,7 @@ def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) ->
     return survey, posed.method
 
 
-def _minimised(claim: Claim, width: int | None, session: Session) -> tuple[Point, bool]:
+def _minimised(claim: BoxClaim, width: int | None, session: Session) -> tuple[Point, bool]:
     """Return the lexicographically smallest model, by bisection of each variable.
 
     False when the budget ran out first.

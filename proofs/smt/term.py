@@ -5,10 +5,10 @@ A formula written with Python's operators works on ints and on Terms alike. A Te
 Term without a width is an unbounded integer. In both cases its value is the Python integer that the formula gives: an
 operation whose result could leave the width raises TermOverflow instead of wrapping around.
 
-`Term`       a symbolic integer, with the operators + - * // % << >> & | ^ and comparisons
-`Condition`  a symbolic truth value, the result of a comparison
-`constant`   an int as a Term
-`fits`       whether an int fits a width
+`Term`      a symbolic integer, with the operators + - * // % << >> & | ^ and comparisons
+`BoolTerm`  a symbolic truth value, the result of a comparison
+`constant`  an int as a Term
+`fits`      whether an int fits a width
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from proofs.errors import TermError, TermOverflow, UnsupportedTerm
 from proofs.smt.sexpr import Sexpr
 
 Number: TypeAlias = "Term | SupportsIndex"
-Truth: TypeAlias = "Condition | bool"
+Truth: TypeAlias = "BoolTerm | bool"
 LARGEST = 8192
 """The most bits of a number that is written out; a problem with a larger one is rejected."""
 
@@ -136,22 +136,22 @@ class Term:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __lt__(self, other: Number) -> Condition:
+    def __lt__(self, other: Number) -> BoolTerm:
         return self._compare("<", other)
 
-    def __le__(self, other: Number) -> Condition:
+    def __le__(self, other: Number) -> BoolTerm:
         return self._compare("<=", other)
 
-    def __gt__(self, other: Number) -> Condition:
+    def __gt__(self, other: Number) -> BoolTerm:
         return self._compare(">", other)
 
-    def __ge__(self, other: Number) -> Condition:
+    def __ge__(self, other: Number) -> BoolTerm:
         return self._compare(">=", other)
 
-    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
+    def __eq__(self, other: object) -> BoolTerm:  # type: ignore[override]
         return self._compare("==", cast("Number", other))
 
-    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+    def __ne__(self, other: object) -> BoolTerm:  # type: ignore[override]
         return self._compare("==", cast("Number", other)) ^ True
 
     __hash__ = None  # type: ignore[assignment]  # equality is symbolic
@@ -174,16 +174,16 @@ class Term:
             raise TermError(f"{symbol} of a value in [{self.lo}, {self.hi}]: its left side must not be negative")
         return index(other)
 
-    def _compare(self, symbol: str, other: Number) -> Condition:
+    def _compare(self, symbol: str, other: Number) -> BoolTerm:
         if not isinstance(other, Term) and not fits(index(other), self.width):
-            return Condition(_truth(_PYTHON[symbol](0, index(other))), self.width)
+            return BoolTerm(_truth(_PYTHON[symbol](0, index(other))), self.width)
         b = self._lift(other)
         name = symbol if self.width is None else _BIT_VECTOR[symbol]
-        return Condition(("=" if symbol == "==" else name, self.expr, b.expr), self.width)
+        return BoolTerm(("=" if symbol == "==" else name, self.expr, b.expr), self.width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Condition:
+class BoolTerm:
     """A symbolic truth value: ``&`` is and, ``|`` or, ``^ True`` not; ``c.__where__(a, b)`` is a if c holds, else b."""
 
     expr: Sexpr
@@ -192,15 +192,15 @@ class Condition:
     def __bool__(self) -> bool:
         raise TermError("a symbolic condition has no truth: join conditions with & and |, choose with where(c, a, b)")
 
-    def __and__(self, other: Truth) -> Condition:
+    def __and__(self, other: Truth) -> BoolTerm:
         return self._join("and", other)
 
-    def __or__(self, other: Truth) -> Condition:
+    def __or__(self, other: Truth) -> BoolTerm:
         return self._join("or", other)
 
-    def __xor__(self, other: Truth) -> Condition:
+    def __xor__(self, other: Truth) -> BoolTerm:
         if other is True:
-            return Condition(("not", self.expr), self.width)
+            return BoolTerm(("not", self.expr), self.width)
         return self._join("xor", other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
@@ -212,12 +212,12 @@ class Condition:
             raise TermError(f"where over widths {self.width}, {x.width} and {y.width}")
         return Term(("ite", self.expr, x.expr, y.expr), min(x.lo, y.lo), max(x.hi, y.hi), self.width)
 
-    def _join(self, name: str, other: Truth) -> Condition:
-        if isinstance(other, Condition):
-            return Condition((name, self.expr, other.expr), self.width)
+    def _join(self, name: str, other: Truth) -> BoolTerm:
+        if isinstance(other, BoolTerm):
+            return BoolTerm((name, self.expr, other.expr), self.width)
         if not isinstance(other, bool):
             raise TermError(f"a condition and {other!r}: conditions join with conditions only")
-        return Condition((name, self.expr, _truth(other)), self.width)
+        return BoolTerm((name, self.expr, _truth(other)), self.width)
 
 
 _BIT_VECTOR = {

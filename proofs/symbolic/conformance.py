@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proofs.laws.published import Flat, Published, Rejected
+from proofs.laws.published import Flat, InputRejected, Published
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.execution import Target, pair
 
@@ -58,7 +58,7 @@ class Claimed(Published):
         try:
             return call(self.target.functions)
         except self.target.refused as error:
-            raise Rejected from error
+            raise InputRejected from error
 
 
 def _flat(layout: tuple[Any, Any]) -> Flat:

@@ -14,7 +14,7 @@ from typing import Any
 
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair, replaced
 from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, written
 from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
@@ -42,7 +42,7 @@ def divide(rank: int, right: int) -> Operation:
     """Return the operation logical_divide by T of any rank: it returns A o (T, T*) with T* = complement(T, size(A))."""
     names = [*names_of("MD", rank), *names_of("Nr", right)]
     assumed = [*at_least([*names_of("M", rank), *names_of("N", right)], 1), *at_least(names_of("r", right), 0)]
-    space = Space.make(names, assumed, 4000)
+    space = InputSpace.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         a, tiler = t.make(*layout_of("MD", rank, at)), t.make(*layout_of("Nr", right, at))
@@ -85,7 +85,7 @@ def product(rank: int, right: int) -> Operation:
     names = [*names_of("sd", rank), *names_of("Nr", right)]
     assumed = [*at_least(names_of("s", rank), 1), *at_least(names_of("d", rank), 0)]
     assumed += [*at_least(names_of("N", right), 1), *at_least(names_of("r", right), 0)]
-    space = Space.make(names, assumed, 4000)
+    space = InputSpace.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         block, tiler = t.make(*layout_of("sd", rank, at)), t.make(*layout_of("Nr", right, at))

@@ -6,11 +6,11 @@ path forks; a solver removes forks that no numbers take. A fork that the solver 
 missing. An operation without a formula (bits, float) raises `Unfollowed`. Python uses the own value of an int, here 1,
 as an index or as the bound of a loop: so `execution` compares every path with plain runs.
 
-`Space`     the inputs: their names, what is assumed of them, samples that satisfy it
-`SymInt`    an integer with a formula
-`Path`      one path: its decisions, conditions and samples, and its result or exception
-`explore`   all paths of a function
-`script`, `abstracted`, `compiled`   formulas as an SMT-LIB problem, without division, and as a Python function
+`InputSpace`                        the inputs: their names, what is assumed of them, samples that satisfy it
+`SymInt`                            an integer with a formula
+`Path`                              one path: its decisions, conditions and samples, and its result or exception
+`explore`                           all paths of a function
+`script`, `abstracted`, `compiled`  formulas as an SMT-LIB problem, without division, and as a Python function
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _OutOfTime(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class InputSpace:
     """The inputs: their names, what is assumed of them, and samples that satisfy it, which save calls of the solver."""
 
     names: tuple[str, ...]
@@ -55,14 +55,14 @@ class Space:
     samples: tuple[Values, ...]
 
     @classmethod
-    def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> Space:
+    def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> InputSpace:
         """Return a space with random small samples, the same in every run."""
         return cls.drawn(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
 
     @classmethod
     def drawn(
         cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
-    ) -> Space:
+    ) -> InputSpace:
         """Return a space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
         source = random.Random(7)
         drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
@@ -79,7 +79,7 @@ def _draw(source: random.Random, top: int) -> int:
 class Path:
     """One path through the code."""
 
-    space: Space  # the inputs
+    space: InputSpace  # the inputs
     script: list[bool]  # the decisions that are prescribed, from an earlier path that forked
     conditions: list[Node] = field(default_factory=list)  # the conditions of the path, in order
     taken: list[bool] = field(default_factory=list)  # the decisions taken, in order
@@ -211,7 +211,7 @@ def negated(node: Node) -> Node:
 
 
 def explore(
-    space: Space,
+    space: InputSpace,
     run: Callable[[], Any],
     refused: tuple[type[Exception], ...],
     most: int = 2000,

@@ -27,7 +27,7 @@ from proofs.laws.formula import Node, evaluate
 from proofs.smt.engine import Session
 from proofs.smt.recheck import Status
 from proofs.symbolic.definitions import TooLarge, flat
-from proofs.symbolic.engine import Path, Space, SymInt, abstracted, explore, formula, script
+from proofs.symbolic.engine import InputSpace, Path, SymInt, abstracted, explore, formula, script
 from proofs.symbolic.pathwise import Goal
 
 GOAL_BUDGET = 3_000_000
@@ -54,7 +54,7 @@ class Operation:
 
     name: str  # the name of the function
     label: str  # the name with the rank, unique in a campaign
-    space: Space  # the inputs
+    space: InputSpace  # the inputs
     call: Callable[[Target, Mapping[str, int]], Any]  # runs the operation of a target on values of the inputs
     goals: Callable[[Path, Any], Iterator[Goal]]  # the goals of a path, from its result
     # what is wrong with a result on plain numbers; empty when nothing is
@@ -289,7 +289,7 @@ def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violatio
 
 
 def followed(
-    target: Target, call: Callable[[], Any], space: Space, most: int = 2000, until: float = math.inf
+    target: Target, call: Callable[[], Any], space: InputSpace, most: int = 2000, until: float = math.inf
 ) -> tuple[list[Path], int]:
     """All paths of a call, and how many are left: those beyond ``most``, or after the moment ``until``."""
     return explore(space, call, target.refused, most, until)

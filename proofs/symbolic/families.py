@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Families of layouts given by numbers and letters, as inputs of an operation that is executed symbolically.
 
-`Family`   an operation, with a number or a letter for each of its inputs
-`family`   the family of a request such as ("composition", "(6,2)", "N:2")
-`one_run`  the family of one run of composition, for any mode of B
+`OperationFamily`  an operation, with a number or a letter for each of its inputs
+`family`           the family of a request such as ("composition", "(6,2)", "N:2")
+`one_run`          the family of one run of composition, for any mode of B
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proofs.errors import ProblemError
 from proofs.laws.formula import Node, evaluate, substitute, text
 from proofs.smt.engine import Session
 from proofs.symbolic.contracts import divide, product
-from proofs.symbolic.engine import Path, Space, _folded, script
+from proofs.symbolic.engine import InputSpace, Path, _folded, script
 from proofs.symbolic.execution import GOAL_BUDGET, Operation
 from proofs.symbolic.operations import _composition, operations
 from proofs.symbolic.pathwise import Goal
@@ -34,7 +34,7 @@ class InferenceError(ProblemError):
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class OperationFamily:
     """An operation with a number or a letter for each of its inputs, by name; ``note`` says how A was simplified."""
 
     operation: Operation
@@ -68,7 +68,7 @@ class Family:
         if shown := [node for node in dict.fromkeys(shown) if node != "1"]:
             yield f"  where {', '.join(shown)}"
 
-    def space(self) -> Space:
+    def space(self) -> InputSpace:
         """Return the inputs of the family; a repeated letter is one number.
 
         Raises InferenceError when there are none.
@@ -91,7 +91,7 @@ class Family:
         return replace(self.operation.space, assumed=known, samples=kept)
 
 
-def family(operation: str, shape: str, by: str | None) -> Family:
+def family(operation: str, shape: str, by: str | None) -> OperationFamily:
     """Return the family of a request. Raises InferenceError when no condition can be inferred for it."""
     lists = _lists(shape, "--shape")
     right = _lists(by, "--by") if by is not None else []
@@ -116,7 +116,7 @@ def family(operation: str, shape: str, by: str | None) -> Family:
     return _checked(_operation(f"{operation}, rank {len(lists[0])}"), named)
 
 
-def one_run(shape: str) -> Family:
+def one_run(shape: str) -> OperationFamily:
     """One run of any mode N:r of B in the layouts A of a family; N, r and u are renamed when A uses these letters.
 
     >>> one_run("(N,8):(1,d)").given["N"]
@@ -131,7 +131,7 @@ def one_run(shape: str) -> Family:
     return _checked(operation, given, note)
 
 
-def _tiling(operation: str, lists: Lists, right: Lists) -> Family:
+def _tiling(operation: str, lists: Lists, right: Lists) -> OperationFamily:
     """logical_divide or logical_product by one mode N:r, in letters when none is given."""
     if right and len(right[0]) > 1:
         raise InferenceError(f"{operation} goes by one mode N:r, not by {len(right[0])}")
@@ -188,7 +188,7 @@ def _named(letters: str, lists: Lists) -> dict[str, str]:
     return {f"{n}{i}": x for n, one in zip(letters, lists, strict=False) for i, x in enumerate(one)}
 
 
-def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> Family:
+def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> OperationFamily:
     """Return the family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
     others = set(operation.space.names) - set(given)
     if taken := sorted(others & set(given.values())):
@@ -198,7 +198,7 @@ def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> 
     low = [x for name, x in given.items() if name[0] in "MsNT" and _number(x) and int(x) < 1]
     if low:
         raise InferenceError(f"{operation.name}: extents and cotargets are at least 1, got {low[0]}")
-    return Family(_rejecting_below(operation, given), given, note)
+    return OperationFamily(_rejecting_below(operation, given), given, note)
 
 
 def _rejecting_below(operation: Operation, given: Mapping[str, str]) -> Operation:

@@ -22,7 +22,7 @@ from proofs.smt.engine import Session
 from proofs.symbolic import execution, families
 from proofs.symbolic.engine import FEASIBLE_BUDGET, Path, negated, script
 from proofs.symbolic.engine import SymInt as Symbol
-from proofs.symbolic.families import Family, computed
+from proofs.symbolic.families import OperationFamily, computed
 
 BUDGET = 20.0
 
@@ -91,7 +91,7 @@ def inferred(
     return Inferred(tuple(lines), found.ways, f"exact: {found.where}" if exact else end, exact)
 
 
-def _runs_are(family: Family) -> Iterator[str]:
+def _runs_are(family: OperationFamily) -> Iterator[str]:
     extent, step = family.given["N"], family.given["r"]
     used = ", ".join(x for name, x in family.given.items() if name.startswith("u"))
     taken = set(family.given.values())
@@ -124,7 +124,7 @@ class _Found:
         return "right in the cases above, rejected in all others"
 
 
-def _conditions(family: Family, until: float) -> _Found:
+def _conditions(family: OperationFamily, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
     with execution.replaced(interleaved, "spaced", _unfollowed):
@@ -159,7 +159,7 @@ def _feasible(path: Path) -> bool:
     return status != "unsat"
 
 
-def _way(status: str, path: Path, family: Family) -> Way:
+def _way(status: str, path: Path, family: OperationFamily) -> Way:
     conditions = [text(computed(substitute(c, family.shown))) for c in _needed(path)]
     small = min(path.samples, key=lambda at: sum(map(abs, at.values())), default=None)
     return Way(status, tuple(c for c in conditions if c != "1"), family.operation.shown(small) if small else "")

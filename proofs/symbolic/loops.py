@@ -20,7 +20,7 @@ from layouts.compose import Carry
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import Path, Space, formula, resumed
+from proofs.symbolic.engine import InputSpace, Path, formula, resumed
 from proofs.symbolic.execution import Operation, Target, pair, replaced
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
 from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
@@ -74,7 +74,7 @@ def composition_loops(rank: int, right: int) -> Operation:
     )  # fmt: skip
 
 
-def _loops_space(rank: int, right: int) -> Space:
+def _loops_space(rank: int, right: int) -> InputSpace:
     """Return the inputs: A in canonical form, the modes N_j:r_j of B with their kinds, and the runs of each."""
     pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
     used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
@@ -84,7 +84,7 @@ def _loops_space(rank: int, right: int) -> Space:
         *at_least([f"n{x}" for x in pieces], 2),
         *(_kinds(j, rank) for j in range(right)),
     ]
-    return Space.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
+    return InputSpace.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
 
 
 def _kinds(j: int, rank: int) -> Node:

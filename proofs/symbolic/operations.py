@@ -10,7 +10,7 @@ from typing import Any
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import Path, Space, SymInt
+from proofs.symbolic.engine import InputSpace, Path, SymInt
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.pathwise import Goal, modes, sorted_modes
 
@@ -57,7 +57,7 @@ def written(shape: Any, stride: Any) -> str:
 
 def _coalesce(rank: int) -> Operation:
     names = names_of("sd", rank)
-    space = Space.make(names, at_least(names_of("s", rank), 1))
+    space = InputSpace.make(names, at_least(names_of("s", rank), 1))
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
         return layout_of("sd", rank, at)
@@ -94,7 +94,7 @@ def _split(result: Any, count: int) -> list[pathwise.Modes]:
 def _composition(rank: int, right: int) -> Operation:
     names = [*names_of("MD", rank), *names_of("Nr", right)]
     assumed = [*canonical("MD", rank), *at_least(names_of("N", right), 2), *at_least(names_of("r", right), 1)]
-    space = Space.make(names, assumed, 4000)
+    space = InputSpace.make(names, assumed, 4000)
 
     def a(at: Mapping[str, Any]) -> tuple[Any, Any]:
         return layout_of("MD", rank, at)
@@ -119,7 +119,7 @@ def _composition(rank: int, right: int) -> Operation:
 
 def _complement(rank: int) -> Operation:
     names = [*names_of("sd", rank), "T"]
-    space = Space.make(names, at_least([*names_of("s", rank), "T"], 1) + at_least(names_of("d", rank), 0), 4000)
+    space = InputSpace.make(names, at_least([*names_of("s", rank), "T"], 1) + at_least(names_of("d", rank), 0), 4000)
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
         return layout_of("sd", rank, at)
@@ -152,7 +152,7 @@ def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
 
 def _inverse(rank: int, side: str) -> Operation:
     names = names_of("sd", rank)
-    space = Space.make(names, at_least(names_of("s", rank), 1) + at_least(names_of("d", rank), 0), 4000)
+    space = InputSpace.make(names, at_least(names_of("s", rank), 1) + at_least(names_of("d", rank), 0), 4000)
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
         return layout_of("sd", rank, at)
@@ -180,7 +180,7 @@ def _divide(rank: int) -> Operation:
     """Return the operation logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
     names = [*names_of("MD", rank), "N", "r"]
     assumed = [*canonical("MD", rank), *at_least(["N"], 2), *at_least(["r"], 1)]
-    space = Space.make(names, assumed, 4000)
+    space = InputSpace.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         a, tiler = t.make(*layout_of("MD", rank, at)), t.make(at["N"], at["r"])
@@ -218,7 +218,7 @@ def _product(rank: int) -> Operation:
     """Return the operation logical_product with one mode N:r: R = (A, A* o (N:r)), injective by PRODUCT_ANY."""
     names = [*names_of("sd", rank), "N", "r"]
     assumed = [*at_least(names_of("s", rank), 2), *at_least([*names_of("d", rank), "r"], 1), *at_least(["N"], 2)]
-    space = Space.make(names, assumed, 4000)
+    space = InputSpace.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         return t.functions.logical_product(t.make(*layout_of("sd", rank, at)), t.make(at["N"], at["r"]))

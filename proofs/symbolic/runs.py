@@ -17,7 +17,7 @@ from layouts.compose import Carry, merged_modes
 from proofs.laws.formula import Node, conjunction
 from proofs.symbolic import definitions, pathwise
 from proofs.symbolic.definitions import flat
-from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, Target, pair
 from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
 from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
@@ -47,7 +47,7 @@ def composition_merging(rank: int) -> Operation:
 
     return Operation(
         "composition", f"composition, rank {rank}: the modes of A merged",
-        Space.make(names, at_least(names_of("s", rank), 1)), call, goals, fault,
+        InputSpace.make(names, at_least(names_of("s", rank), 1)), call, goals, fault,
         lambda at: f"composition of {written(*layout_of('sd', rank, at))}", inside=True,
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ def composition_run(rank: int) -> Operation:
         yield from _broken(bounded)
 
     return Operation(
-        "composition", f"composition, rank {rank}: one run", Space.make(names, assumed, 4000), call, goals,
+        "composition", f"composition, rank {rank}: one run", InputSpace.make(names, assumed, 4000), call, goals,
         lambda at, result: _run_fault(flat(layout_of("MD", rank, at)), at["r"], result.shape[0], result.stride[0]),
         lambda at: f"one run of {at['N']}:{at['r']} in {written(*layout_of('MD', rank, at))}, "
         f"digits {[at[f'u{i}'] for i in range(rank - 1)]} used", refuses, inside=True,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_checks import DeviceInfo, Unavailable, compiled, device_info
-from gpu_checks.compiled import Pointer, RunCompiled, TensorMap, check_target, run_all
+from gpu_checks.compiled import Pointer, RunCompiled, TensorMapParameter, check_target, run_all
 from gpu_checks.model import Unsupported
 from tests.gpu_checks.simulated import INFO
 
@@ -60,7 +60,7 @@ def test_parameters_are_bytes(monkeypatch):
     asked = []
     # seam: the driver's encoding
     monkeypatch.setattr(compiled, "_encoded", lambda one, address: asked.append((one, address)) or b"map")
-    tensor = TensorMap(0, 32, "f16", (8, 4), (16,), (8, 2), "none")
+    tensor = TensorMapParameter(0, 32, "f16", (8, 4), (16,), (8, 2), "none")
     job = RunCompiled(PTX, "twice", (1,), (32,), 0, MEMORY, (tensor,))
     assert job.bytes_of([4096]) == [b"map"] and asked == [(tensor, 4128)]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_checks import laws
-from gpu_checks.laws import LAWS, Campaign, Law, campaign, recordings_of_laws
+from gpu_checks.laws import LAWS, ArrayLaw, Campaign, campaign, recordings_of_laws
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io.lines import parsed
 
@@ -27,7 +27,7 @@ def test_a_false_law_is_found_with_its_first_point(monkeypatch: pytest.MonkeyPat
     def wrong(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
         return m > 0, (x + y) % m == x % m + y % m
 
-    monkeypatch.setattr(laws, "LAWS", {"planted": Law(("M", "x", "y", "d"), (1, 0, 0, 0), wrong)})
+    monkeypatch.setattr(laws, "LAWS", {"planted": ArrayLaw(("M", "x", "y", "d"), (1, 0, 0, 0), wrong)})
     found = campaign("planted", 100, np)
     assert found.failures > 0
     assert found.first == {"M": 2, "x": 1, "y": 1, "d": 0}

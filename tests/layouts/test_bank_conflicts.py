@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_checks.banks.command import recordings_of_banks
 from layouts import LayoutError, Swizzle
-from layouts.bank_conflicts import Access, Operation, best_swizzle, matrix_wavefronts, swizzles, wavefronts
+from layouts.bank_conflicts import Access, AccessKind, best_swizzle, matrix_wavefronts, swizzles, wavefronts
 from tests.cases import each
 
 RECORDED = recordings_of_banks()
@@ -40,14 +40,14 @@ def accesses(draw: st.DrawFn) -> tuple[list[int | None], int]:
     return [None if s is None else s * bits // 8 for s in draw(st.lists(slot, min_size=1, max_size=32))], bits
 
 
-@given(accesses(), st.sampled_from(Operation))
+@given(accesses(), st.sampled_from(AccessKind))
 def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
-    drawn: tuple[list[int | None], int], operation: Operation
+    drawn: tuple[list[int | None], int], operation: AccessKind
 ) -> None:
     addresses, bits = drawn
-    shared = operation is not Operation.COPY
+    shared = operation is not AccessKind.COPY
     twins = (all(addresses[i] == addresses[i ^ bit] for i in range(32)) for bit in (1, 2) if len(addresses) == 32)
-    merged = operation is Operation.LOAD and bits > 32 and None not in addresses and any(twins)
+    merged = operation is AccessKind.LOAD and bits > 32 and None not in addresses and any(twins)
     found = wavefronts(addresses, bits, operation)
     assert list(found.phases) == demanded(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
     assert (found.excess == 0) == (found.conflict is None)
@@ -66,7 +66,7 @@ def test_the_model_agrees_with_an_h200(observation) -> None:
         count = int(pattern.operation.split(".")[1].removeprefix("x"))
         found = matrix_wavefronts(pattern.addresses[: 8 * count])
     else:
-        found = wavefronts(pattern.addresses, pattern.bits, Operation(pattern.operation))
+        found = wavefronts(pattern.addresses, pattern.bits, AccessKind(pattern.operation))
     if pattern.operation == "cp.async" and found.total < 3:  # a copy takes the time of three in any case
         assert observation.wavefronts == 3
     else:
@@ -106,7 +106,7 @@ def test_rows_that_are_no_whole_matrices_are_rejected() -> None:
 
 def test_the_best_swizzle_of_a_tile_that_is_written_by_rows_and_read_by_columns() -> None:
     """64 x 64 elements of 16 bits: rows of 128 bytes are stored, eight rows of one 16-byte column are loaded."""
-    stored = Access(tuple(16 * lane for lane in range(32)), 128, Operation.STORE)
+    stored = Access(tuple(16 * lane for lane in range(32)), 128, AccessKind.STORE)
     loaded = Access(tuple(128 * lane for lane in range(32)), 128)
     best = best_swizzle([stored, loaded])
     assert (best.swizzle, best.totals, best.free) == (Swizzle(3, 4, 3), (4, 4), True)

@@ -59,7 +59,7 @@ def proved(instruction: str, operand: str, row: str, col: str, layout: str, thr:
         return at[::-1] if operand == "B" else at
 
     threads = Layout.parse(thr)
-    fragment = proofs.Fragment(Layout.parse(layout), extent, threads, complement(threads, 32), locate, 1)
+    fragment = proofs.OperandLayout(Layout.parse(layout), extent, threads, complement(threads, 32), locate, 1)
     if size(Layout.parse(layout)) != extent[0] * extent[1]:
         return f"{layout} has {size(Layout.parse(layout))} points for {extent[0]}x{extent[1]}"
     outcome = proofs.prove_equals(fragment)

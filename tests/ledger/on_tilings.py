@@ -246,7 +246,7 @@ def every_multiple(atom: str, atoms: str, permutation: list[str]) -> str:
     """z3 proves that C's elements have one owner each, for tiles of every multiple of the permutations' extents."""
     mma = tiled(atom, atoms)
     axes = [
-        proofs.Axis(mma.atom.shape[axis], mma.atoms[axis], Layout.parse(tiler))
+        proofs.TileAxis(mma.atom.shape[axis], mma.atoms[axis], Layout.parse(tiler))
         for axis, tiler in enumerate(permutation)
     ]
     posed = proofs.Partition(mma.atom.C, mma.thr_layout_vmnk, (axes[0], axes[1]), (1, 2), 1)

@@ -18,7 +18,7 @@ from verify.foreign import command as foreign
 from verify.layout.command import main as layout
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
-from verify.lock.properties import Comparison
+from verify.lock.properties import LockComparison
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis
 from verify.report import Case
@@ -33,7 +33,7 @@ NO_INSTRUCTION = "; not compared with an instruction"
 def of_lock() -> Case:
     made = FragmentMap.tabulate(lambda lane: lane, [Axis("lane", 4)], [Axis("m", 4)])
     now, locked = Subject("a", "f", "a", {"ptx": MMA}, {"C": made}), Locked("a", "f", {"ptx": MMA}, {"C": made})
-    return Comparison("a.lock", [now], [locked]).cases()[0][1]
+    return LockComparison("a.lock", [now], [locked]).cases()[0][1]
 
 
 def of_tiling(atom: str) -> Case:

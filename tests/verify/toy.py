@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from layouts.toml.entry import Entry
-from layouts.toml.tables import Found, tables
+from layouts.toml.tables import ReadTables, tables
 from verify.core.files import opened, values
 from verify.core.registry import Signs
 from verify.core.specs import Between, Several, keys, required
@@ -69,7 +69,7 @@ class Rotations(Run):
         return (None,)
 
 
-def read(path: Path) -> Found[Rotation]:
+def read(path: Path) -> ReadTables[Rotation]:
     def of_entry(entry: Entry) -> list[Rotation]:
         return [Rotation(entry.name, **values(entry, Rotation))]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from verify.atlas.page import SCHEMA, page
-from verify.atlas.rows import Atlas, Outcome, Row
+from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome
 from verify.core.verdict import Check, Status
 from verify.report import cut_short, surprise
 from verify.report.as_text import tally
@@ -21,7 +21,7 @@ def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
     return [first, counted, *atlas.checks, "verdict", "provenance"]
 
 
-def cells(atlas: Atlas, row: Row) -> list[str]:
+def cells(atlas: Atlas, row: AtlasRow) -> list[str]:
     """Return a row's cells, in words."""
     outcomes = [_counted(row.outcomes.get(check, Counter())) for check in atlas.checks]
     return [row.instruction, str(row.atoms), *outcomes, verdicts(row), _provenance(row)]
@@ -37,11 +37,11 @@ def _parts(atlas: Atlas) -> Iterator[tuple[list[str], list[list[str]], list[str]
             yield header(atlas, counted), [cells(atlas, row) for row in rows], [*cells(atlas, whole)[:-1], ""]
 
 
-def _counted(counts: Counter[Outcome]) -> str:
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome]) or "none"
+def _counted(counts: Counter[CheckOutcome]) -> str:
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in CheckOutcome if counts[outcome]) or "none"
 
 
-def verdicts(row: Row) -> str:
+def verdicts(row: AtlasRow) -> str:
     """How many atoms have each verdict: "88 VERIFIED, 2 REFUTED (2 known)"."""
     known = len({wrong.name for wrong in row.refuted if wrong.known})
     words = []
@@ -63,7 +63,7 @@ def verdicts(row: Row) -> str:
     return ", ".join(words)
 
 
-def _provenance(row: Row) -> str:
+def _provenance(row: AtlasRow) -> str:
     """Return the operands by the origin of their formulas: "A, B ISA text; C derived"."""
     grouped: dict[str, list[str]] = {}
     for operand, origins in row.origins().items():
@@ -96,7 +96,7 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
         yield from _unchecked(counted, rows)
 
 
-def _unchecked(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+def _unchecked(counted: str, rows: Iterable[AtlasRow]) -> Iterator[tuple[str, str]]:
     for reason, missing in reasons(rows).items():
         about: dict[tuple[tuple[str, int], ...], list[str]] = {}
         for check, counts in missing.items():
@@ -110,7 +110,7 @@ def _unchecked(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
             )
 
 
-def reasons(rows: Iterable[Row]) -> dict[str, dict[Check, dict[str, int]]]:
+def reasons(rows: Iterable[AtlasRow]) -> dict[str, dict[Check, dict[str, int]]]:
     """Reason -> check -> instruction -> how many atoms have no evidence of the check for that reason."""
     found: dict[str, dict[Check, dict[str, int]]] = {}
     for row in rows:
@@ -187,14 +187,14 @@ def plain(atlas: Atlas) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
+def _row(row: AtlasRow, counted: str = "atoms") -> dict[str, Any]:
     return {
         "instruction": row.instruction,
         counted: row.atoms,
         "verdicts": dict(sorted(row.verdicts.items())),
         "claims": {status.value: row.claims[status] for status in Status},
         "checks": {
-            check: {outcome.value: counts[outcome] for outcome in Outcome}
+            check: {outcome.value: counts[outcome] for outcome in CheckOutcome}
             | {"reasons": dict(row.reasons.get(check, Counter()).most_common())}
             for check, counts in row.outcomes.items()
         },

@@ -35,7 +35,7 @@ UNNAMED = "no instruction named"
 MNEMONIC = re.compile(r"'?\w[\w.:]*\.[\w.:]*\w'?")
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     """The result of one check of an atom, over the claims that require this check."""
 
     VERIFIED = "verified"
@@ -57,14 +57,16 @@ class Refuted:
 
 
 @dataclass(slots=True)
-class Row:
+class AtlasRow:
     """The atoms of one instruction, counted."""
 
     instruction: str  # its family, and its shape where it has one: mma.sync m16n8k16
     family: str  # as mma.sync or wgmma
     atoms: int = 0  # how many issue it
     verdicts: Counter[str] = field(default_factory=Counter)  # status of an atom -> how many atoms have it
-    outcomes: dict[Check, Counter[Outcome]] = field(default_factory=dict)  # check -> outcome -> how many atoms have it
+    outcomes: dict[Check, Counter[CheckOutcome]] = field(
+        default_factory=dict
+    )  # check -> outcome -> how many atoms have it
     # check -> reason why it has no evidence -> how many atoms
     reasons: dict[Check, Counter[str]] = field(default_factory=dict)
     # operand -> where its formulas come from, as the keys of a dict
@@ -100,10 +102,10 @@ class Row:
         self.verdicts["UNSPECIFIED" if none.unspecified else "UNCHECKED"] += 1
         for check in checks:
             noted = "observed, with nothing to compare: " if observed and check is Check.GPU else ""
-            self.outcomes.setdefault(check, Counter())[Outcome.UNCHECKED] += 1
+            self.outcomes.setdefault(check, Counter())[CheckOutcome.UNCHECKED] += 1
             self.reasons.setdefault(check, Counter())[noted + none.reason] += 1
 
-    def absorb(self, other: Row) -> None:
+    def absorb(self, other: AtlasRow) -> None:
         """Count another row's atoms in."""
         self.atoms += other.atoms
         self.shared += other.shared
@@ -170,31 +172,31 @@ def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
     return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in grouped.items())
 
 
-def _outcome(given: set[Status], missing: bool) -> Outcome:
+def _outcome(given: set[Status], missing: bool) -> CheckOutcome:
     if given & {Status.REFUTED, Status.VACUOUS}:
-        return Outcome.REFUTED
+        return CheckOutcome.REFUTED
     if Status.UNKNOWN in given:
-        return Outcome.UNKNOWN
+        return CheckOutcome.UNKNOWN
     if not given:
-        return Outcome.UNCHECKED
-    return Outcome.PART if missing else Outcome.VERIFIED
+        return CheckOutcome.UNCHECKED
+    return CheckOutcome.PART if missing else CheckOutcome.VERIFIED
 
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
     """The rows of atoms and of instructions without an atom, with the exit code of the whole run."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AtlasRow, ...]
     checks: tuple[Check, ...]
     exit: Exit
-    without_atom: tuple[Row, ...] = ()
+    without_atom: tuple[AtlasRow, ...] = ()
     missing: int = 0  # atoms and instructions that an interruption left without a verdict
 
-    def total(self) -> Row:
+    def total(self) -> AtlasRow:
         """All rows of atoms as one."""
         return joined("total", self.rows)
 
-    def total_without_atom(self) -> Row:
+    def total_without_atom(self) -> AtlasRow:
         """All rows of instructions without an atom as one."""
         return joined("total without an atom", self.without_atom)
 
@@ -203,16 +205,16 @@ class Atlas:
         return replace(self, rows=_by_family(self.rows), without_atom=_by_family(self.without_atom))
 
 
-def _by_family(rows: Iterable[Row]) -> tuple[Row, ...]:
-    grouped: dict[str, list[Row]] = {}
+def _by_family(rows: Iterable[AtlasRow]) -> tuple[AtlasRow, ...]:
+    grouped: dict[str, list[AtlasRow]] = {}
     for row in rows:
         grouped.setdefault(row.family, []).append(row)
     return tuple(joined(family, rows) for family, rows in sorted(grouped.items()))
 
 
-def joined(name: str, rows: Iterable[Row]) -> Row:
+def joined(name: str, rows: Iterable[AtlasRow]) -> AtlasRow:
     """Rows counted together as one row of that name."""
-    whole = Row(name, name)
+    whole = AtlasRow(name, name)
     for row in rows:
         whole.absorb(row)
     return whole
@@ -244,11 +246,11 @@ def place(mnemonic: str) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class Counted:
+class CountedRows:
     """The rows counted so far, by their instruction, with the exit codes of their atoms."""
 
-    rows: dict[str, Row] = field(default_factory=dict)
-    bare: dict[str, Row] = field(default_factory=dict)  # of instructions without an atom
+    rows: dict[str, AtlasRow] = field(default_factory=dict)
+    bare: dict[str, AtlasRow] = field(default_factory=dict)  # of instructions without an atom
     exits: set[Exit] = field(default_factory=set)
 
     def count(self, one: AnyAtom | str, verify: Verify, checker: AtomChecker, allow_unchecked: bool) -> Failure | None:
@@ -260,7 +262,7 @@ class Counted:
                 found: Case | NoAtom = verify(one)
             except NoAtom as none:
                 found = none
-            row = self.bare.setdefault(name, Row(name, family))
+            row = self.bare.setdefault(name, AtlasRow(name, family))
             if isinstance(found, NoAtom):
                 row.leave_open(found, checks, one in gpu_checks.recordings())
             else:
@@ -269,7 +271,7 @@ class Counted:
 
         def counted(atom: AnyAtom) -> None:
             case, (family, name) = verify(atom), instruction(atom)
-            self._add(case, self.rows.setdefault(name, Row(name, family)), atom.mnemonics, checks, allow_unchecked)
+            self._add(case, self.rows.setdefault(name, AtlasRow(name, family)), atom.mnemonics, checks, allow_unchecked)
 
         failed = attempt(one, counted)
         if isinstance(failed, Failure):
@@ -277,7 +279,7 @@ class Counted:
         return failed
 
     def _add(
-        self, case: Case, row: Row, mnemonics: Sequence[str], checks: Sequence[Check], allow_unchecked: bool
+        self, case: Case, row: AtlasRow, mnemonics: Sequence[str], checks: Sequence[Check], allow_unchecked: bool
     ) -> None:
         row.add(case, mnemonics, checks)
         self.exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
@@ -305,7 +307,7 @@ def tabulate(
 
     An atom that is rejected, or that ends in an internal error, stops no other.
     """
-    counted = Counted()
+    counted = CountedRows()
     # those without an atom first: the processes that begin at the end have recordings of their own
     everything: list[AnyAtom | str] = [*without_atom, *atoms]
     with pooled(checker, everything, _entry, jobs) as verify:

@@ -19,7 +19,7 @@ from layouts import fit, from_samples
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import COPY_OPERANDS, NO_ORDER, copy_operands, left_open
 from verify.binding.atom import issuers
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.binding.completion import FRAGMENTS, moves, spaces
 from verify.binding.coordinates import Memory, Registers, formulas
 
@@ -123,7 +123,7 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom:
     return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies)
 
 
-def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
+def _fragment(formula: OperandFormula, thr: Sequence[int], rows: int) -> str | None:
     """Return an operand of a product as a layout, numbered x + rows * y."""
     if isinstance(formula, Memory):
         share, columns = formula.extent[0] // formula.ctas, formula.extent[1]

@@ -19,7 +19,7 @@ from verify.atom.cache_keys import is_copy
 from verify.atom.cause import add_causes
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, not_given
-from verify.binding.atom import BoundAtom, Named, bound, mnemonic_of
+from verify.binding.atom import BoundAtom, NamedInstruction, bound, mnemonic_of
 from verify.binding.completion import completed, in_order
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
@@ -107,7 +107,7 @@ class AtomChecker(Run):
             **shown(lambda: entry, verdicts),
         )
 
-    def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | Named | None]:
+    def units(self, subject: BoundAtom, scope: str) -> Sequence[BoundOperand | NamedInstruction | None]:
         """Return the units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
         if scope == Scope.OPERAND:
             absent = (
@@ -129,14 +129,14 @@ class AtomChecker(Run):
         return of_each(subject, of_view)
 
 
-class Shown(TypedDict):
+class ShownFields(TypedDict):
     """The fields of a case that are made where they are shown."""
 
     formulas: Callable[[], Iterable[tuple[str, str, str]]]
     picture: Callable[[Window], Picture]
 
 
-def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> Shown:
+def shown(entry: Callable[[], ReadAtom], verdicts: Sequence[Verdict]) -> ShownFields:
     """Return the formulas and the picture of an atom."""
     return {
         "formulas": lambda: cited(prepared(entry())),

@@ -12,8 +12,8 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
-from verify.binding.atom import BoundAtom, Named, issuers, joined, known, look_up, thread_value, threads
-from verify.binding.axes import Formula
+from verify.binding.atom import BoundAtom, NamedInstruction, issuers, joined, known, look_up, thread_value, threads
+from verify.binding.axes import OperandFormula
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
@@ -41,12 +41,12 @@ def prepare_copy(atom: CopyAtom) -> BoundAtom:
 def _view(
     atom: CopyAtom,
     parsed: Mapping[str, tuple[Layout | None, str]],
-    named: tuple[Named, ...],
+    named: tuple[NamedInstruction, ...],
     instruction: isa_tables.Instruction | None,
 ) -> BoundAtom:
     """Return the view of an atom by one instruction: numbered over its lanes, each operand with its formula."""
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
-    found: Mapping[str, Formula] = {}
+    found: Mapping[str, OperandFormula] = {}
     bits = 0
     if instruction is not None:
         by_name = copy_operands(atom, instruction)
@@ -125,14 +125,14 @@ def _formulas(
     instruction: isa_tables.Instruction,
     by_name: Mapping[str, CopyOperand],
     layouts: Mapping[str, Layout | None],
-) -> dict[str, Formula]:
+) -> dict[str, OperandFormula]:
     """Return the formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
     if not by_name:
         return {}
     given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
     (other,) = set(COPY_OPERANDS) - {given}
     names = layouts[given]
-    found: dict[str, Formula] = {}
+    found: dict[str, OperandFormula] = {}
     if names is not None and (atom.space[given] != "reg" or by_name[given].inverse is not None):
         adapter = atom.adapter if other == "Dst" and not _unpacked(atom, by_name[other]) else None
         found[other] = Carried(by_name[other], by_name[given], names, adapter)
@@ -163,7 +163,7 @@ def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
     return in_registers and part.name == "Src" and has_formula
 
 
-def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
+def fits_copy(subject: BoundAtom, atom: CopyAtom, named: NamedInstruction) -> Evidence:
     """Return the evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
     if named.unknown:
         return unchecked(Check.ISA, named.unknown)

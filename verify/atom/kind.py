@@ -14,7 +14,7 @@ from verify.kind import POSSIBLE, Functions, Kind, PropertyTable, Recognition, R
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.pictures.picture import Picture, Window
     from verify.report import Case
 
@@ -26,7 +26,7 @@ def recognize_name(text: str) -> Recognition | None:
     return Recognition(POSSIBLE, "a name") if NAME.fullmatch(text) else None
 
 
-def read_atoms(path: Path) -> Found[AnyAtom]:
+def read_atoms(path: Path) -> ReadTables[AnyAtom]:
     """Return the completed atoms of a file, and all errors of the others."""
     from verify.binding.completion import atoms
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 import isa_tables
-from verify.binding.atom import BoundAtom, Named, contracted
+from verify.binding.atom import BoundAtom, NamedInstruction, contracted
 from verify.binding.completion import EXTRA, fragment_of
 from verify.binding.operand import BoundOperand
 from verify.core.digits import lane_of
@@ -18,7 +18,7 @@ from verify.core.wording import owners
 from verify.evidence import isa
 
 
-def fits(subject: BoundAtom, named: Named) -> Evidence:
+def fits(subject: BoundAtom, named: NamedInstruction) -> Evidence:
     """Return the evidence on one mnemonic: the ISA has it, with its extents, its types and one product per replica."""
     if named.unknown:
         return unchecked(Check.ISA, named.unknown)
@@ -30,7 +30,9 @@ def fits(subject: BoundAtom, named: Named) -> Evidence:
     return isa.form("compared", *faults)
 
 
-def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterable[str]], whole: str) -> Iterator[str]:
+def again(
+    subject: BoundAtom, named: NamedInstruction, faults: Callable[[BoundAtom], Iterable[str]], whole: str
+) -> Iterator[str]:
     """Yield the fault that an instruction issued before makes the whole product or copy already.
 
     That is so if it has none of the `faults` that an instruction can have. Alternative mnemonics of one instruction

@@ -15,7 +15,7 @@ from verify.atom import relabelling
 from verify.atom.cache_keys import is_copy, layout_key, observed_key, operand_key, product_key
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.mnemonic import fits
-from verify.binding.atom import BoundAtom, Named
+from verify.binding.atom import BoundAtom, NamedInstruction
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import (
     Check,
@@ -85,7 +85,7 @@ def rests_on(operands: Iterable[BoundOperand]) -> str:
     return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
 
 
-def _fits(atom: BoundAtom, named: Named | None) -> Statement:
+def _fits(atom: BoundAtom, named: NamedInstruction | None) -> Statement:
     mnemonic = "no instruction" if named is None else named.mnemonic
     if is_copy(atom):
         listed = ["threads", "widths"]["thr" in atom.atom.taken :]
@@ -233,13 +233,13 @@ def _follows_from(other: Property) -> CheckFunction:
     return check
 
 
-def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
+def _looked_up(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> list[Evidence]:
     if named is None:
         return [unchecked(Check.ISA, atom.no_instruction)]
     return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
 
 
-def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
+def _one_product(run: Run, atom: BoundAtom, named: NamedInstruction | None) -> list[Evidence]:
     """Return the proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
     if named is None or named.instruction is None or is_copy(atom):
         return []

@@ -4,7 +4,7 @@
 Nothing is refuted here. What does not parse, and what the ISA tables lack, is kept as a reason for the claims.
 
 `BoundAtom`      an atom bound to one instruction
-`Named`          one mnemonic of it, looked up
+`NamedInstruction`          one mnemonic of it, looked up
 `prepare`        an entry as a bound atom
 """
 
@@ -22,7 +22,7 @@ import isa_tables
 from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import formulas
 from verify.binding.operand import BoundOperand, map_layout
@@ -36,7 +36,7 @@ LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
 
-class Named(NamedTuple):
+class NamedInstruction(NamedTuple):
     """One mnemonic that the atom names, looked up: the instruction, or why there is none.
 
     `unknown`: the ISA tables do not have its family. `rejected`: the ISA has no such instruction.
@@ -62,7 +62,7 @@ class BoundAtom:
     # threads that issue the instruction, or CTAs of tcgen05; the atom's threads where there is no instruction
     lanes: int
     parts: tuple[BoundOperand, ...]  # its operands, in the order of the atom
-    named: tuple[Named, ...]  # each mnemonic of the atom, looked up
+    named: tuple[NamedInstruction, ...]  # each mnemonic of the atom, looked up
     by: isa_tables.Instruction | None = None  # the instruction of the formulas and of the number of lanes
     others: tuple[BoundAtom, ...] = ()  # the same atom bound to each further instruction
     # of its layouts: their values at every point, for the checks of this atom; later ones see errors planted since
@@ -205,16 +205,16 @@ def bound(atom: Atom, maps: Mapping[str, Map] = NO_MAPS) -> BoundAtom:
     return joined([_view(atom, named, instruction, maps) for instruction in every or (None,)])
 
 
-def _copying(mnemonic: str) -> Named | None:
+def _copying(mnemonic: str) -> NamedInstruction | None:
     """Return a mnemonic that multiplies no matrices, rejected; None for any other."""
     signature = in_tables(mnemonic)
     if signature is None or not moves(signature):
         return None
     why = "copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
-    return Named(mnemonic, None, rejected=f"{mnemonic} {why}")
+    return NamedInstruction(mnemonic, None, rejected=f"{mnemonic} {why}")
 
 
-def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
+def known(named: Sequence[NamedInstruction]) -> list[isa_tables.Instruction]:
     """Return the instructions that were found, each once, however often and by whatever mnemonic it is named."""
     found = [n.instruction for n in named if n.instruction is not None]
     return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
@@ -232,7 +232,7 @@ def mnemonic_of(instruction: isa_tables.Instruction) -> str:
 
 
 def _view(
-    atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, Map]
+    atom: Atom, named: tuple[NamedInstruction, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, Map]
 ) -> BoundAtom:
     """Return the atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
@@ -327,7 +327,7 @@ def issuers(instruction: isa_tables.Instruction) -> int:
 
 
 @lru_cache(maxsize=256)  # the instruction only: its formulas are evaluated wherever they are compared
-def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
+def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> NamedInstruction:
     """Return the instruction of a mnemonic, with the selections of an atom where the text leaves them open, or why it
     is none.
 
@@ -342,22 +342,22 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
         offered: dict[str, Any] = {key: value for key, value in chosen if key in select}
         extents = {key: value for key, value in offered.items() if key in EXTENTS}
         with suppress(isa_tables.NotInIsa):
-            return Named(mnemonic, isa_tables.instruction(mnemonic, **offered))
-        return Named(mnemonic, isa_tables.instruction(mnemonic, **extents))
+            return NamedInstruction(mnemonic, isa_tables.instruction(mnemonic, **offered))
+        return NamedInstruction(mnemonic, isa_tables.instruction(mnemonic, **extents))
     except isa_tables.UnknownInstruction as error:
-        return Named(mnemonic, None, unknown=str(error))
+        return NamedInstruction(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:
-        return Named(mnemonic, None, rejected=str(error))
+        return NamedInstruction(mnemonic, None, rejected=str(error))
 
 
 def _formulas(
     name: str, instruction: isa_tables.Instruction, extent: tuple[int, int]
-) -> tuple[dict[tuple[object, ...], Formula], str]:
+) -> tuple[dict[tuple[object, ...], OperandFormula], str]:
     """Return the distinct formulas of an operand in an instruction, by key, or why there are none."""
     names = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
     if not names:
         return {}, f"the ISA tables do not describe {name} of {mnemonic_of(instruction)}"
-    distinct: dict[tuple[object, ...], Formula] = {}
+    distinct: dict[tuple[object, ...], OperandFormula] = {}
     no_formula = ""
     for fragment in names:
         found, no_formula = formulas(name, instruction, instruction.operands[fragment], extent)

@@ -15,7 +15,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class Formula(Protocol):
+class OperandFormula(Protocol):
     """A map (lane, value) -> (x, y) that an operand's layout must equal, as x + X*y."""
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.mma import SPACES
 from layouts.atoms.reading import ReadAtom, complete, listed
 from layouts.toml.errors import Spot, raised
-from layouts.toml.tables import Found, by_line
+from layouts.toml.tables import ReadTables, by_line
 from verify.core.files import opened
 
 FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ
@@ -29,7 +29,7 @@ class Undetermined(Exception):
     """An instruction does not determine a key that an atom leaves out: the message says why."""
 
 
-def atoms(path: Path) -> Found[AnyAtom]:
+def atoms(path: Path) -> ReadTables[AnyAtom]:
     """Return the completed atoms of a file, and all errors in the others.
 
     Raises AtomFileError for a file that cannot be read at all.
@@ -43,7 +43,7 @@ def atoms(path: Path) -> Found[AnyAtom]:
             whole.append(completed(atom))
         except AtomFileError as error:
             errors += map(document.located, error.errors)
-    return Found(tuple(whole), by_line(errors))
+    return ReadTables(tuple(whole), by_line(errors))
 
 
 def completed(atom: ReadAtom) -> AnyAtom:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import isa_tables
 from layouts import Layout
 from layouts.arrays import np
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.core.digits import image
 
 Value = TypeVar("Value")
@@ -161,7 +161,7 @@ class Memory(NamedTuple):
 
 def formulas(
     operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand, extent: tuple[int, int]
-) -> tuple[tuple[Formula, ...], str]:
+) -> tuple[tuple[OperandFormula, ...], str]:
     """Return the formulas for an operand with a tile of `extent`, or none and why the ISA tables have none."""
     no_formula = _no_formula(operand, instruction, table)
     if no_formula:

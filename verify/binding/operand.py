@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from layouts import Layout
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.core.digits import walks
 from verify.maps.map import Axis, Map
 from verify.maps.strided import StridedMap
@@ -22,7 +22,7 @@ class BoundOperand(NamedTuple):
     fault: str  # why it is ill formed; empty where it is not
     extent: tuple[int, int]  # of its tile, in elements: the ranges of x and y
     # the ISA's different formulas for it: one, but where an element fills several positions
-    formulas: tuple[Formula, ...]
+    formulas: tuple[OperandFormula, ...]
     no_formula: str = ""  # why the ISA tables have no formula, though they have the instruction
     keys: tuple[tuple[object, ...], ...] = ()  # those of the formulas
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layouts import Layout, LayoutError, fit
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.binding.coordinates import Registers
 from verify.core.digits import every
 
@@ -31,7 +31,9 @@ def order(text: str, extent: int) -> tuple[int, ...]:
     return found if sorted(found) == list(range(extent)) else ()
 
 
-def relabelled(formula: Formula, relabel: Mapping[str, str], operand: str, extent: tuple[int, int]) -> Formula:
+def relabelled(
+    formula: OperandFormula, relabel: Mapping[str, str], operand: str, extent: tuple[int, int]
+) -> OperandFormula:
     """Return a formula of an operand in registers, with its coordinates numbered as declared.
 
     Metadata is about groups of columns and keeps k. Scales are about whole blocks, which keep the order inside them. A

@@ -23,9 +23,9 @@ from verify.core.wording import count_of
 if TYPE_CHECKING:
     from verify.campaign.executors import Workers
     from verify.campaign.results import Results
-    from verify.campaign.run import Counted
+    from verify.campaign.run import CountedPart
     from verify.campaign.spec import CampaignSpec
-    from verify.campaign.tasks import Implementation, Part
+    from verify.campaign.tasks import CampaignPart, Implementation
     from verify.report import Failure
     from verify.report.loaded import LoadedFiles
 
@@ -84,7 +84,7 @@ def _check(options: argparse.Namespace) -> None:
         arguments.check_execution(options.allow_exec)
 
 
-def _counts(parts: Sequence[Part]) -> str:
+def _counts(parts: Sequence[CampaignPart]) -> str:
     """How many cases there are, a line for each part and one for all."""
     rows = [(f"{part.entry}: {part.name}", part.cases, len(part.tasks)) for part in parts]
     distinct = {part.key: part for part in parts}.values()  # two campaigns may ask the same
@@ -95,7 +95,7 @@ def _counts(parts: Sequence[Part]) -> str:
 
 
 def _run(
-    parts: Sequence[Part], target: Implementation, malformed: tuple[Failure, ...], options: argparse.Namespace
+    parts: Sequence[CampaignPart], target: Implementation, malformed: tuple[Failure, ...], options: argparse.Namespace
 ) -> int:
     from verify.campaign import report, results
 
@@ -115,13 +115,13 @@ def _run(
 
 
 def _known(
-    parts: Sequence[Part], target: Implementation, kept: Results, options: argparse.Namespace
-) -> tuple[list[Counted], UsageError | None]:
+    parts: Sequence[CampaignPart], target: Implementation, kept: Results, options: argparse.Namespace
+) -> tuple[list[CountedPart], UsageError | None]:
     """Return the results of all parts, and what ended the run before its end; LongError where --yes is missing."""
     from lanecheck.console.progress import Progress
-    from verify.campaign.run import LongError, Run, check_minute, counted
+    from verify.campaign.run import CampaignRun, LongError, check_minute, counted
 
-    run, end = Run(parts, kept, target), None
+    run, end = CampaignRun(parts, kept, target), None
     try:
         if run.todo:
             with _executor(target, options) as (pool, workers), Progress(run.cases, "cases", options.quiet) as shown:
@@ -131,11 +131,11 @@ def _known(
     except UsageError as error:
         end = error
     except KeyboardInterrupt:
-        end = Interrupted("interrupted")
+        end = CampaignInterrupted("interrupted")
     return counted(parts, kept, run.stopped), end
 
 
-class Interrupted(UsageError):
+class CampaignInterrupted(UsageError):
     """Ctrl-C, or SIGTERM."""
 
     code = Exit.INTERRUPTED

@@ -21,8 +21,8 @@ from proofs.symbolic.definitions import MOST, TooLarge
 from proofs.symbolic.enumerated import PROGRAMMING, REQUIRED
 from proofs.symbolic.execution import Target
 from verify.campaign.domain import Pair
-from verify.campaign.found import Found, Wrong
-from verify.campaign.laws import LAWS, Decided, Layouts, Rows
+from verify.campaign.found import Tally, Wrong
+from verify.campaign.laws import LAWS, Decided, LayoutBatch, Rows
 from verify.core.errors import Exit, UsageError
 
 POINTS = 1 << 16  # of all cases that are decided at once: arrays that stay in a processor's cache
@@ -64,7 +64,7 @@ class _Side:
         self.arguments = arguments
         self.shapes = [one[0] if isinstance(one, tuple) else one for one in arguments]
         self.number = np.zeros(len(arguments), dtype=np.int64)  # of each among those of its shape
-        self.layouts: dict[Any, Layouts] = {}
+        self.layouts: dict[Any, LayoutBatch] = {}
         places: defaultdict[Any, list[int]] = defaultdict(list)
         for place, one in enumerate(arguments):
             if isinstance(one, tuple):
@@ -72,7 +72,7 @@ class _Side:
         for shape, some in places.items():
             self.number[some] = np.arange(len(some))
             strides = [arguments[place][1] for place in some]  # type: ignore[index]  # a layout, as was seen
-            self.layouts[shape] = Layouts(shape, _flat(shape, strides))
+            self.layouts[shape] = LayoutBatch(shape, _flat(shape, strides))
 
     def made(self, target: Target) -> list[Any]:
         """Return the arguments as an implementation has them."""
@@ -89,7 +89,7 @@ class _Side:
         return Rows(self.layouts[shape], self.number[places]) if shape in self.layouts else shape
 
 
-def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Found:
+def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence[Second]) -> Tally:
     """Return what a law's cases are: each first argument with each second one; None where it has no second one."""
 
     def case(number: int) -> Case:
@@ -121,7 +121,7 @@ def examined(target: Target, law: str, firsts: Sequence[Pair], seconds: Sequence
     smallest = _again(target, law, [case(n) for n in fine[:1]], [case(n) for n in wrong])
     rejected = len(called.rejected) - len(due)
     counts = confirmed + len(wrong) + rejected + unmet, confirmed, len(wrong), rejected, unmet
-    return Found(*counts, smallest) + _one_by_one(target, law, map(case, odd))
+    return Tally(*counts, smallest) + _one_by_one(target, law, map(case, odd))
 
 
 def _again(target: Target, law: str, right: Sequence[Case], wrong: Sequence[Case]) -> Wrong | None:
@@ -176,7 +176,7 @@ def _decided(law: str, arguments: Sequence[Any], result: Any, strides: Sequence[
     found = _array(result, strides)
     if found is None:
         return None
-    rows = [one for one in (*arguments, Rows(Layouts(result, found))) if one is not None]
+    rows = [one for one in (*arguments, Rows(LayoutBatch(result, found))) if one is not None]
     points = LAWS[law].points(*rows)
     if points > MOST:
         return None
@@ -228,21 +228,21 @@ def _columns(shape: Any, strides: Sequence[Any]) -> list[Sequence[int]]:
     return [column for part, some in parts for column in _columns(part, some)]
 
 
-def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Found:
+def _one_by_one(target: Target, law: str, cases: Iterable[Case]) -> Tally:
     """Return what the cases are, in plain Python alone."""
-    found = Found()
+    found = Tally()
     for case in cases:
         try:
             fault = enumerated.tried(target, law, case)
         except TooLarge:
             fault = None
         if fault is None:
-            found += Found(cases=1, rejected=1)
+            found += Tally(cases=1, rejected=1)
         elif fault:
             wrong = Wrong(enumerated.weight(case), enumerated.call(law, case), fault)
-            found += Found(cases=1, refuted=1, smallest=wrong)
+            found += Tally(cases=1, refuted=1, smallest=wrong)
         elif LAWS[law].partial:
-            found += Found(cases=1, unmet=1)
+            found += Tally(cases=1, unmet=1)
         else:
-            found += Found(cases=1, confirmed=1)
+            found += Tally(cases=1, confirmed=1)
     return found

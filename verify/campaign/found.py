@@ -18,7 +18,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Tally:
     """How many cases there are of each outcome, and the smallest wrong one. The sum of two is that of all their cases.
 
     >>> some = Found(cases=3, confirmed=2, refuted=1, smallest=Wrong(9, "coalesce(2:1)", "-> 1:0: size 1 for 2"))
@@ -33,10 +33,10 @@ class Found:
     unmet: int = 0  # the law does not apply, or not at every point: never a pass
     smallest: Wrong | None = None  # of the refuted ones
 
-    def __add__(self, other: Found) -> Found:
+    def __add__(self, other: Tally) -> Tally:
         wrong = [one for one in (self.smallest, other.smallest) if one is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
-        return Found(**counts, smallest=min(wrong, default=None))
+        return Tally(**counts, smallest=min(wrong, default=None))
 
     @property
     def whole(self) -> bool:
@@ -49,7 +49,7 @@ class Found:
         return asdict(self)
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Found:
+    def of(cls, data: Mapping[str, Any]) -> Tally:
         """Return the reverse of `as_dict`. Raises KeyError, TypeError or ValueError for anything else."""
         wrong = data["smallest"]
         smallest = None if wrong is None else Wrong(int(wrong["size"]), str(wrong["case"]), str(wrong["fault"]))

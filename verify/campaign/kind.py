@@ -11,7 +11,7 @@ from verify.core.registry import Signs
 from verify.kind import Kind
 
 if TYPE_CHECKING:
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.campaign.spec import CampaignSpec
 
 
@@ -22,7 +22,7 @@ def list_specs() -> Sequence[type]:
     return tuple(KINDS.values())
 
 
-def read_campaigns(path: Path) -> Found[CampaignSpec]:
+def read_campaigns(path: Path) -> ReadTables[CampaignSpec]:
     """Return the campaigns of a file, and all errors of the others."""
     from verify.campaign.spec import read
 

@@ -28,7 +28,7 @@ Decided = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class Layouts:
+class LayoutBatch:
     """Layouts of one shape, with a row of strides for each."""
 
     shape: IntTuple
@@ -78,7 +78,7 @@ class Layouts:
 class Rows:
     """One of some layouts for each case: the one with the number `which[n]`, or a layout of its own, with number n."""
 
-    layouts: Layouts
+    layouts: LayoutBatch
     which: Array | None = None
 
     def __len__(self) -> int:
@@ -96,7 +96,7 @@ class Rows:
         if self.which is not None and len(self.layouts) * self.size <= SHARED:
             return Rows(self.layouts, self.which[cases])
         chosen = cases if self.which is None else self.which[cases]
-        return Rows(Layouts(self.shape, self.layouts.strides[chosen]))
+        return Rows(LayoutBatch(self.shape, self.layouts.strides[chosen]))
 
     @property
     def shape(self) -> IntTuple:
@@ -142,11 +142,11 @@ class Rows:
         assert isinstance(self.shape, tuple)
         ends = np.cumsum([0, *(len(leaves(part)) for part in self.shape)])
         strides = self.layouts.strides
-        return tuple(Rows(Layouts(self.shape[i], strides[:, ends[i] : ends[i + 1]]), self.which) for i in places)
+        return tuple(Rows(LayoutBatch(self.shape[i], strides[:, ends[i] : ends[i + 1]]), self.which) for i in places)
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class CampaignLaw:
     """A law: its statement, what its cases are besides a layout, and how it is decided."""
 
     statement: str
@@ -189,11 +189,11 @@ def _complemented(a: Rows, target: int, r: Rows) -> Decided:
     for one in np.unique(pattern):
         cases = np.flatnonzero(pattern == one)
         extents = tuple(e if c else 1 for e, c in zip(a.extents, counted[cases[0]], strict=True))
-        wrong[cases] = _uncovered(Layouts(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
+        wrong[cases] = _uncovered(LayoutBatch(extents, a.strides[cases] * counted[cases]), target, r.values[cases])
     return wrong, _none(a)
 
 
-def _uncovered(a: Layouts, target: int, rest: Array) -> Array:
+def _uncovered(a: LayoutBatch, target: int, rest: Array) -> Array:
     sums = np.sort((a.table[:, :, None] + rest[:, None, :]).reshape(len(rest), -1))
     first = sums[:, :target]
     covers = np.all(first == np.arange(first.shape[1]), axis=1) & (first.shape[1] == target)
@@ -268,14 +268,16 @@ def _product(a: Rows, cotarget: int, r: Rows) -> int:
     return a.size * r.size
 
 
-LAWS: Mapping[str, Law] = {
-    "coalesce": Law("R(i) = L(i), with the fewest modes", "", _coalesced, _largest),
-    "composition": Law("R(c) = A(B(c)), compatible(B, R)", "layout", _composed, _largest, partial=True),
-    "complement": Law("(A, R) takes each value once and covers [0, n)", "cotarget", _complemented, _product),
-    "right_inverse": Law("L(R(k)) = k", "", _right_inverted, _largest),
-    "left_inverse": Law("R(L(k)) = k", "", _left_inverted, lambda a, r: a.size),
-    "logical_divide": Law("R(t, 0) = A(T(t)), and R has every value of A", "layout", _divided, _largest, partial=True),
-    "logical_product": Law(
+LAWS: Mapping[str, CampaignLaw] = {
+    "coalesce": CampaignLaw("R(i) = L(i), with the fewest modes", "", _coalesced, _largest),
+    "composition": CampaignLaw("R(c) = A(B(c)), compatible(B, R)", "layout", _composed, _largest, partial=True),
+    "complement": CampaignLaw("(A, R) takes each value once and covers [0, n)", "cotarget", _complemented, _product),
+    "right_inverse": CampaignLaw("L(R(k)) = k", "", _right_inverted, _largest),
+    "left_inverse": CampaignLaw("R(L(k)) = k", "", _left_inverted, lambda a, r: a.size),
+    "logical_divide": CampaignLaw(
+        "R(t, 0) = A(T(t)), and R has every value of A", "layout", _divided, _largest, partial=True
+    ),
+    "logical_product": CampaignLaw(
         "R(i, 0) = A(i), and R takes each value once", "layout", _multiplied, _largest, partial=True
     ),
 }

@@ -14,12 +14,12 @@ import proofs
 from layouts import Layout
 from layouts.atoms import registry
 from verify.atom.checker import AtomChecker
-from verify.campaign.found import Found, Wrong
+from verify.campaign.found import Tally, Wrong
 from verify.campaign.spec import MutantsSpec
 from verify.core.names import select
 from verify.core.verdict import Check
 from verify.mutate.mutants import changes, distinct, mutants
-from verify.mutate.score import Bench, Score, score_one
+from verify.mutate.score import Checkers, Score, score_one
 
 CLAIM = "the ISA's formula and z3 refute it, or it is the same function"
 WORDS = {
@@ -39,27 +39,27 @@ class MutantTask:
     cases: int
     rlimit: int | None
 
-    def run(self) -> Found:
+    def run(self) -> Tally:
         """Return the mutants counted."""
         budget = self.rlimit or proofs.BUDGET
-        bench = Bench(
+        bench = Checkers(
             AtomChecker(frozenset({Check.ISA})),
             AtomChecker(frozenset({Check.PROOF}), budget, loaded=proofs.Solver(counted=0)),
         )
-        atom, found = registry()[self.atom], Found()
+        atom, found = registry()[self.atom], Tally()
         for number, mutant in enumerate(mutants(atom, self.operand)):
             score = Score()
             score_one(score, bench, atom, self.operand, mutant)
             survived = next((line for line in score.survivors if "  SURVIVES " in line), "")
             if survived:
                 case, _, what = survived.partition("  ")
-                found += Found(cases=1, refuted=1, smallest=Wrong(number, case, what))
+                found += Tally(cases=1, refuted=1, smallest=Wrong(number, case, what))
             elif score.equivalent:
-                found += Found(cases=1, unmet=1)
+                found += Tally(cases=1, unmet=1)
             elif score.survivors:
-                found += Found(cases=1, rejected=1)
+                found += Tally(cases=1, rejected=1)
             else:
-                found += Found(cases=1, confirmed=1)
+                found += Tally(cases=1, confirmed=1)
         return found
 
 

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from verify.campaign.run import Counted
+from verify.campaign.run import CountedPart
 from verify.core.errors import Exit
 from verify.report import Failure
 from verify.report.as_json import of_failures
 
 
-def status(one: Counted) -> str:
+def status(one: CountedPart) -> str:
     """Return the status of a part, in the words of all reports."""
     if one.found.refuted:
         return "REFUTED"
@@ -25,7 +25,7 @@ def status(one: Counted) -> str:
     return "UNCHECKED" if one.part.gap and one.found.rejected else "VERIFIED"
 
 
-def why(one: Counted) -> str:
+def why(one: CountedPart) -> str:
     """Why a part is neither verified nor refuted, or what its counts leave out; empty where nothing is."""
     if one.stopped:
         return one.stopped
@@ -38,7 +38,7 @@ def why(one: Counted) -> str:
     return "no evidence on some" if one.part.gap and one.found.rejected else ""
 
 
-def code(known: Sequence[Counted], allow_unchecked: bool) -> Exit:
+def code(known: Sequence[CountedPart], allow_unchecked: bool) -> Exit:
     """Return the exit code of a run that has ended by itself."""
     if not any(one.part.tasks for one in known):
         return Exit.EMPTY
@@ -50,7 +50,7 @@ def code(known: Sequence[Counted], allow_unchecked: bool) -> Exit:
     return Exit.OK
 
 
-def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
+def as_text(known: Sequence[CountedPart], name: str, quiet: bool) -> str:
     """Return the report as text; its last line alone when quiet."""
     lines = []
     for one in known:
@@ -68,7 +68,7 @@ def as_text(known: Sequence[Counted], name: str, quiet: bool) -> str:
     return "\n".join([last] if quiet else [*lines, last]) + "\n"
 
 
-def as_json(known: Sequence[Counted], name: str, failures: Iterable[Failure]) -> str:
+def as_json(known: Sequence[CountedPart], name: str, failures: Iterable[Failure]) -> str:
     """Return the report as JSON, the same for the same results: it has no times and no names of machines.
 
     `failures` are the errors of campaigns that could not be read.

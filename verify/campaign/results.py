@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpu_checks.recordings_io.lines import with_digest, without_digest
-from verify.campaign.found import Found
+from verify.campaign.found import Tally
 from verify.core.errors import Exit, UsageError
 
 BEGINNING = b'{"campaign": "'  # of each line
@@ -33,11 +33,11 @@ class Results:
 
     def __init__(self, file: Path, descriptor: int) -> None:
         self.file, self._descriptor = file, descriptor
-        self.found: dict[tuple[str, int], Found] = {}
+        self.found: dict[tuple[str, int], Tally] = {}
         self._end = 0
         self._read()
 
-    def append(self, key: str, chunk: int, found: Found) -> None:
+    def append(self, key: str, chunk: int, found: Tally) -> None:
         """Add a result, as one whole line. Raises UsageError where it cannot be written; the lines before stay."""
         text = BEGINNING.decode() + f'{key}", "chunk": {chunk}, "found": {json.dumps(found.as_dict())}}}'
         line = f"{with_digest(text)}\n".encode()
@@ -69,7 +69,7 @@ class Results:
     def _take(self, line: bytes, number: int) -> None:
         try:
             data = json.loads(without_digest(line.decode().removesuffix("\n")))
-            key, chunk, found = str(data["campaign"]), int(data["chunk"]), Found.of(data["found"])
+            key, chunk, found = str(data["campaign"]), int(data["chunk"]), Tally.of(data["found"])
         except (ValueError, KeyError, TypeError) as error:
             raise self._other(number) from error
         if self.found.setdefault((key, chunk), found) != found:

@@ -13,9 +13,9 @@ from typing import Any
 from lanecheck.console.progress import Progress
 from proofs.symbolic.attempt import Stopped
 from verify.campaign import code
-from verify.campaign.found import Found
+from verify.campaign.found import Tally
 from verify.campaign.results import Results
-from verify.campaign.tasks import Implementation, Part, work
+from verify.campaign.tasks import CampaignPart, Implementation, work
 from verify.core.errors import Exit, UsageError
 
 MINUTE = 60.0  # seconds: what takes longer needs --yes
@@ -38,25 +38,25 @@ class GoneError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedPart:
     """What is known about a part."""
 
-    part: Part
-    found: Found
+    part: CampaignPart
+    found: Tally
     done: int  # chunks that have a result
     stopped: str = ""  # why it has none
 
 
-def counted(parts: Sequence[Part], results: Results, stopped: Mapping[str, str]) -> list[Counted]:
+def counted(parts: Sequence[CampaignPart], results: Results, stopped: Mapping[str, str]) -> list[CountedPart]:
     """Return the results so far, part by part."""
     known = []
     for part in parts:
         kept = [results.found[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.found]
-        known.append(Counted(part, sum(kept, Found()), len(kept), stopped.get(part.key, "")))
+        known.append(CountedPart(part, sum(kept, Tally()), len(kept), stopped.get(part.key, "")))
     return known
 
 
-def left(parts: Sequence[Part], results: Results) -> list[Place]:
+def left(parts: Sequence[CampaignPart], results: Results) -> list[Place]:
     """Return the chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
     distinct = {part.key: p for p, part in enumerate(parts)}  # two campaigns may ask the same
     todo = [(p, n) for key, p in distinct.items() for n in range(len(parts[p].tasks)) if (key, n) not in results.found]
@@ -64,10 +64,10 @@ def left(parts: Sequence[Part], results: Results) -> list[Place]:
     return todo
 
 
-class Run:
+class CampaignRun:
     """One run over the chunks that are left."""
 
-    def __init__(self, parts: Sequence[Part], results: Results, target: Implementation) -> None:
+    def __init__(self, parts: Sequence[CampaignPart], results: Results, target: Implementation) -> None:
         self.parts, self.results, self.target = parts, results, target
         self.todo = left(parts, results)
         self.stopped: dict[str, str] = {}  # the keys of parts of which a chunk has no result, and why

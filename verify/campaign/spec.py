@@ -23,7 +23,7 @@ from verify.core.specs import Between, Choice, Several, key, keys, required, tex
 
 if TYPE_CHECKING:
     from layouts.toml.entry import Entry
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
 LAWS = (
     "coalesce", "composition", "complement", "right_inverse", "left_inverse", "logical_divide", "logical_product",
@@ -84,7 +84,7 @@ class MutantsSpec(CampaignSpec):
 KINDS: Mapping[str, type[CampaignSpec]] = {"laws": LawsSpec, "mutants": MutantsSpec}
 
 
-def read(path: Path) -> Found[CampaignSpec]:
+def read(path: Path) -> ReadTables[CampaignSpec]:
     """Return the campaigns of a file that can be read, and what is wrong with the others.
 
     Raises AtomFileError where none can be.

@@ -22,7 +22,7 @@ from proofs.symbolic.execution import Target
 from verify.campaign import code
 from verify.campaign.domain import Domain
 from verify.campaign.examine import Second, examined
-from verify.campaign.found import Found
+from verify.campaign.found import Tally
 from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
 from verify.cli.ending import uncollected
@@ -48,7 +48,7 @@ class Task(Protocol):
     def cases(self) -> int:
         """How many cases it has."""
 
-    def run(self) -> Found | Stopped:
+    def run(self) -> Tally | Stopped:
         """Return the cases counted, or why a implementation of others has none."""
 
 
@@ -90,7 +90,7 @@ class LawTask:
         """How many cases it has."""
         return len(self.firsts) * len(self.seconds)
 
-    def run(self) -> Found | Stopped:
+    def run(self) -> Tally | Stopped:
         """Return the cases counted, or why the implementation has none."""
         target = self.target.target()
         if isinstance(target, Stopped):
@@ -104,8 +104,8 @@ class LawTask:
             else self._decided(target)
         )
 
-    def _decided(self, target: Target) -> Found:
-        domain, found = domain_of(self.spec), Found()
+    def _decided(self, target: Target) -> Tally:
+        domain, found = domain_of(self.spec), Tally()
         seconds: list[Second] = [*self.seconds]
         if isinstance(self.seconds, range):
             seconds = [*domain.between(self.seconds.start, self.seconds.stop)]
@@ -128,7 +128,7 @@ def domain_of(spec: LawsSpec) -> Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CampaignPart:
     """What is counted by itself: the cases of one law, or the mutants of some atoms.
 
     entry    the name of its campaign
@@ -156,7 +156,7 @@ class Part:
         return sum(task.cases for task in self.tasks)
 
 
-def parts(spec: CampaignSpec, target: Implementation) -> list[Part]:
+def parts(spec: CampaignSpec, target: Implementation) -> list[CampaignPart]:
     """Return the parts of a campaign."""
     if isinstance(spec, LawsSpec):
         return [_of_law(spec, law, target) for law in spec.laws]
@@ -165,10 +165,10 @@ def parts(spec: CampaignSpec, target: Implementation) -> list[Part]:
 
     words = f"every one-edit mutant of {', '.join(spec.atoms)}" if spec.atoms != ("*",) else "every one-edit mutant"
     key = _key(spec, "", code.digest())
-    return [Part(spec.name, "mutants", words, mutants.CLAIM, key, mutants.tasks(spec), mutants.WORDS, gap=True)]
+    return [CampaignPart(spec.name, "mutants", words, mutants.CLAIM, key, mutants.tasks(spec), mutants.WORDS, gap=True)]
 
 
-def _of_law(spec: LawsSpec, law: str, target: Implementation) -> Part:
+def _of_law(spec: LawsSpec, law: str, target: Implementation) -> CampaignPart:
     count = len(domain_of(spec))
     second = LAWS[law].second
     made: list[Task] = []
@@ -182,7 +182,7 @@ def _of_law(spec: LawsSpec, law: str, target: Implementation) -> Part:
         _check(spec, law, count * len(others), step * len(others))
         made = [LawTask(spec, law, a, others, target) for a in _ranges(count, step)]
     key = _key(spec, law, code.digest(target.module, target.path))
-    return Part(spec.name, law, _words(spec, second), LAWS[law].statement, key, made, WORDS)
+    return CampaignPart(spec.name, law, _words(spec, second), LAWS[law].statement, key, made, WORDS)
 
 
 def _check(spec: LawsSpec, law: str, cases: int, chunk: int) -> None:
@@ -213,7 +213,7 @@ def _key(spec: CampaignSpec, law: str, digest: str) -> str:
     return hashlib.sha256(f"{digest}\0{json.dumps(data, sort_keys=True)}".encode()).hexdigest()
 
 
-def work(task: Task, digest: str, module: str = "", path: str = "") -> Found | Stopped:
+def work(task: Task, digest: str, module: str = "", path: str = "") -> Tally | Stopped:
     """Return the result of a task. Raises UsageError in a process that has other code than the one that counts."""
     if code.digest(module, path) != digest:
         raise UsageError("a worker has other code than this process: install the same version there")

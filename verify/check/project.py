@@ -15,7 +15,7 @@ from verify.cli.batch import check_each
 from verify.core.errors import Exit, UsageError
 from verify.core.settings import Settings, find_settings
 from verify.core.verdict import Check, Place
-from verify.gate import Entry, Suite
+from verify.gate import GateEntry, Suite
 from verify.report import Case, Failure, Report
 
 
@@ -25,7 +25,7 @@ class ProjectEntry:
 
     name: str
     file: str
-    entry: Entry
+    entry: GateEntry
 
     def cases(self) -> Sequence[Case]:
         """Verify it; each case has a place."""

@@ -15,16 +15,16 @@ from verify.cli.output import list_names
 from verify.core.errors import Exit, MalformedError, UsageError
 from verify.core.names import S
 from verify.report import Failure, failure_of
-from verify.report.loaded import LoadedFiles, Source
+from verify.report.loaded import LoadedFiles, SubjectSource
 
 if TYPE_CHECKING:
     from layouts.toml.errors import AtomFileError
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
 
 def load(
     files: Iterable[str],
-    read: Callable[[Path], Found[S]],
+    read: Callable[[Path], ReadTables[S]],
     table: Callable[[S], str] = attrgetter("name"),
     unique: bool = False,
 ) -> LoadedFiles[S]:
@@ -36,7 +36,7 @@ def load(
 
     items: list[S] = []
     errors: list[AtomFileError] = []
-    sources: dict[str, Source] = {}
+    sources: dict[str, SubjectSource] = {}
     for file in files if unique else dict.fromkeys(files):
         if not file:
             raise UsageError("'' is the name of no file")
@@ -49,7 +49,7 @@ def load(
         for one in found.items:
             if unique and one.name in sources:
                 errors.append(AtomFileError(file, one.name, f"is in {sources[one.name].file} too"))
-            sources[one.name] = Source(file, table(one))
+            sources[one.name] = SubjectSource(file, table(one))
         items += found.items
     return LoadedFiles(tuple(items), sources, report_errors(errors, bool(items)))
 

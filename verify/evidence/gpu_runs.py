@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gpu_checks.banks.command import Observation
+    from gpu_checks.banks.command import BankObservation
     from gpu_checks.tilings import TilingRun
 
 
@@ -20,7 +20,7 @@ def runs() -> tuple[TilingRun, ...]:
 
 
 @cache
-def observations() -> tuple[Observation, ...]:
+def observations() -> tuple[BankObservation, ...]:
     """Return the measured access patterns. Raise RecordingError for one that cannot be read."""
     from gpu_checks.banks.command import recordings_of_banks
 

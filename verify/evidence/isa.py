@@ -28,7 +28,7 @@ from verify.maps.strided import StridedMap
 
 if TYPE_CHECKING:
     from verify.binding.atom import BoundAtom
-    from verify.binding.axes import Formula
+    from verify.binding.axes import OperandFormula
     from verify.binding.operand import BoundOperand
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -177,7 +177,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     return _method(m), points, None
 
 
-def _number(formula: Formula, width: int, lane: Any, value: Any) -> tuple[Any]:
+def _number(formula: OperandFormula, width: int, lane: Any, value: Any) -> tuple[Any]:
     """Return the only coordinate of a formula's bit."""
     x, y = formula.locate(lane, value)
     return (x + width * y,)
@@ -193,7 +193,7 @@ def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
 
 
 def _unequal(
-    part: BoundOperand, m: Map, expected: IsaFormula, formula: Formula, found: search.Disagreement
+    part: BoundOperand, m: Map, expected: IsaFormula, formula: OperandFormula, found: search.Disagreement
 ) -> Counterexample:
     """Return the smallest point at which one replica of a map differs from the formula, in words."""
     plain = _plain(m)

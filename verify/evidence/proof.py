@@ -69,7 +69,7 @@ def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
         return []
     threads = Layout((subject.threads, 1))  # their elements do not matter here
-    fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
+    fragment = proofs.OperandLayout(threads, (1, 1), subject.thr, subject.rep, None, 1)
     outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
     return [solved(outcome, lambda _: "lanes of one atom work for different products")]
 
@@ -86,9 +86,9 @@ def plain(m: Map) -> StridedMap:
     return m
 
 
-def _fragment(m: StridedMap, copies: int = 1) -> proofs.Fragment:
+def _fragment(m: StridedMap, copies: int = 1) -> proofs.OperandLayout:
     """Return a layout on its tile for the proofs about it alone, which read neither lanes nor a formula."""
-    return proofs.Fragment(m.parsed, _extent(m), Layout(m.extents[0], 1), Layout(1, 0), None, copies)
+    return proofs.OperandLayout(m.parsed, _extent(m), Layout(m.extents[0], 1), Layout(1, 0), None, copies)
 
 
 def _extent(m: StridedMap) -> tuple[int, int]:
@@ -111,7 +111,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
         return Evidence(Check.PROOF, Status.PROVED, "strides in order")
     found = []
     for formula in part.formulas:
-        fragment = proofs.Fragment(layout, part.extent, *subject.numbering, formula.locate, copies)
+        fragment = proofs.OperandLayout(layout, part.extent, *subject.numbering, formula.locate, copies)
         found.append(_evidence(proofs.prove_equals(fragment, budget, solver), m))
         if found[-1].status is not Status.PROVED:
             return found[-1]

@@ -22,7 +22,7 @@ from layouts.text import parse_shape_stride
 from layouts.toml.template import PLACE, Word, fill, tokens
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
 from verify.binding.atom import BoundAtom, prepare
-from verify.binding.axes import AXES, Formula
+from verify.binding.axes import AXES, OperandFormula
 from verify.binding.coordinates import Memory, Registers
 from verify.binding.operand import BoundOperand
 from verify.core.verdict import Check, Evidence, Status
@@ -124,7 +124,7 @@ def unlimited(formula: Registers) -> Registers:
     return formula._replace(table=replace(formula.table, values=PLACEHOLDER))
 
 
-def _fits(whole: Whole, formula: Formula) -> bool:
+def _fits(whole: Whole, formula: OperandFormula) -> bool:
     """Whether all members have as many threads and values as the formula.
 
     By the formula each element of the tile has `copies` owners; a layout with as many points over as many threads has

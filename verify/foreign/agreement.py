@@ -38,7 +38,7 @@ SERIES = (  # what is one row: every N of a wgmma, every warp
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AgreementRow:
     """A map as the page shows it."""
 
     name: str
@@ -80,7 +80,7 @@ def _is_compared(case: Case) -> bool:
     return case.status != Status.UNCHECKED
 
 
-def _row(found: ForeignMap, case: Case) -> Row:
+def _row(found: ForeignMap, case: Case) -> AgreementRow:
     wrong = _wrong(case.verdicts)
     name, ptx = (_series(text) for text in (found.name, found.ptx))
     operand = f"{found.operand} of `{ptx}`" if found.ptx else ""
@@ -90,9 +90,11 @@ def _row(found: ForeignMap, case: Case) -> Row:
         damage = f" ({shown.damage[0]})" if shown.damage else ""
         repair = f"; repair: {_escape(shown.repair)}" if shown.repair else ""
         if numbers := relabelled(found):
-            return Row(name, operand, f"**relabelled**: {numbers}{damage}", 1)
-        return Row(name, operand, f"**wrong**, against {against}: {_escape(shown.statement)}{damage}{repair}", 0)
-    return Row(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
+            return AgreementRow(name, operand, f"**relabelled**: {numbers}{damage}", 1)
+        return AgreementRow(
+            name, operand, f"**wrong**, against {against}: {_escape(shown.statement)}{damage}{repair}", 0
+        )
+    return AgreementRow(name, operand, "equal" if found.ptx else "agrees with its own inverse", 2)
 
 
 def relabelled(found: ForeignMap) -> str:

@@ -22,7 +22,7 @@ from verify.maps.operand import COLUMNS, ROWS, coordinates, elements, word
 from verify.maps.tree import ExpressionError
 
 if TYPE_CHECKING:
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
@@ -78,7 +78,7 @@ class BoundIndex:
         return self.spec.name
 
 
-def read(path: Path) -> Found[BoundIndex]:
+def read(path: Path) -> ReadTables[BoundIndex]:
     """Return the entries of a file that can be read, and all errors of the others."""
     from layouts.toml.entry import Entry
     from layouts.toml.tables import tables

@@ -11,7 +11,7 @@ from verify.core.registry import Signs
 from verify.kind import Functions, Kind, PropertyTable, Resources
 
 if TYPE_CHECKING:
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.index.bind import BoundIndex
     from verify.report import Case
 
@@ -25,7 +25,7 @@ def list_specs() -> Sequence[type]:
     return EntrySpec, OperandSpec
 
 
-def read_maps(path: Path) -> Found[BoundIndex]:
+def read_maps(path: Path) -> ReadTables[BoundIndex]:
     """Return the maps of a file, and all errors of the others."""
     from verify.index.bind import read
 

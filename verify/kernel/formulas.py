@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isa_tables.formula import Constant, Name, Operation, Tree
+from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree
 from verify.kernel.claims.expression import Apply, Element, Node, Number, Scalar, Sum
 from verify.kernel.comparison import Comparison
 from verify.kernel.data import levels
@@ -115,11 +115,11 @@ class _FormulaWriter:
 
     def tree(self, tree: Tree, named: Mapping[str, int], depth: int) -> Node:
         """Return a formula of the opcode tables with the formulas of its operands."""
-        if isinstance(tree, Name):
+        if isinstance(tree, Identifier):
             return self.value(named[tree.name], depth - 1)
         if isinstance(tree, Constant):
             return Number(Fraction(tree.value))
-        if not isinstance(tree, Operation) or tree.op not in "+-*":
+        if not isinstance(tree, BinaryOperation) or tree.op not in "+-*":
             return CUT
         return combine(tree.op, *(self.tree(part, named, depth) for part in (tree.left, tree.right)))
 

@@ -24,7 +24,7 @@ from verify.core.errors import SpecError, UsageError
 from verify.core.files import purpose
 from verify.core.names import select
 from verify.core.verdict import Property
-from verify.laws.properties import CLAIM, DOCUMENTED, LEAST, PATHS, SMALL, Code, LawChecker
+from verify.laws.properties import CLAIM, DOCUMENTED, LEAST, PATHS, SMALL, LawChecker, OperationResult
 from verify.report import Case, Report
 
 BUDGET = 600
@@ -70,7 +70,7 @@ def _steps(
     checker = LawChecker()
 
     def case(name: str, *rows: Property, found: object = None, **more: Any) -> Case:
-        code = Code(f"{target.name}: {name}", found, **more)
+        code = OperationResult(f"{target.name}: {name}", found, **more)
         return Case(code.name, tuple(checker.verdicts(rows, code)))
 
     def absent(name: str, function: str) -> Case:

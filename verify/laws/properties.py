@@ -51,14 +51,14 @@ class LawChecker(Run):
     seeds: int = 1  # with which each of them proves
     proved: set[str] = field(default_factory=set)  # names of the laws that were verified so far
 
-    def units(self, subject: LawResult | Refutation | Code, scope: str) -> Sequence[None]:
+    def units(self, subject: LawResult | Refutation | OperationResult, scope: str) -> Sequence[None]:
         """Return the subject as a whole, where it is of the scope."""
-        scopes = {LawResult: "law", Refutation: "published claim", Code: "operation"}
+        scopes = {LawResult: "law", Refutation: "published claim", OperationResult: "operation"}
         return (None,) if scopes[type(subject)] == scope else ()
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class OperationResult:
     """What was found on one operation of an implementation, or on a published claim about it."""
 
     name: str  # of the implementation and the operation
@@ -134,7 +134,7 @@ def _false(run: LawChecker, refutation: Refutation, _: None) -> list[Evidence]:
     return evidence
 
 
-def _counterexample(found: refutations.Found | None, none: str) -> Evidence:
+def _counterexample(found: refutations.WrongCase | None, none: str) -> Evidence:
     """Return the evidence of a counterexample to a published claim: UNKNOWN without one, for the reason `none`."""
     if found is None:
         return Evidence(Check.PROOF, Status.UNKNOWN, f"counterexample: {none}", reason=none)
@@ -144,10 +144,10 @@ def _counterexample(found: refutations.Found | None, none: str) -> Evidence:
 # Operations
 
 
-def _of_result(check: Callable[[Code], Evidence]) -> CheckFunction:
+def _of_result(check: Callable[[OperationResult], Evidence]) -> CheckFunction:
     """Return the check of a result; UNKNOWN where there is none, because the code did not come to an end."""
 
-    def made(run: object, code: Code, _: None) -> list[Evidence]:
+    def made(run: object, code: OperationResult, _: None) -> list[Evidence]:
         if isinstance(code.found, Stopped):
             return [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=code.found.why)]
         return [check(code)]
@@ -155,7 +155,7 @@ def _of_result(check: Callable[[Code], Evidence]) -> CheckFunction:
     return made
 
 
-def _small(code: Code) -> Evidence:
+def _small(code: OperationResult) -> Evidence:
     """Return the evidence of small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
     found = code.found
     method = f"{found.cases} layouts to rank 4, {found.refused} rejected"
@@ -165,7 +165,7 @@ def _small(code: Code) -> Evidence:
     return finding(Check.PROOF, wrong, f"{method}, {found.wrong} wrong")
 
 
-def _paths(code: Code) -> Evidence:
+def _paths(code: OperationResult) -> Evidence:
     """Return the evidence of every path through the code."""
     found = code.found
     method = "recorded: " * code.recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} rejected"
@@ -183,17 +183,17 @@ def _paths(code: Code) -> Evidence:
     return finding(Check.PROOF, None, method, found.paths)
 
 
-def _least(code: Code) -> str:
+def _least(code: OperationResult) -> str:
     return LEAST_RESULTS.get(code.operation, "")
 
 
-def _published(code: Code) -> Refutation:
+def _published(code: OperationResult) -> Refutation:
     if code.published is None:
         raise TypeError(f"{code.name} is about no published claim")
     return code.published
 
 
-def _claimed(code: Code) -> Evidence:
+def _claimed(code: OperationResult) -> Evidence:
     """Return the evidence that a published claim does not go wrong in an implementation."""
     published, found = _published(code), code.found
     cases = refutations.searched(published)
@@ -203,7 +203,7 @@ def _claimed(code: Code) -> Evidence:
     return finding(Check.PROOF, wrong, f"{cases} cases, smallest first")
 
 
-def _documented(code: Code) -> Evidence:
+def _documented(code: OperationResult) -> Evidence:
     return _counterexample(code.found, f"no counterexample among {refutations.searched(_published(code))} cases")
 
 

@@ -20,7 +20,7 @@ from verify.report.loaded import LoadedFiles
 
 if TYPE_CHECKING:
     from verify.lock.functions import Subject
-    from verify.lock.properties import Comparison
+    from verify.lock.properties import LockComparison
     from verify.report import Report
 
 DESCRIPTION = """Write what each map of some files is to a lock, a text that is reviewed and committed: the function of
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     from verify.lock import lockfile
-    from verify.lock.properties import Comparison
+    from verify.lock.properties import LockComparison
 
     options = arguments.parsed(_parser(), argv, {})
     if "" in options.files:
@@ -53,7 +53,7 @@ def _main(argv: Sequence[str] | None) -> int:
     files = [_relative(Path(file), folder) for file in options.files] or list(dict.fromkeys(one.file for one in locked))
     loaded = _subjects(files, folder, options)
     points = 1 << 20 if options.verbose else SHOWN
-    comparison = Comparison(options.lock, loaded.items, [one for one in locked if one.file in files], points)
+    comparison = LockComparison(options.lock, loaded.items, [one for one in locked if one.file in files], points)
     return _report(comparison, folder, loaded, options)
 
 
@@ -123,7 +123,7 @@ def _subjects(files: Sequence[str], folder: Path, options: argparse.Namespace) -
     return LoadedFiles(tuple(found), failures=inputs.report_errors(errors, bool(found)))
 
 
-def _report(comparison: Comparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
+def _report(comparison: LockComparison, folder: Path, loaded: LoadedFiles[Subject], options: argparse.Namespace) -> int:
     from layouts.toml.document import read
     from verify.lock.functions import Subject
     from verify.report import Report

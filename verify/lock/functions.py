@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from layouts.toml.errors import AtomFileError
-from layouts.toml.tables import Found
+from layouts.toml.tables import ReadTables
 from verify import kinds
 from verify.cli.arguments import check_execution
 from verify.core.errors import SpecError, UsageError
@@ -36,7 +36,7 @@ class Subject:
     place: Place | None = None  # of a definition in a header; else the table's
 
 
-def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True) -> Found[Subject]:
+def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True) -> ReadTables[Subject]:
     """Return the subjects of a file, which the lock names `file`, and all errors in the others.
 
     Tilings are of the pool's atoms. Code of others runs only where that is `allowed`. Raises AtomFileError for a file
@@ -47,7 +47,9 @@ def of_file(path: Path, file: str, pool: Mapping[str, Any], allowed: bool = True
         lockable = [one.plural for one in kinds.all() if one.functions is not None and one.signs is not None]
         raise UsageError(f"{path}: {in_words(lockable)} can be locked; {purpose(path)}")
     found = kind.read(path)
-    return Found(tuple(_subject(kind, one, file, Resources(atoms=pool), allowed) for one in found.items), found.errors)
+    return ReadTables(
+        tuple(_subject(kind, one, file, Resources(atoms=pool), allowed) for one in found.items), found.errors
+    )
 
 
 def _subject(kind: Kind[Any], one: Any, file: str, resources: Resources, allowed: bool) -> Subject:

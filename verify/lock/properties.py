@@ -71,7 +71,7 @@ class LockChecker(Run):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LockComparison:
     """The subjects of files beside those of a lock."""
 
     lock: str  # its path

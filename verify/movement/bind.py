@@ -13,7 +13,7 @@ from typing import Any
 import isa_tables
 from layouts import Layout, cosize, size
 from layouts.toml.entry import Entry
-from layouts.toml.tables import Found, tables
+from layouts.toml.tables import ReadTables, tables
 from verify.core.errors import SpecError
 from verify.core.files import as_keys, opened, values
 from verify.core.specs import Choice
@@ -22,7 +22,7 @@ from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand, register_operand
 from verify.movement.smem_access import ARCH, BYTE, MATRICES, PLAIN, WIDTHS, SmemAccess, finer, in_parts
 from verify.movement.spec import REPLAY, SORTS, AccessSpec, DescriptorSpec, HandOverSpec, Spec, options, sort_of
-from verify.movement.wgmma_descriptor import CHUNK, Operand
+from verify.movement.wgmma_descriptor import CHUNK, SharedOperand
 
 MOST_TILES = 64
 NEEDS: dict[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
@@ -42,10 +42,10 @@ class Movement:
     spec: Spec = field(repr=False)  # as the user gave it
     over: HandOver | None = None  # of registers from one instruction to another
     accesses: tuple[SmemAccess, ...] = ()  # those of global memory first
-    operand: Operand | None = None  # of wgmma, with a descriptor
+    operand: SharedOperand | None = None  # of wgmma, with a descriptor
 
 
-def read(path: Path) -> Found[Movement]:
+def read(path: Path) -> ReadTables[Movement]:
     """Read the movements of a file, and what is wrong with the others; raise AtomFileError where none can be read."""
     return tables(opened(path, "movement"), "a movement", options(), _of_entry)
 
@@ -200,7 +200,7 @@ def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
     return (*far, near)
 
 
-def _operand(spec: DescriptorSpec) -> Operand:
+def _operand(spec: DescriptorSpec) -> SharedOperand:
     """Return an operand of wgmma; raise SpecError for a major that wgmma does not have for such elements."""
     if spec.major not in ("", "K", "MN"):
         raise SpecError("major", f"expected one of K, MN, found {spec.major!r}")
@@ -209,7 +209,7 @@ def _operand(spec: DescriptorSpec) -> Operand:
         alone = f"wgmma takes operands of {spec.element} bits in {'- or '.join(majors)}-major order only"
         raise SpecError("major", f"{alone}, found {spec.major!r}")
     access = SmemAccess(*spec.descriptor, Layout((1, 1)), spec.element, CHUNK * BYTE, base=spec.base)
-    return Operand(access, (spec.major,) if spec.major else majors, steps, spec.lbo, spec.sbo)
+    return SharedOperand(access, (spec.major,) if spec.major else majors, steps, spec.lbo, spec.sbo)
 
 
 @cache

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 import proofs
-from gpu_checks.banks.command import LEAST, Observation
+from gpu_checks.banks.command import LEAST, BankObservation
 from layouts import Swizzle, size
-from layouts.bank_conflicts import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
+from layouts.bank_conflicts import LANES, WORD, Access, AccessKind, BankConflict, Wavefronts, best_swizzle
 from verify.core.verdict import Check, Counterexample, Evidence, Proposal, Statement, Status, finding, unchecked
 from verify.evidence.gpu_runs import observations
 from verify.evidence.proof import solved
@@ -41,11 +41,13 @@ def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 def _unmerged(access: Access) -> Wavefronts:
     """Wavefronts with no phases merged: an access without conflicts then has none with merged phases either."""
-    merges = access.operation is Operation.LOAD
-    return (replace(access, operation=Operation.STORE) if merges else access).through(PLAIN)
+    merges = access.operation is AccessKind.LOAD
+    return (replace(access, operation=AccessKind.STORE) if merges else access).through(PLAIN)
 
 
-def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Sequence[Wavefronts]) -> Counterexample:
+def _conflicting(
+    access: SmemAccess, number: int, conflict: BankConflict, found: Sequence[Wavefronts]
+) -> Counterexample:
     """Two threads that conflict in a bank, in the access of this number, counted from the first base on."""
     here, there = conflict.words
     warps = len(range(0, size(access.threads[0]), LANES))
@@ -66,7 +68,7 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
         damage=(f"{total} wavefronts where {least} would do",),
         proposals=(Proposal(line, partial(_swizzle_smem, swizzle)),) if free and swizzle.bits else (),
         reproduced=here % 32 == there % 32 == conflict.bank
-        and (here != there or access.operation is Operation.COPY)
+        and (here != there or access.operation is AccessKind.COPY)
         and _unmerged(access.access(warp, step, base * access.unit)).conflict == conflict,
     )
 
@@ -98,7 +100,9 @@ def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
 def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Return the evidence of a GPU, where these same addresses were measured on it."""
     recorded = observations()
-    known: dict[object, Observation] = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded}
+    known: dict[object, BankObservation] = {
+        (o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded
+    }
     excess, where = [], ""
     for one in access.accesses():
         operation = f"{access.how}.x{max(1, len(one.addresses) // 8)}" if access.how in MATRICES else access.how

@@ -18,7 +18,7 @@ from verify.movement.bind import Movement
 from verify.movement.register_handover import HandOver, arriving
 from verify.movement.register_operand import RegisterOperand
 from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
-from verify.movement.wgmma_descriptor import CHUNK, Descriptor, fit
+from verify.movement.wgmma_descriptor import CHUNK, FittedDescriptor, fit
 from verify.pictures import banks, maps
 from verify.pictures.picture import Cell, Panel, Picture, Window, grid
 
@@ -107,7 +107,7 @@ def _map(operand: RegisterOperand) -> FragmentMap:
     return FragmentMap.tabulate(locate, inputs, outputs, origin)
 
 
-def _descriptor(found: Descriptor, window: Window) -> Iterator[Panel]:
+def _descriptor(found: FittedDescriptor, window: Window) -> Iterator[Panel]:
     """Return a descriptor's fields, and the bytes of the tile in chunks of 16, by the layout and by the descriptor."""
     if not found.swizzle:
         return

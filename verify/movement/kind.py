@@ -11,7 +11,7 @@ from verify.core.registry import Signs
 from verify.kind import Kind, PropertyTable, Resources
 
 if TYPE_CHECKING:
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.movement.bind import Movement
     from verify.report import Case
 
@@ -23,7 +23,7 @@ def list_specs() -> Sequence[type]:
     return tuple(SORTS.values())
 
 
-def read_movements(path: Path) -> Found[Movement]:
+def read_movements(path: Path) -> ReadTables[Movement]:
     """Return the movements of a file, and all errors of the others."""
     from verify.movement.bind import read
 

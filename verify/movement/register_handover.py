@@ -219,7 +219,7 @@ def proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
 def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
     """Return the solver's evidence on the equation with some columns."""
     wanted, shown = over.wanted, over.wanted.shown
-    question = proofs.HandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
+    question = proofs.RegisterHandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
     outcome = proofs.prove_hand_over(question, run.budget, run.solver)
     words = "T{lane} V{value} wants"
     return solved(outcome, lambda at: f"{words.format(**at)} {shown(at['wanted'])}{gets} {shown(at['place'])}")

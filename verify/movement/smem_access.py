@@ -10,7 +10,7 @@ import numpy as np
 
 import proofs
 from layouts import Layout, Swizzle, batched, size
-from layouts.bank_conflicts import LANES, PHASE, Access, Operation
+from layouts.bank_conflicts import LANES, PHASE, Access, AccessKind
 from layouts.int_tuple import IntTuple
 from verify.core.digits import image, walk
 
@@ -73,9 +73,9 @@ class SmemAccess:
         return self.bytes.period if self.swizzle.bits else self.width // BYTE
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> AccessKind:
         """The operation in the model of banks: a matrix row, loaded or stored, is served as a store of its width."""
-        return Operation.STORE if self.how in MATRICES else Operation(self.how)
+        return AccessKind.STORE if self.how in MATRICES else AccessKind(self.how)
 
     def indices(self) -> Table:
         """Return the index in the tile of each (thread, value)."""
@@ -113,11 +113,13 @@ class SmemAccess:
         rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in warps)
         return [Access(tuple(row), self.width, self.operation) for row in rows]
 
-    def for_solver(self) -> proofs.Access:
+    def for_solver(self) -> proofs.SharedAccess:
         """Return the accesses as the solver's input: the layouts of the spec, none computed from another."""
-        bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
+        bases, shared = max(1, self.capacity // self.unit), self.operation is not AccessKind.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
-        return proofs.Access(self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared)
+        return proofs.SharedAccess(
+            self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared
+        )
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

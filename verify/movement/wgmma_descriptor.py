@@ -40,7 +40,7 @@ FEW = 3  # start addresses that are listed besides the last
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class SharedOperand:
     """An operand of wgmma in shared memory, and its descriptor's given fields."""
 
     access: SmemAccess  # of the tile (mn, k) -> element, in chunks
@@ -67,10 +67,10 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Descriptor:
+class FittedDescriptor:
     """The descriptor that is fitted to an operand's layout, with start addresses for every `width` elements along k."""
 
-    operand: Operand  # to whose layout it is fitted
+    operand: SharedOperand  # to whose layout it is fitted
     table: Layouts  # of the ISA
     swizzle: str = ""  # none, 32B, 64B or 128B; empty where the operand's swizzle is no descriptor's
     major: str = ""  # K or MN
@@ -108,19 +108,19 @@ class Descriptor:
         return start + self.table.address(mn, inner, self.operand.access.element, self.swizzle, self.major, **offsets)
 
 
-def fit(operand: Operand) -> Descriptor:
+def fit(operand: SharedOperand) -> FittedDescriptor:
     """Return the descriptor of fewest differences, with the major and offsets of the spec where it has them."""
     return min(_candidates(operand), key=lambda one: (one.bad, bool(one.fault)))
 
 
-def _candidates(operand: Operand) -> list[Descriptor]:
+def _candidates(operand: SharedOperand) -> list[FittedDescriptor]:
     """List the descriptors of each major that the operand may have; without fields where it has no such swizzle."""
     table, access = read_layouts("wgmma"), operand.access
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
         fault = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
-        return [Descriptor(operand, table, fault=fault)]
-    return [_fitted(Descriptor(operand, table, name, major, *_parted(access, major))) for major in operand.majors]
+        return [FittedDescriptor(operand, table, fault=fault)]
+    return [_fitted(FittedDescriptor(operand, table, name, major, *_parted(access, major))) for major in operand.majors]
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
@@ -141,7 +141,7 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
     return width, starts
 
 
-def _fitted(bare: Descriptor) -> Descriptor:
+def _fitted(bare: FittedDescriptor) -> FittedDescriptor:
     """Return the descriptor with the offsets given, or else read off where LBO and SBO first occur."""
     operand, (mn, k) = bare.operand, bare.operand.grid
 
@@ -175,7 +175,7 @@ def _fitted(bare: Descriptor) -> Descriptor:
     return replace(fitted, bad=found.wrong, first=(found.point[0], found.point[1]))
 
 
-def _locate_difference(fitted: Descriptor, bytes_: Table, described: Table) -> search.Disagreement | None:
+def _locate_difference(fitted: FittedDescriptor, bytes_: Table, described: Table) -> search.Disagreement | None:
     """Return the first element that a descriptor has elsewhere, before the swizzle. Raise EvaluationMismatch."""
     operand, (mn, k) = fitted.operand, bytes_.shape
     inputs, memory = (Axis("mn", mn), Axis("k", k)), (Axis("byte", 1 + int(max(bytes_.max(), described.max()))),)
@@ -188,7 +188,7 @@ def _locate_difference(fitted: Descriptor, bytes_: Table, described: Table) -> s
     return search.locate_difference(lies, ArrayMap(has, inputs, (described,), memory, describe))
 
 
-def _shared(operand: Operand) -> tuple[str, bool]:
+def _shared(operand: SharedOperand) -> tuple[str, bool]:
     """State that two elements lie at one address, and whether plain integers agree; empty where none do."""
     flat, rows = operand.access.bytes(operand.bytes).ravel(order="F"), size(operand.access.tile[0])
     _, first, group = np.unique(flat, return_index=True, return_inverse=True)
@@ -201,13 +201,13 @@ def _shared(operand: Operand) -> tuple[str, bool]:
     return f"{here} and {there} both lie at byte {byte}", agree
 
 
-def steps_claim(_: object, found: Descriptor) -> Statement:
+def steps_claim(_: object, found: FittedDescriptor) -> Statement:
     """Return the claim that the tile is a multiple of wgmma's steps."""
     step = " x ".join(map(str, found.operand.steps))
     return Statement("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
 
 
-def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
+def steps(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     """Evidence that both extents are multiples of the step."""
     access, wrong = found.operand.access, None
     for axis, mode, least in zip(("mn", "k"), access.tile, found.operand.steps, strict=True):
@@ -224,7 +224,7 @@ def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
     return [finding(Check.ISA, wrong, "counted", 2)]
 
 
-def claim(_: object, found: Descriptor) -> Statement:
+def claim(_: object, found: FittedDescriptor) -> Statement:
     """Return the claim that the layout is that of a descriptor, with its fields and its start addresses."""
     named = f"the descriptor {found.fields}" if found.swizzle else "a matrix descriptor"
     if found.width:
@@ -235,7 +235,7 @@ def claim(_: object, found: Descriptor) -> Statement:
     return Statement("", f"the layout is that of {named}, PTX ISA {section} ({provenance})", provenance)
 
 
-def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
+def compared(run: object, _: object, found: FittedDescriptor) -> list[Evidence]:
     """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
     operand, fault, points = found.operand, found.fault, size(found.operand.access.tile)
     if not found.swizzle:
@@ -261,7 +261,7 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
     return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 
 
-def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
+def proved(run: Run, _: object, found: FittedDescriptor) -> list[Evidence]:
     """Return the proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
     The solver is given the place of single elements alone: it finds no second element at an address.
@@ -276,6 +276,6 @@ def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
     rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.tile)
-    over = proofs.HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
+    over = proofs.RegisterHandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
     words = "(mn={lane}, k={value}) lies at {place}, by the descriptor at {wanted}, unswizzled"
     return [solved(proofs.prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]

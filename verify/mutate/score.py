@@ -147,7 +147,7 @@ def _extent(atom: AnyAtom) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Checkers:
     """The checkers of mutants: of `isa` and `gpu`, and of z3, which stops at the first counterexample of a mutant."""
 
     observers: AtomChecker = field(default_factory=lambda: AtomChecker(frozenset({Check.ISA, Check.GPU})))
@@ -169,7 +169,7 @@ class Bench:
 
 def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
     """Mutate every distinct operand layout of some atoms, families sampled, and count what each check refutes."""
-    score, bench = Score(), Bench()
+    score, bench = Score(), Checkers()
     origins = distinct(sampled(atoms))
     score.layouts = len(origins)
     products = {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}
@@ -190,7 +190,7 @@ def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
     return score
 
 
-def score_one(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
+def score_one(score: Score, bench: Checkers, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
     """Count a mutant of one operand: equivalent, or killed by what refutes it, or a survivor."""
     if mutant.same:
         score.equivalent += 1
@@ -216,7 +216,7 @@ def score_one(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant:
             score.survivors.append(f"{mutant.origin} {operand}  UNCHECKED by {column}: {mutant.what}")
 
 
-def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
+def _joint(score: Score, bench: Checkers, mutant: Mutant) -> None:
     verdicts = bench.verify(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
     by_isa = _given(changed, EQUALS, Check.ISA)

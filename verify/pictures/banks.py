@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from layouts.bank_conflicts import BANKS, LANES, PHASE, WORD, Access, Operation, Wavefronts
+from layouts.bank_conflicts import BANKS, LANES, PHASE, WORD, Access, AccessKind, Wavefronts
 from layouts.swizzle import Swizzle
 from verify.pictures import owners
 from verify.pictures.picture import WHOLE, Cell, Fault, Panel, Window, grid
@@ -62,7 +62,7 @@ def _lanes(access: Access, found: Wavefronts) -> list[range]:
 
 
 def _panel(
-    name: str, heading: str, words: Lanes, operation: Operation, place: tuple[int, int], window: Window
+    name: str, heading: str, words: Lanes, operation: AccessKind, place: tuple[int, int], window: Window
 ) -> Panel:
     """Return the words of a phase: a row for each line of memory that it touches, a column for each bank."""
     lines = sorted({word // BANKS for word in words})
@@ -71,7 +71,7 @@ def _panel(
     def cell(row: int, bank: int) -> Cell:
         word = lines[row] * BANKS + bank
         lanes = words.get(word, [])
-        twice = operation is Operation.COPY and len(lanes) > 1  # copies share no words
+        twice = operation is AccessKind.COPY and len(lanes) > 1  # copies share no words
         listed = tuple(owners.listed([(lane,) for lane in lanes], ("T",)))
         about = f"word {word}, byte {word * WORD}, bank {bank}: {', '.join(listed) or 'not accessed'}"
         fault = Fault.SEVERAL if lanes and (bank in crowded or twice) else Fault.NONE

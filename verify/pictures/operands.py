@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from layouts import Layout
-from verify.binding.axes import Formula
+from verify.binding.axes import OperandFormula
 from verify.binding.operand import BoundOperand
 from verify.core.digits import halves, modes, written_out
 from verify.core.verdict import Verdict
@@ -30,7 +30,7 @@ BRIEF = 4096  # elements of an operand: beyond, cells are not described one by o
 class NumberedFormula(NamedTuple):
     """A formula of the ISA, and the lanes of the threads of one replica."""
 
-    formula: Formula
+    formula: OperandFormula
     lanes: Sequence[int]
 
 
@@ -38,7 +38,7 @@ class NumberedFormula(NamedTuple):
 class Reference:
     """One formula of the ISA on one replica of the atom's threads: where it has each (thread, value)."""
 
-    formula: Formula
+    formula: OperandFormula
     at: Mapping[Point, int]  # (thread, value) -> element; -1 outside the tile
 
     @cached_property
@@ -285,7 +285,7 @@ def _run_of(words: str, grain: int) -> str:
     return f"{thread} {value}-{int(value[1:]) + grain - 1}"
 
 
-def one_line(formula: Formula) -> str:
+def one_line(formula: OperandFormula) -> str:
     """Return a formula without the ranges of its names, in one line.
 
     >>> from layouts.atoms import registry

@@ -11,7 +11,7 @@ from verify.core.names import S, select
 from verify.report import Failure
 
 
-class Source(NamedTuple):
+class SubjectSource(NamedTuple):
     """The table of a file in which a subject is written; of a family's member that of the family."""
 
     file: str
@@ -23,7 +23,7 @@ class LoadedFiles(Generic[S]):
     """The subjects of some files, where each stands, and the errors of what could not be read, which are printed."""
 
     items: tuple[S, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, SubjectSource] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
 
     def only(self, names: Sequence[str], what: str) -> LoadedFiles[S]:

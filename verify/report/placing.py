@@ -12,12 +12,12 @@ from layouts.toml.changes import change_keys
 from layouts.toml.document import Document, read
 from verify.core.verdict import Edit, Fix, Place, Scope, Verdict
 from verify.report import Case, Report
-from verify.report.loaded import Source
+from verify.report.loaded import SubjectSource
 
 OF_ONE_OPERAND = ("row", "lane", "table", "bases")  # keys of a map whose table has no key for its only operand
 
 
-def placed(report: Report, sources: Mapping[str, Source]) -> Report:
+def placed(report: Report, sources: Mapping[str, SubjectSource]) -> Report:
     """Return the report with the line of each subject whose source is known, and of each operand with a key there."""
     if not sources:
         return report

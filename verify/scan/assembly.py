@@ -17,7 +17,7 @@ from verify.core.verdict import Place
 from verify.scan.declarations import Item
 from verify.scan.program import split
 from verify.scan.text import Header
-from verify.scan.values import Named, shown
+from verify.scan.values import TypeName, shown
 
 FUNCTION = re.compile(r"\b(fma|copy)\s*\(")
 ASM = re.compile(r"\b(?:asm|__asm__)\b\s*(?:volatile\b|__volatile__\b)?\s*\(")
@@ -98,7 +98,7 @@ class Asm:
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class RegisterArray:
     """A declared array of registers."""
 
     part: str  # A, B, ...
@@ -113,7 +113,7 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Function:
+class AssemblyFunction:
     """The fma or copy of an operation."""
 
     name: str  # fma or copy
@@ -125,7 +125,7 @@ class Function:
     calls: tuple[str, ...] = ()  # the operations whose fma or copy it calls
     declared: tuple[str, ...] = ()  # its parameters as they are written
     types: tuple[Any, ...] = ()  # the types of its parameters; None for one that cannot be read
-    arrays: tuple[Array, ...] = ()  # the registers that the operation declares
+    arrays: tuple[RegisterArray, ...] = ()  # the registers that the operation declares
 
     @property
     def issued(self) -> list[list[str]]:
@@ -172,7 +172,7 @@ class Function:
         return tuple(found)
 
 
-def function(struct: Item, holds: Callable[[str], bool | None]) -> Function | None:
+def function(struct: Item, holds: Callable[[str], bool | None]) -> AssemblyFunction | None:
     """Return the fma or copy in a struct; `holds` decides a condition that the compiler decides, if it can."""
     header = struct.header
     if struct.body is None:
@@ -191,7 +191,7 @@ def function(struct: Item, holds: Callable[[str], bool | None]) -> Function | No
     calls = [one[1] for one in CALL.finditer(code, *body) if not any(a <= one.start() < b for a, b in left_out)]
     listed = tuple(one for one in split(code[found.end() : closed]) if _declared(one))
     params = tuple(_declared(one)[-1] for one in listed)
-    return Function(found[1], header, found.start(1), body, params, tuple(kept), tuple(calls), listed)
+    return AssemblyFunction(found[1], header, found.start(1), body, params, tuple(kept), tuple(calls), listed)
 
 
 def conditions(struct: Item) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _left_out(header: Header, body: tuple[int, int], holds: Callable[[str], bool
             yield other.start(), tail
 
 
-def offset_of(found: Function, mnemonic: str) -> int:
+def offset_of(found: AssemblyFunction, mnemonic: str) -> int:
     """Return the offset of the first instruction with a mnemonic; of the function if it has none."""
     for asm in found.asms:
         for instruction in asm.instructions:
@@ -282,4 +282,4 @@ def written(kind: Any, count: int) -> str:
     >>> written(Named("uint32_t"), 4), written(Named("void"), 0)
     ('uint32_t[4]', 'void')
     """
-    return shown(kind) if kind == Named("void") else f"{shown(kind)}[{count}]"
+    return shown(kind) if kind == TypeName("void") else f"{shown(kind)}[{count}]"

@@ -21,7 +21,7 @@ from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, MapError
 from verify.maps.strided import of_layout
 from verify.scan.checkout import Checkout
-from verify.scan.traits import Instance, Operand
+from verify.scan.traits import Instance, OperandTrait
 
 EXTENTS = {"A": (0, 2), "B": (1, 2), "C": (0, 1), "E": (0, 2), "SFA": (0, 2), "SFB": (1, 2)}  # of M, N, K
 
@@ -32,8 +32,8 @@ class Changed:
 
     name: str  # of the operation
     part: str  # of the operand
-    old: Operand
-    new: Operand
+    old: OperandTrait
+    new: OperandTrait
     change: Change | None  # None where a layout is ill formed, so that there are no points
 
 
@@ -155,7 +155,7 @@ def as_json(found: Changes) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _operand(one: Operand) -> dict[str, Any]:
+def _operand(one: OperandTrait) -> dict[str, Any]:
     place: Place = one.place
     return {"layout": str(one.layout), "place": {"file": place.file, "line": place.line, "column": place.column}}
 

@@ -19,7 +19,7 @@ from verify.core.repair import settle
 from verify.core.verdict import Check, Place, Scope, Verdict
 from verify.report import Case
 from verify.scan import cplusplus
-from verify.scan.assembly import Function, offset_of
+from verify.scan.assembly import AssemblyFunction, offset_of
 from verify.scan.declarations import Item
 from verify.scan.entry import Operations, atom, issues_in_memory
 from verify.scan.properties import (
@@ -32,7 +32,7 @@ from verify.scan.properties import (
     list_strays,
 )
 from verify.scan.traits import Definition, Instance
-from verify.scan.values import Named, Needs, Tv, Unread
+from verify.scan.values import Needs, Tv, TypeName, Unread
 
 IN_REGISTERS = "UNCHECKED: no operand is in registers"
 OF_SOURCE = OperationChecker(frozenset({Check.ISA}))  # whichever checks are requested of the layouts
@@ -45,7 +45,7 @@ class Scanner:
     operations: Operations
     checker: AtomChecker
     command: str = "lanecheck scan"  # with the options that find a counterexample again
-    _functions: dict[Named, tuple[Function | None, list[list[str]]]] = field(default_factory=dict)
+    _functions: dict[TypeName, tuple[AssemblyFunction | None, list[list[str]]]] = field(default_factory=dict)
 
     def cases(self, definition: Definition) -> Iterator[Case]:
         """Yield the case of each instance of a definition, or that it cannot be read."""
@@ -63,7 +63,7 @@ class Scanner:
         return _settled(lambda one: self._case(definition, instance, one, issued), found)
 
     def _case(
-        self, definition: Definition, instance: Instance, found: Function | None, issued: list[list[str]]
+        self, definition: Definition, instance: Instance, found: AssemblyFunction | None, issued: list[list[str]]
     ) -> Case:
         name, place = instance.name, definition.place
         operation = ScannedOperation(name, place, found, instance, self._replay(name))
@@ -98,7 +98,7 @@ class Scanner:
         if found is not None and found.asms and (case := self._alone(struct, found)) is not None:
             yield _settled(lambda one: self._alone(struct, one) or case, found)
 
-    def _alone(self, struct: Item, found: Function) -> Case | None:
+    def _alone(self, struct: Item, found: AssemblyFunction) -> Case | None:
         issued = found.issued
         operation = ScannedOperation(
             struct.name, struct.header.place(struct.at), found, replay=self._replay(struct.name)
@@ -113,12 +113,12 @@ class Scanner:
         expect = f"UNCHECKED: {unknown[0]}" if unknown and known else ""
         return Case(struct.name, tuple(verdicts), expect=expect, place=verdicts[0].place)
 
-    def _function(self, operation: Named) -> tuple[Function | None, list[list[str]]]:
+    def _function(self, operation: TypeName) -> tuple[AssemblyFunction | None, list[list[str]]]:
         if operation not in self._functions:
             self._functions[operation] = self.operations.of(operation), self.operations.issued(operation)
         return self._functions[operation]
 
-    def _placed(self, verdict: Verdict, instance: Instance, found: Function | None, place: Place) -> Verdict:
+    def _placed(self, verdict: Verdict, instance: Instance, found: AssemblyFunction | None, place: Place) -> Verdict:
         """Return the verdict with its place, the repair as C++ and the command that finds it again."""
         part = verdict.claim.part
         if part in instance.operands:
@@ -152,10 +152,10 @@ class Scanner:
         return found
 
 
-def _settled(make: Callable[[Any], Case], found: Function | None) -> Case:
+def _settled(make: Callable[[Any], Case], found: AssemblyFunction | None) -> Case:
     """Return the case of a function, its repairs verified: with them nothing is refuted or unknown."""
 
-    def is_mended(one: Function) -> bool:
+    def is_mended(one: AssemblyFunction) -> bool:
         case = make(one)
         arrays = [verdict for verdict in case.verdicts if verdict.claim.prop == DECLARED]
         return case.status in ("VERIFIED", "UNCHECKED") and all(one.status.confirmed for one in arrays)

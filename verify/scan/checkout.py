@@ -16,7 +16,7 @@ from verify.scan.declarations import Item
 from verify.scan.program import Program
 from verify.scan.text import LARGEST, Header, ReadError
 from verify.scan.traits import TRAITS as TRAITS_OF
-from verify.scan.traits import Definition, Reader
+from verify.scan.traits import Definition, TraitsReader
 
 ENDINGS = (".hpp", ".h", ".cuh", ".cu", ".inl")
 MOST = 1024  # headers of a run, by default
@@ -29,7 +29,7 @@ OPERATIONS = ("mma", "copy", "tmem_allocator")
 class Checkout:
     """What was read of some headers."""
 
-    reader: Reader
+    reader: TraitsReader
     definitions: list[Definition]
     problems: list[tuple[Place, str]] = field(default_factory=list)  # of headers that cannot be read
     operations: list[Item] = field(default_factory=list)  # structs of the headers that no definition has traits of
@@ -106,7 +106,7 @@ def _read(
         except ReadError as error:
             if name in chosen:
                 problems.append((error.place, error.problem))
-    reader = Reader(program)
+    reader = TraitsReader(program)
     found = [one for one in reader.definitions() if one.item.header.path in chosen]
     if not found and not problems:
         raise UsageError(f"{what}: no definition of MMA_Traits or Copy_Traits is there")

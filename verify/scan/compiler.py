@@ -20,8 +20,8 @@ from verify.core.errors import UsageError
 from verify.scan.checkout import Checkout
 from verify.scan.cplusplus import ALIASES
 from verify.scan.program import Param, parameters
-from verify.scan.traits import Definition, Instance, Reader
-from verify.scan.values import Named
+from verify.scan.traits import Definition, Instance, TraitsReader
+from verify.scan.values import TypeName
 
 LIMIT = 900  # seconds of one compilation
 WHOLE = ("cute/tensor.hpp", "cute/atom/mma_atom.hpp", "cute/atom/copy_atom.hpp")  # some headers need them first
@@ -39,7 +39,7 @@ class Printed:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class LayoutComparison:
     """All layouts that were compared, and what could not be compiled."""
 
     layouts: tuple[Printed, ...]
@@ -51,7 +51,7 @@ class Comparison:
         return [one for one in self.layouts if one.printed != one.read]
 
 
-def compared(read: Checkout, command: str) -> Comparison:
+def compared(read: Checkout, command: str) -> LayoutComparison:
     """Every layout as the compiler prints it. Raises UsageError for a compiler that cannot be run."""
     found: list[Printed] = []
     errors: list[str] = []
@@ -67,11 +67,11 @@ def compared(read: Checkout, command: str) -> Comparison:
                     said = next(printed, "") if not error else ""
                     if not error:
                         found.append(Printed(instance.name, part, str(operand.layout), said))
-    return Comparison(tuple(found), tuple(errors))
+    return LayoutComparison(tuple(found), tuple(errors))
 
 
 def _printed(
-    file: str, wanted: Sequence[tuple[Definition, Instance]], reader: Reader, command: str, folder: Path
+    file: str, wanted: Sequence[tuple[Definition, Instance]], reader: TraitsReader, command: str, folder: Path
 ) -> tuple[Iterator[str], str]:
     """Return what the program of one header prints, a layout a line; or the first error."""
     header = Path(file).resolve()
@@ -98,7 +98,7 @@ def _run(words: Sequence[str], out: Path, errors: Path) -> int:
         raise UsageError(f"--compiler {words[0]}: {error}") from error
 
 
-def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader: Reader) -> str:
+def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader: TraitsReader) -> str:
     """Return a program that prints the layouts of some instances."""
     first = [f"#if __has_include(<{name}>)\n#include <{name}>\n#endif" for name in WHOLE]
     lines = [*first, f'#include "{header}"', "#include <cstdio>"]
@@ -113,7 +113,7 @@ def _source(header: Path, wanted: Sequence[tuple[Definition, Instance]], reader:
     return "\n".join([*lines, "}", ""])
 
 
-def _type(definition: Definition, instance: Instance, reader: Reader) -> str:
+def _type(definition: Definition, instance: Instance, reader: TraitsReader) -> str:
     """Return the type of an instance, with values for the parameters that its layouts do not need."""
     item = definition.item
     listed = parameters(item.params or "")
@@ -127,7 +127,7 @@ def _type(definition: Definition, instance: Instance, reader: Reader) -> str:
 def _text(param: Param, value: object) -> str:
     """Return a value as a template argument: of an enumeration its first enumerator."""
     if param.typed:
-        return f"Int<{value}>" if isinstance(value, int) else str(value) if isinstance(value, Named) else "float"
+        return f"Int<{value}>" if isinstance(value, int) else str(value) if isinstance(value, TypeName) else "float"
     if isinstance(value, int):
         return str(value)
     return f"{param.type}(0)"

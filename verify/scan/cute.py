@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from verify.scan.values import Named, Needs, Tv, Unread, bits, free, layout, number
+from verify.scan.values import Needs, Tv, TypeName, Unread, bits, free, layout, number
 
 
 def template(name: str, arguments: tuple[Any, ...]) -> Any:
     """Return the value of one of CuTe's templates; of any other the type of that name. Raises Needs and Unread."""
     found = TEMPLATES.get((name, len(arguments))) or TEMPLATES.get((name, None))
-    return found(*arguments) if found else Named(name, arguments)
+    return found(*arguments) if found else TypeName(name, arguments)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:

@@ -9,13 +9,13 @@ from typing import Any
 
 from layouts.atoms.reading import ReadAtom, read_atom
 from layouts.toml.entry import Entry
-from verify.scan.assembly import ASM, Function, function
+from verify.scan.assembly import ASM, AssemblyFunction, function
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame, symbols
 from verify.scan.program import COMMON
 from verify.scan.registers import arrays, types
 from verify.scan.traits import Instance
-from verify.scan.values import Named, Needs, Tv, Unread, number, shown
+from verify.scan.values import Needs, Tv, TypeName, Unread, number, shown
 
 PTX = {
     "half_t": "f16", "bfloat16_t": "bf16", "tfloat32_t": "tf32", "float": "f32", "double": "f64",
@@ -41,9 +41,9 @@ class Operations:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
-        self._found: dict[Named, Function | None] = {}
+        self._found: dict[TypeName, AssemblyFunction | None] = {}
 
-    def of(self, operation: Named, depth: int = 0) -> Function | None:
+    def of(self, operation: TypeName, depth: int = 0) -> AssemblyFunction | None:
         """Return the fma or copy of an operation, or of its base; None where it has none.
 
         Raises Unread for an operation that is not among the headers, or whose base is not.
@@ -52,7 +52,7 @@ class Operations:
             self._found[operation] = self._of(operation, depth)
         return self._found[operation]
 
-    def _of(self, operation: Named, depth: int) -> Function | None:
+    def _of(self, operation: TypeName, depth: int) -> AssemblyFunction | None:
         struct = operation.struct
         if struct is None or depth > DEEPEST:
             raise Unread(f"its operation {shown(operation):.60} is not among the headers")
@@ -70,12 +70,12 @@ class Operations:
         if not struct.bases:
             return None
         base = self.evaluator.text(struct.bases, frame)
-        if not isinstance(base, Named):
+        if not isinstance(base, TypeName):
             raise Unread(f"its base {struct.bases:.60} is no operation")
         inherited = self.of(base, depth + 1)
         return self._declared(inherited, struct, frame) if inherited is not None else None
 
-    def alone(self, struct: Item) -> Function | None:
+    def alone(self, struct: Item) -> AssemblyFunction | None:
         """Return the fma or copy in a struct that no definition names: its parameters have no values."""
         found = function(struct, lambda _: None)
         if found is None:
@@ -83,7 +83,7 @@ class Operations:
         frame = Frame(symbols(struct), self.evaluator.program.spaces[struct], struct.header, struct)
         return self._declared(replace(found, types=types(self.evaluator, found.declared, frame)), struct, frame)
 
-    def _declared(self, found: Function, struct: Item, frame: Frame) -> Function:
+    def _declared(self, found: AssemblyFunction, struct: Item, frame: Frame) -> AssemblyFunction:
         """Return a function with the arrays of registers that an operation declares."""
         return replace(found, arrays=arrays(self.evaluator, struct, frame, found.name))
 
@@ -93,7 +93,7 @@ class Operations:
         except (Unread, Needs):
             return None
 
-    def issued(self, operation: Named, depth: int = 0) -> list[list[str]]:
+    def issued(self, operation: TypeName, depth: int = 0) -> list[list[str]]:
         """Return the mnemonics that an operation and those that it calls issue. Raises Unread."""
         found = self.of(operation, depth)
         if found is None:
@@ -109,7 +109,7 @@ class Operations:
             if name in COMMON:  # a function of the namespace
                 continue
             other = self.evaluator.text(name, self.evaluator.instantiated(operation))
-            if isinstance(other, Named) and other.struct is not None:
+            if isinstance(other, TypeName) and other.struct is not None:
                 called += self.issued(other, depth + 1)
         return found.issued + called
 
@@ -143,7 +143,7 @@ def _of_mma(instance: Instance, issued: list[list[str]]) -> dict[str, Any]:
     """Shape, types and spaces of an MMA."""
     types = {part: _type(instance.types.get(f"ValType{part}"), issued) for part in "DABC"}
     scale = instance.types.get("ValTypeSF", instance.types.get("ValTypeSFA"))
-    if isinstance(scale, Named) and scale.name in PTX:
+    if isinstance(scale, TypeName) and scale.name in PTX:
         types |= {part: PTX[scale.name] for part in ("SFA", "SFB") if part in instance.operands}
     elements = {part: made for part in "DABC" if (made := _element(instance.types.get(f"ValType{part}")))}
     spaces = {part: space for part in "ABC" if (space := _space(instance.types.get(f"FrgType{part}")))}
@@ -170,31 +170,31 @@ def _of_mma(instance: Instance, issued: list[list[str]]) -> dict[str, Any]:
 def _given(instance: Instance, part: str) -> bool:
     """Whether a definition gives the type of an operand itself, by more than its bits."""
     value = _element_type(instance.types.get(f"ValType{part}"))
-    return value not in instance.values.values() and not (isinstance(value, Named) and value.name in CONTAINERS)
+    return value not in instance.values.values() and not (isinstance(value, TypeName) and value.name in CONTAINERS)
 
 
 def _element_type(value: Any) -> Any:
     """Return a value type, that of the elements of a sparse one."""
-    sparse = isinstance(value, Named) and value.name == "sparse_elem" and len(value.arguments) == 2
+    sparse = isinstance(value, TypeName) and value.name == "sparse_elem" and len(value.arguments) == 2
     return value.arguments[1] if sparse else value
 
 
 def _type(value: Any, issued: list[list[str]]) -> str:
     """Return the ISA's name of a value type; empty where the type only has the bits of another, or is a parameter."""
     value = _element_type(value)
-    if isinstance(value, Named) and value.name in CONTAINERS:
+    if isinstance(value, TypeName) and value.name in CONTAINERS:
         floats = ("e2m1", "e3m2", "e2m3", "e4m3", "e5m2")
         if not issued or any(f".{one}" in names[0] for names in issued for one in floats):
             return ""
-    return PTX.get(value.name, "") if isinstance(value, Named) else ""
+    return PTX.get(value.name, "") if isinstance(value, TypeName) else ""
 
 
 def _element(value: Any) -> str:
     """Of how many numbers of which type a complex number is made; empty for a plain one."""
-    if isinstance(value, Named) and value.name == "complex" and value.arguments:
+    if isinstance(value, TypeName) and value.name == "complex" and value.arguments:
         inner = value.arguments[0]
-        return f"2x{PTX[inner.name]}" if isinstance(inner, Named) and inner.name in PTX else ""
-    if isinstance(value, Named) and value.struct is not None and value.struct.body:
+        return f"2x{PTX[inner.name]}" if isinstance(inner, TypeName) and inner.name in PTX else ""
+    if isinstance(value, TypeName) and value.struct is not None and value.struct.body:
         start, end = value.struct.body
         first = value.struct.header.code[start:end].partition(";")[0].split(None, 1)
         if len(first) == 2 and first[0] in PTX:
@@ -204,7 +204,7 @@ def _element(value: Any) -> str:
 
 def _space(value: Any) -> str:
     """Return the memory that a fragment type names; empty for registers."""
-    name = value.name.rpartition("::")[2] if isinstance(value, Named) else ""
+    name = value.name.rpartition("::")[2] if isinstance(value, TypeName) else ""
     return next((space for head, space in SPACES.items() if name.startswith(head)), "")
 
 

@@ -21,9 +21,9 @@ from typing import Any
 from verify.scan import cute, expressions
 from verify.scan.declarations import Item, items
 from verify.scan.expressions import SyntaxProblem, Tree
-from verify.scan.program import COMMON, Param, Program, Space, parameters, split
+from verify.scan.program import COMMON, Namespace, Param, Program, parameters, split
 from verify.scan.text import Header
-from verify.scan.values import Named, Needs, Symbol, Unread, bits, number, shown
+from verify.scan.values import Needs, TemplateParameter, TypeName, Unread, bits, number, shown
 
 DEEPEST = 40  # templates in templates
 STATIC = re.compile(r"_(\d+)")
@@ -40,7 +40,7 @@ class Frame:
     """Where a name is looked up: the parameters with their values, the struct around it, the namespace, the header."""
 
     values: Mapping[str, Any]
-    space: Space
+    space: Namespace
     header: Header
     struct: Item | None = None
     outer: Frame | None = None  # of a struct inside a struct
@@ -52,7 +52,7 @@ class Evaluator:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._members: dict[Item, dict[str, Item]] = {}
-        self._specializations: dict[tuple[Space, str], dict[str, list[tuple[Item, tuple[Any, ...]]]]] = {}
+        self._specializations: dict[tuple[Namespace, str], dict[str, list[tuple[Item, tuple[Any, ...]]]]] = {}
         self._cache: dict[Any, Any] = {}
         self._depth = 0
 
@@ -108,7 +108,11 @@ class Evaluator:
         if tree[1] in ("&&", "||", "&", "|"):
             return self._logical(tree, frame)
         sign, (one, other) = tree[1], (self.tree(part, frame) for part in tree[2:])
-        if sign in ("==", "!=") and not isinstance(one, int | Symbol) and not isinstance(other, int | Symbol):
+        if (
+            sign in ("==", "!=")
+            and not isinstance(one, int | TemplateParameter)
+            and not isinstance(other, int | TemplateParameter)
+        ):
             return int((one == other) is (sign == "=="))
         one, other = number(one), number(other)
         if sign in ("/", "%"):
@@ -130,8 +134,8 @@ class Evaluator:
     def _pack(self, tree: Tree, frame: Frame) -> Any:
         return self.tree(tree[1], frame)
 
-    def _array(self, tree: Tree, frame: Frame) -> Named:
-        return Named("array", (self.tree(tree[1], frame), number(self.tree(tree[2], frame))))
+    def _array(self, tree: Tree, frame: Frame) -> TypeName:
+        return TypeName("array", (self.tree(tree[1], frame), number(self.tree(tree[2], frame))))
 
     def _decltype(self, tree: Tree, frame: Frame) -> Any:
         return self.tree(tree[1], frame)
@@ -160,17 +164,17 @@ class Evaluator:
         name, given = path[0]
         value = self.lookup(name, given, frame)
         for at, (segment, inner) in enumerate(path[1:], 1):
-            if isinstance(value, Space):
+            if isinstance(value, Namespace):
                 found = self.program.within(segment, value, frame.header)
                 if found is None and value.path[-1] in COMMON:
                     value = self.builtin(segment, inner, frame)
                     continue
                 if found is None:
-                    return Named("::".join(one for one, _ in path[: at + 1]))
-                value = found if isinstance(found, Space) else self.declared(segment, found, inner, frame)
+                    return TypeName("::".join(one for one, _ in path[: at + 1]))
+                value = found if isinstance(found, Namespace) else self.declared(segment, found, inner, frame)
             else:
                 value = self.member(value, segment, inner, frame)
-        if isinstance(value, Space):
+        if isinstance(value, Namespace):
             raise Unread(f"{name} is a namespace")
         return value
 
@@ -186,13 +190,15 @@ class Evaluator:
                     return self.item(found[0], found[1], given, frame)
             at = at.outer
         declared = self.program.find(name, frame.space, frame.header)
-        if isinstance(declared, Space):
+        if isinstance(declared, Namespace):
             return declared
         if declared is None:
             return self.builtin(name, given, frame)
         return self.declared(name, declared, given, frame)
 
-    def declared(self, name: str, found: tuple[list[Item], Space], given: tuple[Tree, ...] | None, frame: Frame) -> Any:
+    def declared(
+        self, name: str, found: tuple[list[Item], Namespace], given: tuple[Tree, ...] | None, frame: Frame
+    ) -> Any:
         """Return the value of declarations of a namespace."""
         declared, space = found
         first = declared[0]
@@ -200,13 +206,13 @@ class Evaluator:
             return self.builtin(name, given, frame)
         if first.kind == "struct":
             arguments = self.arguments(given, frame)
-            return Named(name, self.defaulted(declared, space, arguments), first)
+            return TypeName(name, self.defaulted(declared, space, arguments), first)
         if len(declared) > 1 and len({" ".join(one.text.split()) for one in declared}) > 1:
             places = " and ".join(str(one.header.place(one.at)) for one in declared[:2])
             raise Unread(f"{name} is defined differently at {places}")
         return self.item(first, Frame({}, space, first.header), given, frame)
 
-    def defaulted(self, declared: list[Item], space: Space, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defaulted(self, declared: list[Item], space: Namespace, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments of a template, with the defaults of its first declaration."""
         primary = next((one for one in declared if one.arguments is None), None)
         if primary is None or primary.params is None:
@@ -237,7 +243,7 @@ class Evaluator:
         if item.kind == "using":
             return self.text(item.name, home)
         if item.kind == "struct":
-            return Named(item.name, self.arguments(given, frame), item)
+            return TypeName(item.name, self.arguments(given, frame), item)
         values = dict(home.values)
         if item.params is not None:
             values |= self.bound(parameters(item.params), self.arguments(given, frame), home)
@@ -264,14 +270,14 @@ class Evaluator:
 
     def member(self, value: Any, name: str, given: tuple[Tree, ...] | None, frame: Frame) -> Any:
         """Return a member of a type."""
-        if name == "value" and isinstance(value, int | Symbol):
+        if name == "value" and isinstance(value, int | TemplateParameter):
             return value
-        if name == "type" and not (isinstance(value, Named) and value.struct is not None):
+        if name == "type" and not (isinstance(value, TypeName) and value.struct is not None):
             return value
-        if isinstance(value, Symbol):
+        if isinstance(value, TemplateParameter):
             raise Needs(value)
-        if not isinstance(value, Named) or value.struct is None:
-            return Named(f"{shown(value)}::{name}")
+        if not isinstance(value, TypeName) or value.struct is None:
+            return TypeName(f"{shown(value)}::{name}")
         key = (value, name) if given is None else None
         if key in self._cache:
             return self._cache[key]
@@ -297,7 +303,7 @@ class Evaluator:
                 value = self.text(base, outside)
             except Unread:
                 continue
-            if isinstance(value, Named) and value.struct is not None and value.struct is not struct:
+            if isinstance(value, TypeName) and value.struct is not None and value.struct is not struct:
                 home = self.instantiated(value)
                 found = self.inherited(home.struct, home, name) if home.struct is not None else None
                 if found is not None:
@@ -315,7 +321,7 @@ class Evaluator:
             self._members[struct] = found
         return self._members[struct]
 
-    def instantiated(self, value: Named) -> Frame:
+    def instantiated(self, value: TypeName) -> Frame:
         """Return the frame inside a struct: the specialization that its arguments choose. Raises Needs and Unread."""
         struct = value.struct
         if struct is None:
@@ -337,7 +343,7 @@ class Evaluator:
             chosen = primary, self.bound(listed, value.arguments, home) if listed else {}
         return Frame(chosen[1], space, chosen[0].header, chosen[0])
 
-    def specializations(self, space: Space, name: str, value: Named) -> Iterator[tuple[Item, tuple[Any, ...]]]:
+    def specializations(self, space: Namespace, name: str, value: TypeName) -> Iterator[tuple[Item, tuple[Any, ...]]]:
         """Yield the specializations of a template that may fit a value, with their patterns."""
         key = (space, name)
         if key not in self._specializations:
@@ -350,7 +356,7 @@ class Evaluator:
         yield from listed.get(_head(value.arguments), ())
         yield from listed.get("", ())
 
-    def pattern(self, item: Item, space: Space) -> tuple[Any, ...] | None:
+    def pattern(self, item: Item, space: Namespace) -> tuple[Any, ...] | None:
         """Return the arguments of a specialization, its parameters as symbols; None where they cannot be read."""
         try:
             trees = expressions.arguments(item.arguments or "")
@@ -362,7 +368,7 @@ class Evaluator:
         """CuTe's own templates and numbers; any other name is a type of that name."""
         if given is None:
             static = STATIC.fullmatch(name)
-            return int(static[1]) if static else Named(name)
+            return int(static[1]) if static else TypeName(name)
         if name in ("conditional_t", "conditional") and len(given) == 3:
             return self.tree(given[1] if number(self.tree(given[0], frame)) else given[2], frame)
         return cute.template(name, self.arguments(given, frame))
@@ -371,13 +377,13 @@ class Evaluator:
 def _head(arguments: tuple[Any, ...]) -> str:
     """Return the name of the first argument, by which specializations are found; empty for a parameter."""
     first = arguments[0] if arguments else None
-    return first.name if isinstance(first, Named) else ""
+    return first.name if isinstance(first, TypeName) else ""
 
 
 def symbols(item: Item) -> dict[str, Any]:
     """Return the parameters of a template, each without a value."""
     listed = parameters(item.params or "")
-    return {one.name: Symbol(one.name, one.typed, one.pack) for one in listed}
+    return {one.name: TemplateParameter(one.name, one.typed, one.pack) for one in listed}
 
 
 def matched(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] | None:
@@ -391,16 +397,16 @@ def matched(pattern: tuple[Any, ...], given: tuple[Any, ...]) -> dict[str, Any] 
 
 
 def _matched(pattern: Any, given: Any, values: dict[str, Any]) -> bool:
-    if isinstance(pattern, Symbol):
+    if isinstance(pattern, TemplateParameter):
         return bool(values.setdefault(pattern.name, given) == given)
-    if isinstance(pattern, Named) and isinstance(given, Named):
+    if isinstance(pattern, TypeName) and isinstance(given, TypeName):
         if pattern.name.rpartition("::")[2] != given.name.rpartition("::")[2]:
             return False
         if pattern.struct is not None and given.struct is not None and pattern.struct is not given.struct:
             return False
         return _matched(pattern.arguments, given.arguments, values)
     if isinstance(pattern, tuple) and isinstance(given, tuple):
-        if pattern and isinstance(pattern[-1], Symbol) and pattern[-1].pack:
+        if pattern and isinstance(pattern[-1], TemplateParameter) and pattern[-1].pack:
             values[pattern[-1].name] = given[len(pattern) - 1 :]
             pattern, given = pattern[:-1], given[: len(pattern) - 1]
         return len(pattern) == len(given) and all(

@@ -33,7 +33,7 @@ class SyntaxProblem(Exception):
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Tree:
     """Return the tree of a type or expression. Raises SyntaxProblem."""
-    parser = Parser(text)
+    parser = ExpressionParser(text)
     found = parser.ternary(False)
     parser.end()
     return found
@@ -44,7 +44,7 @@ def arguments(text: str) -> tuple[Tree, ...]:
     """Return the trees of a list of template arguments. Raises SyntaxProblem."""
     if not text.strip():
         return ()
-    parser = Parser(text)
+    parser = ExpressionParser(text)
     found = [parser.ternary(False)]
     while parser.take(","):
         found.append(parser.ternary(False))
@@ -52,7 +52,7 @@ def arguments(text: str) -> tuple[Tree, ...]:
     return tuple(found)
 
 
-class Parser:
+class ExpressionParser:
     """A recursive-descent parser over the tokens of one text."""
 
     def __init__(self, text: str) -> None:

@@ -14,7 +14,7 @@ from verify.kind import Functions, Kind, PropertyTable, Resources
 from verify.report import Report
 
 if TYPE_CHECKING:
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
 SUFFIXES = (".hpp", ".h", ".cuh", ".hxx")
 
@@ -29,11 +29,11 @@ class HeaderEntry:
     problem: str = ""  # why it cannot be read
 
 
-def read_header(path: Path) -> Found[HeaderEntry]:
+def read_header(path: Path) -> ReadTables[HeaderEntry]:
     """Return the definitions of a header."""
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
-    return Found(tuple(_definitions(path)), ())
+    return ReadTables(tuple(_definitions(path)), ())
 
 
 def _definitions(path: Path) -> Iterator[HeaderEntry]:

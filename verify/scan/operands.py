@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from verify.scan.assembly import NAME, PLACEHOLDER, Asm, AsmInstruction, Function
+from verify.scan.assembly import NAME, PLACEHOLDER, Asm, AsmInstruction, AssemblyFunction
 
 GROUP = re.compile(r"\{([^{}]*)\}")
 
 
-def find_faults(found: Function) -> Iterator[tuple[int, str]]:
+def find_faults(found: AssemblyFunction) -> Iterator[tuple[int, str]]:
     """Yield what is wrong with the operands of a function's assembly, each with its offset in the header."""
     for asm in found.asms:
         if asm.main and not has_named_operands(asm):

@@ -18,24 +18,24 @@ COMMON = ("cute", "cutlass", "std", "detail")  # namespaces of types that are no
 
 
 @dataclass(eq=False)
-class Space:
+class Namespace:
     """A namespace: its declarations by name, and where else names are looked up."""
 
     path: tuple[str, ...]
-    parent: Space | None
+    parent: Namespace | None
     declared: dict[str, list[Item]] = field(default_factory=dict)
-    inner: dict[str, Space] = field(default_factory=dict)
+    inner: dict[str, Namespace] = field(default_factory=dict)
     directives: list[str] = field(default_factory=list)
 
-    def child(self, name: str) -> Space:
+    def child(self, name: str) -> Namespace:
         """Return the namespace inside this one, made where there is none."""
         if name not in self.inner:
-            self.inner[name] = Space((*self.path, name), self)
+            self.inner[name] = Namespace((*self.path, name), self)
         return self.inner[name]
 
-    def at(self, path: Sequence[str]) -> Space | None:
+    def at(self, path: Sequence[str]) -> Namespace | None:
         """Return the namespace at a path from here."""
-        found: Space | None = self
+        found: Namespace | None = self
         for name in path:
             found = found.inner.get(name) if found else None
         return found
@@ -56,8 +56,8 @@ class Program:
     """The declarations of some headers. Raises ReadError for a header that cannot be read."""
 
     def __init__(self) -> None:
-        self.root = Space((), None)
-        self.spaces: dict[Item, Space] = {}  # of each struct and alias
+        self.root = Namespace((), None)
+        self.spaces: dict[Item, Namespace] = {}  # of each struct and alias
 
     def add(self, header: Header) -> None:
         """Take in all declarations of a header. Raises ReadError, and then takes none."""
@@ -71,7 +71,7 @@ class Program:
             else:
                 space.declared.setdefault(item.name, []).append(item)
 
-    def _walk(self, header: Header, start: int, end: int, space: Space) -> Iterator[tuple[Item, Space]]:
+    def _walk(self, header: Header, start: int, end: int, space: Namespace) -> Iterator[tuple[Item, Namespace]]:
         for item in items(header, start, end):
             if item.kind == "namespace" and item.body:
                 inner = space
@@ -81,18 +81,20 @@ class Program:
             else:
                 yield item, space
 
-    def structs(self, *names: str) -> Iterator[tuple[Item, Space]]:
+    def structs(self, *names: str) -> Iterator[tuple[Item, Namespace]]:
         """Every struct of some names, in the order of the headers."""
         for item, space in self.spaces.items():
             if item.kind == "struct" and item.name in names:
                 yield item, space
 
-    def find(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
+    def find(
+        self, name: str, space: Namespace, header: Header | None
+    ) -> tuple[list[Item], Namespace] | Namespace | None:
         """Return what a name means in a namespace: its declarations with their namespace, or a namespace.
 
         None: unknown.
         """
-        at: Space | None = space
+        at: Namespace | None = space
         while at is not None:
             found = self.within(name, at, header)
             if found is not None:
@@ -100,7 +102,9 @@ class Program:
             at = at.parent
         return None
 
-    def within(self, name: str, space: Space, header: Header | None) -> tuple[list[Item], Space] | Space | None:
+    def within(
+        self, name: str, space: Namespace, header: Header | None
+    ) -> tuple[list[Item], Namespace] | Namespace | None:
         """Return what a name means in one namespace, or in those that its directives name."""
         if declared := space.declared.get(name):
             if len(declared) > 1 and declared[0].kind != "struct":
@@ -109,7 +113,7 @@ class Program:
         if name in space.inner:
             return space.inner[name]
         for path in space.directives:
-            start: Space | None = space
+            start: Namespace | None = space
             while start is not None:
                 other = start.at(path.split("::"))
                 if other is not None and other is not space:

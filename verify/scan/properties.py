@@ -28,9 +28,9 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.evidence.run import Run
-from verify.scan.assembly import Array, Function, offset_of
+from verify.scan.assembly import AssemblyFunction, RegisterArray, offset_of
 from verify.scan.operands import find_faults, has_named_operands
-from verify.scan.registers import Fault, compared, repaired
+from verify.scan.registers import ArrayFault, compared, repaired
 from verify.scan.tensor_memory import find_fault
 from verify.scan.traits import Instance
 
@@ -44,7 +44,7 @@ class ScannedOperation:
 
     name: str  # of the operation
     place: Place  # of its definition
-    function: Function | None = None  # fma or copy
+    function: AssemblyFunction | None = None  # fma or copy
     instance: Instance | None = None  # of its traits; None where it has none
     replay: str = ""  # the command that finds a counterexample again
     about: str = ""  # what is claimed of it where that can't be read
@@ -62,8 +62,8 @@ class Mnemonic(NamedTuple):
 class ComparedArrays(NamedTuple):
     """The arrays of registers that an operation declares and that could be compared."""
 
-    seen: Sequence[Array]
-    wrong: Sequence[Fault]
+    seen: Sequence[RegisterArray]
+    wrong: Sequence[ArrayFault]
 
 
 def list_mnemonics(issued: Sequence[Sequence[str]]) -> list[Mnemonic]:
@@ -73,7 +73,7 @@ def list_mnemonics(issued: Sequence[Sequence[str]]) -> list[Mnemonic]:
     return [Mnemonic(one, found.rejected or _nameless(one), found.unknown) for one, found in named.items()]
 
 
-def list_strays(found: Function | None) -> list[Mnemonic]:
+def list_strays(found: AssemblyFunction | None) -> list[Mnemonic]:
     """Return each instruction that neither computes with matrices nor has a meaning in the tables."""
     every = [one for asm in found.asms for one in asm.instructions if not one.is_main] if found else []
     without = dict.fromkeys(one.mnemonic for one in every if meaning(one.mnemonic) is None)
@@ -97,7 +97,7 @@ def _place_mnemonic(operation: ScannedOperation, mnemonic: Mnemonic) -> Place:
     return operation.place if function is None else function.header.place(offset_of(function, mnemonic.text))
 
 
-def _count_registers(_: Run, operation: ScannedOperation, function: Function) -> list[Evidence]:
+def _count_registers(_: Run, operation: ScannedOperation, function: AssemblyFunction) -> list[Evidence]:
     wrong = [fault for _, fault in find_faults(function)]
     if not wrong and any(has_named_operands(asm) for asm in function.asms):
         return [unchecked(Check.ISA, "operands that have names, or modifiers such as %w0, are not read")]
@@ -106,7 +106,7 @@ def _count_registers(_: Run, operation: ScannedOperation, function: Function) ->
     return [finding(Check.ISA, first, "operand by operand", points, "text of the header")]
 
 
-def _place_registers(_: ScannedOperation, function: Function) -> Place:
+def _place_registers(_: ScannedOperation, function: AssemblyFunction) -> Place:
     wrong = next(find_faults(function), None)
     return function.header.place(offset_of(function, function.issued[0][0]) if wrong is None else wrong[0])
 
@@ -127,7 +127,7 @@ def _compare_declared(_: Run, operation: ScannedOperation, arrays: ComparedArray
     return [finding(Check.ISA, first, "array by array", len(arrays.seen), "text of the header")]
 
 
-def _with_arrays(arrays: tuple[Array, ...], found: Function) -> Function:
+def _with_arrays(arrays: tuple[RegisterArray, ...], found: AssemblyFunction) -> AssemblyFunction:
     return replace(found, arrays=arrays)
 
 

@@ -17,11 +17,11 @@ from typing import Any
 from isa_tables import IsaError
 from isa_tables.signature import signature
 from verify.core.verdict import Place
-from verify.scan.assembly import NAME, Array, Asm, Function
+from verify.scan.assembly import NAME, Asm, AssemblyFunction, RegisterArray
 from verify.scan.declarations import Item
 from verify.scan.evaluation import Evaluator, Frame
 from verify.scan.operands import read_numbers
-from verify.scan.values import Named, Needs, Unread, bits, shown
+from verify.scan.values import Needs, TypeName, Unread, bits, shown
 
 PARTS = {"fma": ("D", "A", "B", "C", "E", "SFA", "SFB"), "copy": ("S", "D")}
 WORD = re.compile(r"[\w.:]+")
@@ -36,12 +36,12 @@ IN_MEMORY = {"[tmeta]": "E", "[sfa]": "SFA", "[sfb]": "SFB"}  # operands of an i
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ArrayFault:
     """An array that is not what is taken: in words, and the array that may be right, if that is known."""
 
     place: Place
     text: str
-    right: Array | None = None
+    right: RegisterArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Taken:
     constraints: Mapping[str, str]  # by parameter
 
 
-def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple[Array, ...]:
+def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple[RegisterArray, ...]:
     """Return the arrays that a struct or a base of it declares for its fma or copy; those that can be read."""
     found = []
     for part in PARTS[name]:
@@ -61,13 +61,13 @@ def arrays(evaluator: Evaluator, struct: Item, frame: Frame, name: str) -> tuple
             value = evaluator.item(*member, None, frame) if member is not None else None
         except (Needs, Unread):
             continue
-        if member is None or not isinstance(value, Named):
+        if member is None or not isinstance(value, TypeName):
             continue
         place = member[0].header.place(member[0].at)
         if value.name == "void":
-            found.append(Array(part, value, 0, place))
+            found.append(RegisterArray(part, value, 0, place))
         elif value.name == "array" and len(value.arguments) == 2 and isinstance(value.arguments[1], int):
-            found.append(Array(part, *value.arguments, place))
+            found.append(RegisterArray(part, *value.arguments, place))
     return tuple(found)
 
 
@@ -81,12 +81,12 @@ def types(evaluator: Evaluator, declared: Sequence[str], frame: Frame) -> tuple[
     return tuple(map(found.get, listed))
 
 
-def compared(found: Function) -> tuple[list[Array], list[Fault]]:
+def compared(found: AssemblyFunction) -> tuple[list[RegisterArray], list[ArrayFault]]:
     """Return the arrays that could be compared with what is taken, and what is wrong, once for each array."""
     declared = {one.part: one for one in found.arrays}
     kinds = dict(zip(found.params, found.types, strict=True))
     seen: set[str] = set()
-    faults: dict[str, Fault] = {}
+    faults: dict[str, ArrayFault] = {}
     for taken in _statements(found, declared):
         for part, array in declared.items():
             if part in taken:
@@ -106,7 +106,7 @@ def compared(found: Function) -> tuple[list[Array], list[Fault]]:
     ]
 
 
-def repaired(found: Function, faults: Sequence[Fault]) -> tuple[str, tuple[Array, ...]] | None:
+def repaired(found: AssemblyFunction, faults: Sequence[ArrayFault]) -> tuple[str, tuple[RegisterArray, ...]] | None:
     """Return the declarations that may be right, as C++, and all arrays with them; None if one isn't known.
 
     Arrays are repaired together, because the function is right only if all of them are.
@@ -119,7 +119,7 @@ def repaired(found: Function, faults: Sequence[Fault]) -> tuple[str, tuple[Array
     return " ".join(words), arrays
 
 
-def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict[str, Taken]]:
+def _statements(found: AssemblyFunction, declared: Mapping[str, RegisterArray]) -> Iterator[dict[str, Taken]]:
     """Yield the operands that each instruction takes, by part; of several instructions in a row nothing is known."""
     if found.calls or not found.asms:
         return
@@ -131,7 +131,9 @@ def _statements(found: Function, declared: Mapping[str, Array]) -> Iterator[dict
             yield _takes(found, asm, instruction.text, declared)
 
 
-def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, Array]) -> dict[str, Taken]:
+def _takes(
+    found: AssemblyFunction, asm: Asm, instruction: str, declared: Mapping[str, RegisterArray]
+) -> dict[str, Taken]:
     """Return the operands of an instruction that are made of parameters, by part."""
     word = WORD.match(instruction)
     if word is None or any(instruction.count(one) != instruction.count(other) for one, other in ("{}", "[]")):
@@ -147,7 +149,7 @@ def _takes(found: Function, asm: Asm, instruction: str, declared: Mapping[str, A
     return taken
 
 
-def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, Array]) -> Sequence[str]:
+def _parts(function: str, mnemonic: str, operands: int, declared: Mapping[str, RegisterArray]) -> Sequence[str]:
     """Which part each operand of an instruction is; words that are no part for the others."""
     if function == "copy":
         return ("D", "S") if operands == 2 else ("D",)  # tcgen05.ld.red has another result before the source
@@ -191,7 +193,7 @@ def _operand(params: Set[str], asm: Asm, text: str) -> Taken | None:
     return Taken(tuple(constraints), constraints)
 
 
-def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | None:
+def _fault(types_of: Mapping[str, Any], array: RegisterArray, taken: Taken) -> ArrayFault | None:
     """Find what is wrong with an array by the registers that the assembly takes."""
     kinds = [types_of[name] for name in taken.names]
     other = next((one for one in kinds if _differs(array.type, one)), array.type)
@@ -208,7 +210,9 @@ def _fault(types_of: Mapping[str, Any], array: Array, taken: Taken) -> Fault | N
     return None
 
 
-def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, Taken]) -> list[Array]:
+def _others(
+    found: AssemblyFunction, declared: Mapping[str, RegisterArray], taken: Mapping[str, Taken]
+) -> list[RegisterArray]:
     """Return the arrays whose parameters the assembly does not show, but their places in the list do."""
     left = [one for part, one in declared.items() if part not in taken]
     if found.name == "copy":
@@ -217,7 +221,9 @@ def _others(found: Function, declared: Mapping[str, Array], taken: Mapping[str, 
     return [one for one in left if one.part == "D" and in_place and "C" in taken and one.count]
 
 
-def _rest(kinds: Mapping[str, Any], array: Array, others: list[Array], taken: Mapping[str, Taken]) -> list[str]:
+def _rest(
+    kinds: Mapping[str, Any], array: RegisterArray, others: list[RegisterArray], taken: Mapping[str, Taken]
+) -> list[str]:
     """Return the parameters of an array: those that neither the assembly nor an array before it takes."""
     used = {name for one in taken.values() for name in one.names}
     left = [name for name in kinds if name not in used]
@@ -225,10 +231,10 @@ def _rest(kinds: Mapping[str, Any], array: Array, others: list[Array], taken: Ma
     return left[start : start + array.count]
 
 
-def _of_rest(function: str, kinds: Mapping[str, Any], array: Array, own: Sequence[str]) -> Fault | None:
+def _of_rest(function: str, kinds: Mapping[str, Any], array: RegisterArray, own: Sequence[str]) -> ArrayFault | None:
     """Find what is wrong with an array by the parameters at its place in the list."""
     if array.count == 0:
-        return None if array.type == Named("void") else _said(array, "an array has at least 1")
+        return None if array.type == TypeName("void") else _said(array, "an array has at least 1")
     if len(own) < array.count:
         return _said(array, f"{function}() has {len(own)} of them{': ' if own else ''}{_listed(own)}")
     wrong = next((name for name in own if _differs(array.type, kinds[name])), "")
@@ -259,8 +265,8 @@ def _format(value: Any) -> tuple[str, int] | None:
     return "integer" if INTEGER.fullmatch(value.name) else str(value), width
 
 
-def _said(array: Array, what: str, right: Array | None = None) -> Fault:
-    return Fault(array.place, f"{array.part}Registers is {array.declared}, {what}", right)
+def _said(array: RegisterArray, what: str, right: RegisterArray | None = None) -> ArrayFault:
+    return ArrayFault(array.place, f"{array.part}Registers is {array.declared}, {what}", right)
 
 
 def _listed(names: Sequence[str]) -> str:

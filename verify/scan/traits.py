@@ -20,9 +20,9 @@ from verify.scan.assembly import conditions
 from verify.scan.declarations import Item, assertions
 from verify.scan.evaluation import Evaluator, Frame, matched, symbols
 from verify.scan.expressions import SyntaxProblem
-from verify.scan.program import Program, Space
+from verify.scan.program import Namespace, Program
 from verify.scan.text import ReadError
-from verify.scan.values import Named, Needs, Symbol, Tv, Unread, free, layout, number, shown
+from verify.scan.values import Needs, TemplateParameter, Tv, TypeName, Unread, free, layout, number, shown
 
 TRAITS = {"MMA_Traits": "mma", "Copy_Traits": "copy"}
 LAYOUTS = {
@@ -52,7 +52,7 @@ MOST = 64  # instances of one definition
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class OperandTrait:
     """The layout of one operand, with the place of its declaration."""
 
     layout: Tv
@@ -64,13 +64,13 @@ class Instance:
     """A definition with values for those template parameters that its layouts need."""
 
     name: str  # of the operation, as the definition names it
-    operands: Mapping[str, Operand]  # A, B, C, ... or Src, Dst, Ref
+    operands: Mapping[str, OperandTrait]  # A, B, C, ... or Src, Dst, Ref
     thr: Tv  # logical thread -> lane
     shape: tuple[int, ...]  # M, N, K; empty for a copy
     types: Mapping[str, Any]  # ValTypeA, FrgTypeA, ...: those that can be evaluated
-    operation: Named  # what is multiplied or copied by
+    operation: TypeName  # what is multiplied or copied by
     values: Mapping[str, Any] = field(default_factory=dict)  # the values of parameters
-    val_id: Operand | str | None = None  # of a copy with Tensor Memory: bit -> address, or why it can't be read
+    val_id: OperandTrait | str | None = None  # of a copy with Tensor Memory: bit -> address, or why it can't be read
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Definition:
         return self.item.header.place(self.item.at)
 
 
-class Reader:
+class TraitsReader:
     """Reads the definitions of a program."""
 
     def __init__(self, program: Program) -> None:
@@ -104,7 +104,7 @@ class Reader:
             if item.arguments is not None:
                 yield self.definition(item, space)
 
-    def definition(self, item: Item, space: Space) -> Definition:
+    def definition(self, item: Item, space: Namespace) -> Definition:
         """One definition with its instances."""
         sort, written = TRAITS[item.name], " ".join((item.arguments or "").split())
         try:
@@ -119,17 +119,17 @@ class Reader:
             return Definition(item, sort, written, (), f"more than {MOST} instances")
         return Definition(item, sort, written, found)
 
-    def _instances(self, item: Item, space: Space) -> Iterator[Instance]:
+    def _instances(self, item: Item, space: Namespace) -> Iterator[Instance]:
         for values in self._starts(item, space):
             yield from self._completed(item, space, values)
 
-    def _starts(self, item: Item, space: Space) -> Iterator[dict[str, Any]]:
+    def _starts(self, item: Item, space: Namespace) -> Iterator[dict[str, Any]]:
         """Values of the parameters by the specializations of the operation; all without a value where it has none."""
         unset = symbols(item)
         pattern = self._pattern(item, space, unset)
         operation = pattern[0] if pattern else None
         if (
-            not isinstance(operation, Named)
+            not isinstance(operation, TypeName)
             or operation.struct is None
             or not any(True for _ in free(operation.arguments))
         ):
@@ -146,11 +146,11 @@ class Reader:
             if other is not None and (chosen := matched(operation.arguments, other)) is not None:
                 yield {**unset, **chosen}
 
-    def _pattern(self, item: Item, space: Space, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _pattern(self, item: Item, space: Namespace, values: Mapping[str, Any]) -> tuple[Any, ...]:
         trees = expressions.arguments(item.arguments or "")
         return self.evaluator.arguments(trees, Frame(values, space, item.header))
 
-    def _completed(self, item: Item, space: Space, values: dict[str, Any]) -> Iterator[Instance]:
+    def _completed(self, item: Item, space: Namespace, values: dict[str, Any]) -> Iterator[Instance]:
         """Yield the instances for some values of parameters: more values are chosen where one is needed."""
         try:
             yield self._read(item, space, values)
@@ -178,18 +178,20 @@ class Reader:
         """Return the values of an instance, with types that its assertions allow for the parameters that are left."""
         found = {**symbols(item), **values}
         space = self.program.spaces[item]
-        left = [name for name, one in found.items() if isinstance(one, Symbol) and one.typed and not one.pack]
-        for types in islice(product(map(Named, WIDTHS), repeat=len(left)), TRIED) if left else ():
+        left = [
+            name for name, one in found.items() if isinstance(one, TemplateParameter) and one.typed and not one.pack
+        ]
+        for types in islice(product(map(TypeName, WIDTHS), repeat=len(left)), TRIED) if left else ():
             tried = {**found, **dict(zip(left, types, strict=True))}
             if self._allowed(item, space, tried, left[0]):
                 return tried
         return found
 
-    def _allowed(self, item: Item, space: Space, values: Mapping[str, Any], name: str) -> bool:
+    def _allowed(self, item: Item, space: Namespace, values: Mapping[str, Any], name: str) -> bool:
         """Whether no static assertion of the definition, or of its operation, is false with the value of a name."""
         frames = [Frame(values, space, item.header, item)]
         pattern = self._pattern(item, space, values)
-        if pattern and isinstance(pattern[0], Named) and pattern[0].struct is not None:
+        if pattern and isinstance(pattern[0], TypeName) and pattern[0].struct is not None:
             with suppress(Needs, Unread):  # what cannot be made has no assertion that is false
                 frames.append(self.evaluator.instantiated(pattern[0]))
         chosen = values[name]
@@ -213,13 +215,13 @@ class Reader:
             except Unread:
                 return True
             except Needs as need:
-                if not need.width or not isinstance(chosen, Named):
+                if not need.width or not isinstance(chosen, TypeName):
                     return True
                 values = {name: chosen if one == need.symbol else one for name, one in frame.values.items()}
                 frame = replace(frame, values=values)
         return True
 
-    def _read(self, item: Item, space: Space, values: dict[str, Any]) -> Instance:
+    def _read(self, item: Item, space: Namespace, values: dict[str, Any]) -> Instance:
         """Return the instance for some values.
 
         Raises Needs where one more is needed, Unread for what cannot be read.
@@ -227,7 +229,7 @@ class Reader:
         sort = TRAITS[item.name]
         frame = Frame(values, space, item.header, item)
         pattern = self._pattern(item, space, values)
-        if not pattern or not isinstance(pattern[0], Named):
+        if not pattern or not isinstance(pattern[0], TypeName):
             raise Unread("the operation is not a type")
         operands = {
             name.removesuffix("Layout"): found
@@ -237,22 +239,26 @@ class Reader:
         thr = self._operand("ThrID", frame)
         shape = self._value("Shape_MNK", frame)[0] if sort == "mma" else ()
         self._decided(pattern[0])
-        if thr is None or not isinstance(shape, tuple) or not all(isinstance(one, int | Symbol) for one in shape):
+        if (
+            thr is None
+            or not isinstance(shape, tuple)
+            or not all(isinstance(one, int | TemplateParameter) for one in shape)
+        ):
             raise Unread("its shape is no tuple of three numbers")
         layout(shape)
         return Instance(
             _written(item, values), operands, thr.layout, shape, self._types(frame), pattern[0],
-            {name: value for name, value in values.items() if not isinstance(value, Symbol)},
+            {name: value for name, value in values.items() if not isinstance(value, TemplateParameter)},
             self._val_id(frame) if sort == "copy" else None,
         )  # fmt: skip
 
-    def _val_id(self, frame: Frame) -> Operand | str | None:
+    def _val_id(self, frame: Frame) -> OperandTrait | str | None:
         try:
             return self._operand("ValID", frame, required=False)
         except (Needs, Unread) as error:
             return str(error)
 
-    def _decided(self, operation: Named) -> None:
+    def _decided(self, operation: TypeName) -> None:
         """Raise Needs where the value of a number decides which instruction the operation issues."""
         if operation.struct is None:
             return
@@ -269,18 +275,18 @@ class Reader:
                 if not need.symbol.typed:
                     raise
 
-    def _operand(self, name: str, frame: Frame, required: bool = True) -> Operand | None:
+    def _operand(self, name: str, frame: Frame, required: bool = True) -> OperandTrait | None:
         try:
             value, declared = self._value(name, frame)
         except Unread as error:
             if not required and str(error).startswith("no member"):
                 return None
             raise
-        if isinstance(value, Symbol):
+        if isinstance(value, TemplateParameter):
             raise Needs(value)
         if not isinstance(value, Tv):
             raise Unread(f"{name} is {shown(value):.60}, no layout")
-        return Operand(value, declared.header.place(declared.at))
+        return OperandTrait(value, declared.header.place(declared.at))
 
     def _value(self, name: str, frame: Frame) -> tuple[Any, Item]:
         """Return the value of a member, and its declaration."""
@@ -304,7 +310,7 @@ class Reader:
 def _candidates(need: Needs) -> tuple[Any, ...]:
     """Return the values that are tried for a parameter: numbers, or types of different widths."""
     if need.width:
-        return tuple(map(Named, WIDTHS))
+        return tuple(map(TypeName, WIDTHS))
     return (128,) if need.symbol.typed else EXTENTS  # a type that is a number: of bits
 
 
@@ -312,7 +318,7 @@ def _written(item: Item, values: Mapping[str, Any]) -> str:
     """Return the name of the operation as the definition has it, with the values of its parameters."""
     text = " ".join((item.arguments or "").split())
     head, opened, rest = text.partition("<")
-    chosen = {name: value for name, value in values.items() if not isinstance(value, Symbol)}
+    chosen = {name: value for name, value in values.items() if not isinstance(value, TemplateParameter)}
     if not opened:
         return text if not chosen else f"{text} [{', '.join(f'{k} = {shown(v)}' for k, v in chosen.items())}]"
     if not chosen:

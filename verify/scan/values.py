@@ -43,13 +43,13 @@ class Unread(Exception):
 class Needs(Exception):
     """A parameter of a template whose value is needed."""
 
-    def __init__(self, symbol: Symbol, width: bool = False) -> None:
+    def __init__(self, symbol: TemplateParameter, width: bool = False) -> None:
         super().__init__(f"the value of the template parameter {symbol.name} is needed")
         self.symbol, self.width = symbol, width  # whether only its width is needed
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class TemplateParameter:
     """A parameter of a template without a value."""
 
     name: str
@@ -61,7 +61,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class TypeName:
     """A type by its name, perhaps with template arguments; `struct` where it is declared among the headers."""
 
     name: str
@@ -92,20 +92,20 @@ def shown(value: Any) -> str:
     return f"({','.join(map(shown, value))})" if isinstance(value, tuple) else str(value)
 
 
-def free(value: Any) -> Iterator[Symbol]:
+def free(value: Any) -> Iterator[TemplateParameter]:
     """Yield the parameters without a value in a value."""
-    if isinstance(value, Symbol):
+    if isinstance(value, TemplateParameter):
         yield value
     elif isinstance(value, tuple):
         for one in value:
             yield from free(one)
-    elif isinstance(value, Named):
+    elif isinstance(value, TypeName):
         yield from free(value.arguments)
 
 
 def number(value: Any) -> int:
     """Return a value as a whole number. Raises Needs and Unread."""
-    if isinstance(value, Symbol):
+    if isinstance(value, TemplateParameter):
         raise Needs(value)
     if not isinstance(value, int):
         raise Unread(f"{shown(value):.60} is no number")
@@ -142,9 +142,9 @@ def bits(value: Any) -> int:
     >>> bits(Named("half_t")), bits(Named("complex", (Named("double"),)))
     (16, 128)
     """
-    if isinstance(value, Symbol):
+    if isinstance(value, TemplateParameter):
         raise Needs(value, width=True)
-    if isinstance(value, Named):
+    if isinstance(value, TypeName):
         if value.name == "complex" and value.arguments:
             return 2 * bits(value.arguments[0])
         if value.name in ("uint_bit_t", "int_bit_t") and value.arguments and isinstance(value.arguments[0], int):

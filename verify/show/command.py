@@ -16,7 +16,7 @@ from verify.core.wording import in_words
 
 if TYPE_CHECKING:
     from verify.pictures.picture import Picture
-    from verify.show.subjects import Shown
+    from verify.show.subjects import ShownPictures
 
 EPILOG = f"""example:
   lanecheck show SM80_16x8x16_F32F16F16F32_TN --svg -o atom.svg
@@ -100,7 +100,7 @@ def _range(text: str) -> range:
     return chosen
 
 
-def write_pictures(shown: Shown, options: argparse.Namespace) -> str:
+def write_pictures(shown: ShownPictures, options: argparse.Namespace) -> str:
     """Return the pictures in the format of the options."""
     pictures: Sequence[Picture] = shown.pictures
     if options.format == "svg":

@@ -25,14 +25,14 @@ from verify.show.options import IN_FILES, REPORT, check, is_given, window
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownPictures:
     """The pictures of a run, and its exit code: that of the check `isa`, never of a proof."""
 
     pictures: tuple[Picture, ...] = ()
     code: Exit = Exit.OK
 
-    def __add__(self, other: Shown) -> Shown:
-        return Shown((*self.pictures, *other.pictures), worse(self.code, other.code))
+    def __add__(self, other: ShownPictures) -> ShownPictures:
+        return ShownPictures((*self.pictures, *other.pictures), worse(self.code, other.code))
 
 
 ORDER = (Exit.OK, Exit.UNDECIDED, Exit.REFUTED, Exit.USAGE, Exit.CONTRADICTION)
@@ -43,18 +43,18 @@ def worse(one: Exit, other: Exit) -> Exit:
     return max(one, other, key=ORDER.index)
 
 
-def shown(options: Namespace) -> Shown:
+def shown(options: Namespace) -> ShownPictures:
     """Return the pictures of every argument, of the panels, rows and columns that the options choose."""
     recognized = [_recognize(what) for what in options.what]
     check(options, [sort for sort, _ in recognized])
-    found = Shown()
+    found = ShownPictures()
     for what, (sort, kind) in zip(options.what, recognized, strict=True):
         found += _draw(what, sort, kind, options)
     chosen = [_of_operands(picture, options.operand) for picture in found.pictures]
     pictures = [_met(picture) for picture in chosen]
     if not any(picture.panels for picture in pictures):
         _check_window([panel for picture in chosen for panel in picture.panels])
-    return Shown(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
+    return ShownPictures(tuple(picture for picture in pictures if picture.panels or picture.notes), found.code)
 
 
 def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
@@ -75,13 +75,13 @@ def _recognize(what: str) -> tuple[str, Kind[Any] | None]:
     return found.name, found
 
 
-def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> Shown:
+def _draw(what: str, sort: str, kind: Kind[Any] | None, options: Namespace) -> ShownPictures:
     """Return the pictures of one argument."""
     if kind is None:
         from verify.show.reports import of_report
 
         pictures, code = of_report(Path(what), _atoms(options.atoms), options)
-        return Shown(tuple(pictures), code)
+        return ShownPictures(tuple(pictures), code)
     if sort.startswith(IN_FILES):
         return _of_file(what, kind, options)
     if kind.drawing is not None:
@@ -111,7 +111,7 @@ def _kind_of_file(path: Path) -> Kind[Any]:
     return kind
 
 
-def _of_file(what: str, kind: Kind[Any], options: Namespace) -> Shown:
+def _of_file(what: str, kind: Kind[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of the entries of a file that can be read, of those that --only names."""
     own = _atoms(options.atoms if kind.names_atoms else ())
     found = _load(kind, [what])
@@ -123,7 +123,7 @@ def _of_file(what: str, kind: Kind[Any], options: Namespace) -> Shown:
     return _of_subjects(kind, subjects, own, options) + _without(found) + _without(own)
 
 
-def _of_name(what: str, kind: Kind[Any], options: Namespace) -> Shown:
+def _of_name(what: str, kind: Kind[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of the subjects that a name selects, of the user's files or of those shipped."""
     own = _atoms(options.atoms)
     pool = {one.name: one for one in own.items} or (kind.shipped() if kind.shipped is not None else {})
@@ -141,18 +141,18 @@ def _atoms(files: Sequence[str]) -> LoadedFiles[Any]:
     return _load(kinds.of("atom"), files)
 
 
-def _without(loaded: LoadedFiles[Any]) -> Shown:
+def _without(loaded: LoadedFiles[Any]) -> ShownPictures:
     """Nothing, with the exit code of the entries that could not be read."""
-    return Shown(code=Exit.USAGE if loaded.failures else Exit.OK)
+    return ShownPictures(code=Exit.USAGE if loaded.failures else Exit.OK)
 
 
-def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], options: Namespace) -> Shown:
+def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], options: Namespace) -> ShownPictures:
     """Return the pictures of some subjects after the check `isa`, or those that an option asks for."""
     resources = Resources(frozenset({Check.ISA}), kinds.with_shipped({one.name: one for one in own.items}))
     asked = next((name for name in kind.pictures if is_given(options, name)), "")
     if kind.verifier is None:
         raise TypeError(f"{kind.plural} are not verified")
-    verify, part, found = kind.verifier(resources), window(options), Shown()
+    verify, part, found = kind.verifier(resources), window(options), ShownPictures()
     for one in subjects:
         if kind.runs_code is not None and kind.runs_code(one):
             arguments.check_execution(options.allow_exec)
@@ -163,12 +163,12 @@ def _of_subjects(kind: Kind[S], subjects: Sequence[S], own: LoadedFiles[Any], op
     return found
 
 
-def of_drawn(drawn: Picture | Case, part: Window = WHOLE) -> Shown:
+def of_drawn(drawn: Picture | Case, part: Window = WHOLE) -> ShownPictures:
     """Return the picture of a case with its verdict by the check `isa`, and its exit code; a picture alone has none."""
     if isinstance(drawn, Picture):
-        return Shown((drawn,))
+        return ShownPictures((drawn,))
     picture = drawn.picture(part) if drawn.picture is not None else Picture(drawn.name, (), notes=(drawn.headline,))
-    return Shown((replace(picture, status=drawn.headline + " (isa)" * drawn.uses_isa),), drawn.exit())
+    return ShownPictures((replace(picture, status=drawn.headline + " (isa)" * drawn.uses_isa),), drawn.exit())
 
 
 def _of_operands(picture: Picture, operands: Sequence[str]) -> Picture:

@@ -20,7 +20,7 @@ from verify.tiling.bind import TiledOperand, Tiling
 REGISTERS = 255  # of a thread at most
 
 
-class Fragment(NamedTuple):
+class RegisterFragment(NamedTuple):
     """A thread's fragment of one operand: values of so many bits, in so many registers of 32 bits."""
 
     operand: str
@@ -32,7 +32,7 @@ class Fragment(NamedTuple):
         return f"{self.operand} {self.registers} ({self.values} x {self.bits} bits)"
 
 
-def counts(tiling: Tiling) -> Iterator[tuple[Fragment, Fragment]]:
+def counts(tiling: Tiling) -> Iterator[tuple[RegisterFragment, RegisterFragment]]:
     """Yield a thread's fragment of each operand in registers, counted twice.
 
     First by the size of its partition's shape; then as all elements times their owners over the threads, in registers
@@ -42,14 +42,14 @@ def counts(tiling: Tiling) -> Iterator[tuple[Fragment, Fragment]]:
         if _space(tiling, tiled) != "reg":
             continue
         bits, values = _bits(tiling, tiled), size(_partition(tiling, tiled))
-        first = Fragment(tiled.name, values, bits, ceil(values * bits / 32))
+        first = RegisterFragment(tiled.name, values, bits, ceil(values * bits / 32))
         values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
         registers = ceil(values * bits / 32)
         fragment = _fragment(tiling, tiled)
         if fragment is not None and tiled.part.values == fragment.values:
             wide = 2 if fragment.reg_type.endswith("64") else 1
             registers = fragment.regs * wide * prod(tiled.repeats(tiling.tile))
-        yield first, Fragment(tiled.name, values, bits, registers)
+        yield first, RegisterFragment(tiled.name, values, bits, registers)
 
 
 def registers(tiling: Tiling, _: None) -> Statement:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd
 
-from gpu_checks.tilings import Feed, Load, Product, Strided, Tiling, TilingError
+from gpu_checks.tilings import Feed, Load, Strided, TiledProduct, TilingError, TilingKernel
 from layouts import (
     ComposedLayout,
     Layout,
@@ -26,7 +26,7 @@ from layouts import (
 )
 from layouts.atoms import Atom, registry
 from layouts.atoms import CopyAtom as CopyEntry
-from layouts.tiled import CopyAtom, TiledCopy, TiledMMA
+from layouts.tiled import TiledCopy, TiledCopyAtom, TiledMMA
 from layouts.tiled.tiled_mma import AXES
 
 Shared = Layout | ComposedLayout
@@ -70,10 +70,10 @@ class KernelMMA:
         return self.tile[first], self.tile[second]
 
     @property
-    def product(self) -> Product:
+    def product(self) -> TiledProduct:
         """The product, exported."""
         a, b, c = (strided(self.layout_tv(operand)) for operand in "ABC")
-        return Product(self.mnemonic, self.tile, a, b, c, self.A_space)
+        return TiledProduct(self.mnemonic, self.tile, a, b, c, self.A_space)
 
     def feed(self, operand: str, spec: FeedSpec) -> Feed:
         """Return the feed of an operand, exported."""
@@ -125,7 +125,7 @@ def _load(kernel: KernelMMA, operand: str, name: str) -> Load:
     if not isinstance(found, CopyEntry) or not found.ptx:
         raise LayoutError(f"{name} is not a copy atom with an instruction")
     whole, tile = kernel.extent(operand), kernel.mma.tile_shape(operand)
-    tiled = TiledCopy(CopyAtom.of(found, _HALF), getattr(kernel.mma, f"layout{operand}_TV"), tile)
+    tiled = TiledCopy(TiledCopyAtom.of(found, _HALF), getattr(kernel.mma, f"layout{operand}_TV"), tile)
     spread = Layout(tile, (1, whole[0]))
     rest = Layout((whole[0] // tile[0], whole[1] // tile[1]), (tile[0], whole[0] * tile[1]))
     source, target = (
@@ -167,7 +167,7 @@ def with_instruction(atom: Atom, mma: TiledMMA, tile: Tile) -> KernelMMA:
 
 def tiling_of(
     name: str, kernel: KernelMMA, a: FeedSpec, b: FeedSpec, tiles: Tile = (2, 2, 3), size: Tile | None = None
-) -> Tiling:
+) -> TilingKernel:
     """Return a kernel for A * B over these tiles along m, n and k, or over as many as matrices of `size` need."""
     if size is None:
         short = None
@@ -177,7 +177,7 @@ def tiling_of(
         m, n, k = (count * extent - whole for count, extent, whole in zip(tiles, kernel.tile, size, strict=True))
         short = (m, n, k) if m or n or k else None
     product, feeds = kernel.product, (kernel.feed("A", a), kernel.feed("B", b))
-    return Tiling(name, kernel.mma.size, product, *feeds, tiles, short=short)
+    return TilingKernel(name, kernel.mma.size, product, *feeds, tiles, short=short)
 
 
 def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> FeedSpec:

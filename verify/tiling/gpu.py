@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpu_checks.tilings import Product, Strided, TilingRun
+from gpu_checks.tilings import Strided, TiledProduct, TilingRun
 from layouts import Layout
 from layouts.tensor import Tensor
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
@@ -36,7 +36,7 @@ def _evidence(run: TilingRun) -> Evidence:
     return finding(Check.GPU, wrong, method, run.elements, status=Status.AGREES)
 
 
-def _same(tiling: Tiling, product: Product) -> bool:
+def _same(tiling: Tiling, product: TiledProduct) -> bool:
     """Whether a run multiplied through the partitions of this tiled MMA, compared at every thread and value."""
     atom = tiling.subject.mma
     named = {view.by.signature.mnemonic for view in tiling.subject.views if view.by is not None}
@@ -48,7 +48,7 @@ def _same(tiling: Tiling, product: Product) -> bool:
     return all(same_partition(there, tiled, product) for tiled in tiling.operands)
 
 
-def same_partition(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
+def same_partition(tiling: Tiling, tiled: TiledOperand, product: TiledProduct) -> bool:
     """Whether each thread had the elements of A, B or C in a recorded product that it has in the tiling."""
     if tiled.name not in ("A", "B", "C"):
         return False

@@ -13,9 +13,9 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gpu_checks.banks.command import LEAST, Observation, recordings_of_banks
+from gpu_checks.banks.command import LEAST, BankObservation, recordings_of_banks
 from gpu_checks.banks.patterns import matrices
-from gpu_checks.tilings import Reuse, Tiling, TilingError, check, recordings_of_tilings, tilings
+from gpu_checks.tilings import Reuse, TilingError, TilingKernel, check, recordings_of_tilings, tilings
 from gpu_checks.tilings.runner import hash_of
 from gpu_checks.tilings.store import lines
 from isa_tables import IsaError
@@ -23,7 +23,7 @@ from lanecheck.console.command import Help, Version
 from lanecheck.console.exits import RULE
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
-from layouts.bank_conflicts import Operation, matrix_wavefronts, wavefronts
+from layouts.bank_conflicts import AccessKind, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
 from verify.cli.arguments import Parser, add_output
@@ -43,7 +43,7 @@ EPILOG = f"""example:
 {RULE}"""
 
 
-def shipped() -> Iterator[Tiling]:
+def shipped() -> Iterator[TilingKernel]:
     """Yield the tilings of `gpu_kernels.toml`, whose runs are recorded."""
     for name, table in tomllib.loads(SHIPPED.read_text(encoding="utf-8")).items():
         first = _kernel_mma(table)
@@ -72,18 +72,18 @@ def _feed(table: Mapping[str, str]) -> FeedSpec:
     return FeedSpec(table.get("major", "K"), smem, table.get("load", ""))
 
 
-def compared() -> Iterator[tuple[Observation, int]]:
+def compared() -> Iterator[tuple[BankObservation, int]]:
     """Every recorded access pattern, with its wavefronts by `layouts`: at least its operation's least."""
     for observed in recordings_of_banks():
         pattern, operation = observed.pattern, observed.pattern.operation
         if matrices(operation):
             model = matrix_wavefronts(pattern.rows)
         else:
-            model = wavefronts(pattern.addresses, pattern.bits, Operation(operation))
+            model = wavefronts(pattern.addresses, pattern.bits, AccessKind(operation))
         yield observed, max(model.total, LEAST.get(operation, 0))
 
 
-def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: Tile | None) -> Iterator[Tiling]:
+def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: Tile | None) -> Iterator[TilingKernel]:
     """Yield the tilings of a file of `lanecheck tiling`; UsageError for one that cannot be exported.
 
     The file leaves open each operand's major (K where absent), the operands with ldmatrix, and the matrices' extents
@@ -159,7 +159,7 @@ def _of_files(options: argparse.Namespace) -> tuple[dict[str, str], Tile | None]
     return majors, extent
 
 
-def _compare(derived: Sequence[Tiling]) -> int:
+def _compare(derived: Sequence[TilingKernel]) -> int:
     """Print the differences of shipped tilings, recordings and the model of bank conflicts; returns the exit code."""
     files, runs, banks = tilings(), recordings_of_tilings(), list(compared())
     stale = [tiling.name for tiling in derived if tiling not in files]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from layouts.atoms import AnyAtom
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
     from verify.pictures.picture import Picture, Window
     from verify.report import Case
     from verify.tiling.spec import TilingSpec
@@ -29,7 +29,7 @@ def list_specs() -> Sequence[type]:
     return (TilingSpec,)
 
 
-def read_tilings(path: Path) -> Found[TilingSpec]:
+def read_tilings(path: Path) -> ReadTables[TilingSpec]:
     """Return the tilings of a file, and all errors of the others."""
     from verify.tiling.spec import read
 

@@ -88,7 +88,7 @@ def partition(tiling: Tiling, tiled: TiledOperand) -> proofs.Partition:
     return proofs.Partition(tiled.part.parsed, tiling.mma.thr_layout_vmnk, (x, y), along, tiled.copies)
 
 
-def _axis(tiling: Tiling, axis: int) -> proofs.Axis:
+def _axis(tiling: Tiling, axis: int) -> proofs.TileAxis:
     atom, count = tiling.subject.mma.shape[axis], size(tiling.spec.atoms_layout[axis])
     tiler = tiling.spec.permutation[axis] or atom * count
-    return proofs.Axis(atom, count, tiler if isinstance(tiler, Layout) else Layout(tiler, 1))
+    return proofs.TileAxis(atom, count, tiler if isinstance(tiler, Layout) else Layout(tiler, 1))

@@ -97,7 +97,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
         copy = x // size(rows) + across * (y // size(columns))
         return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
-    tiled = proofs.HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
+    tiled = proofs.RegisterHandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
     words = "({lane}, {value}) is at offset {place}, in copies of the atom at {wanted}"
     return solved(proofs.prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
 

@@ -28,7 +28,7 @@ from verify.core.specs import read as read_key
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
     from layouts.toml.entry import Entry
-    from layouts.toml.tables import Found
+    from layouts.toml.tables import ReadTables
 
 Tiler: TypeAlias = "int | Layout | None"
 Smem: TypeAlias = "Layout | ComposedLayout"
@@ -235,7 +235,7 @@ def load(path: Path) -> list[TilingSpec]:
     return list(read(path).whole())
 
 
-def read(path: Path) -> Found[TilingSpec]:
+def read(path: Path) -> ReadTables[TilingSpec]:
     """Return the tilings of a file that can be read, and what is wrong with the others; raise as `load` does."""
     from layouts.toml.tables import tables
     from verify.core.files import opened

@@ -13,7 +13,7 @@ import pytest
 import gpu_checks
 from gpu_checks import RecordingError, Unavailable
 from gpu_checks.banks import command as banks
-from gpu_checks.banks.command import Observation, check, kernel, main, measure, patterns, recordings_of_banks, write
+from gpu_checks.banks.command import BankObservation, check, kernel, main, measure, patterns, recordings_of_banks, write
 from gpu_checks.model import DeviceFault
 from gpu_checks.recordings_io.lines import with_digest
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
@@ -252,7 +252,7 @@ def test_the_gpu_agrees_with_the_recordings():
         pytest.skip(f"gpu: no recording of {info.gpu}")
     found = measure(PATTERNS)
     assert not isinstance(found, Unavailable), found
-    assert all(isinstance(one, Observation) and one.clear for one in found)
+    assert all(isinstance(one, BankObservation) and one.clear for one in found)
     assert [one.wavefronts for one in found] == [one.wavefronts for one in RECORDED]
 
 

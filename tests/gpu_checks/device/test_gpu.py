@@ -11,7 +11,7 @@ import pytest
 from gpu_checks.device import gpu
 from gpu_checks.kernels.forms import forms
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, window
-from gpu_checks.machine import Numbering, Query
+from gpu_checks.machine import DigitQuery, Numbering
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import INFO
 
@@ -55,7 +55,7 @@ def test_images_of_b_lie_side_by_side_where_a_block_has_room_for_all(idle):
     for planes, resident in ((1, 1), (9, 9), (1000, 1)):
         given = np.zeros((planes, 1, image.size // 4), np.uint32)
         chosen, numbering = np.arange(5, dtype=np.uint32), Numbering(given, 8, 384, 24)
-        query = Query(form, None, image, chosen, numbering, np.zeros((2, 1, 1), np.uint32))
+        query = DigitQuery(form, None, image, chosen, numbering, np.zeros((2, 1, 1), np.uint32))
         (found,) = gpu.Gpu(INFO).hits(s, [query])
         assert [part.shape for part in (found.counts, found.places, found.codes)] == [(10,), (10, 24), (10, 24)]
         assert (idle.name, idle.grid, idle.threads) == ("coded_2_0", (10,), 128)

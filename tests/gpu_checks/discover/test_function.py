@@ -14,7 +14,7 @@ import pytest
 
 from gpu_checks import Unavailable
 from gpu_checks.discover.found_map import FoundMap
-from gpu_checks.discover.function import Function, checked, discovered
+from gpu_checks.discover.function import FileFunction, checked, discovered
 
 FILE = Path(__file__).with_name("functions.cu")
 FORMS = ["as_int2", "as_struct", "mine::as_tuple", "by_reference<8>", "by_unsigned", "by_pointer", "of_the_thread"]
@@ -44,7 +44,7 @@ int main() {
 def on_the_host(name: str, folder: Path) -> FoundMap:
     """The map that g++ makes of a function, in place of a GPU. ValueError with the compiler's first error."""
     source, program = folder / "host.cpp", folder / "host"
-    source.write_text(HOST + Function(FILE, name, 32, 4).text() + MAIN, encoding="utf-8")
+    source.write_text(HOST + FileFunction(FILE, name, 32, 4).text() + MAIN, encoding="utf-8")
     built = subprocess.run(["g++", "-std=c++17", "-o", program, source], capture_output=True, text=True, check=False)
     if built.returncode:
         raise ValueError(next(line for line in built.stderr.splitlines() if "error" in line))
@@ -101,13 +101,13 @@ def nvrtc_log(text: str, options: tuple[str, ...]) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*FORMS, "trap", "endless"])
 def test_every_form_compiles_with_nvrtc_without_a_gpu(name: str) -> None:
-    function = Function(FILE, name, 32, 4)
+    function = FileFunction(FILE, name, 32, 4)
     assert nvrtc_log(function.text(), function.options()) == ""
 
 
 @pytest.mark.slow
 def test_another_form_does_not_compile_with_nvrtc() -> None:
-    function = Function(FILE, "one_number", 32, 4)
+    function = FileFunction(FILE, "one_number", 32, 4)
     assert "one_number: expected a function (int lane, int i)" in nvrtc_log(function.text(), function.options())
 
 
@@ -122,13 +122,13 @@ def test_runs_that_differ_are_no_map() -> None:
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (Function(FILE, "f();trap", 32, 4), "is no name of a function"),
-        (Function(FILE, "f", 2048, 4), "2048 lanes of 4 values"),
-        (Function(Path("none.cu"), "f", 32, 4), "none.cu cannot be read: No such file"),
-        (Function(Path("/dev/zero"), "f", 32, 4), "is no CUDA text of at most 4 MiB"),
+        (FileFunction(FILE, "f();trap", 32, 4), "is no name of a function"),
+        (FileFunction(FILE, "f", 2048, 4), "2048 lanes of 4 values"),
+        (FileFunction(Path("none.cu"), "f", 32, 4), "none.cu cannot be read: No such file"),
+        (FileFunction(Path("/dev/zero"), "f", 32, 4), "is no CUDA text of at most 4 MiB"),
     ],
 )
-def test_what_is_no_function_of_a_file_is_rejected(function: Function, why: str) -> None:
+def test_what_is_no_function_of_a_file_is_rejected(function: FileFunction, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         function.text()
 
@@ -136,20 +136,20 @@ def test_what_is_no_function_of_a_file_is_rejected(function: Function, why: str)
 def test_folders_of_headers_are_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "include" / "cccl").mkdir(parents=True)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    found = Function(FILE, "f", 32, 4, ("mine",), ("X=1",)).options()
+    found = FileFunction(FILE, "f", 32, 4, ("mine",), ("X=1",)).options()
     assert found[1:3] == (f"-I{FILE.parent}", "-Imine") and found[-1] == "-DX=1"
     assert f"-I{tmp_path}/include" in found and f"-I{tmp_path}/include/cccl" in found
 
 
 def test_errors_of_the_user_s_text_have_its_lines() -> None:
-    first, _, rest = Function(FILE, "as_int2", 32, 4).text().partition("\n")
+    first, _, rest = FileFunction(FILE, "as_int2", 32, 4).text().partition("\n")
     assert first == f'#line 1 "{FILE}"' and rest.startswith(FILE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_called_on_a_gpu(name: str) -> None:
-    found = discovered(Function(FILE, name, 32, 4), 60)
+    found = discovered(FileFunction(FILE, name, 32, 4), 60)
     assert isinstance(found, FoundMap) and found.layout() == (LAYOUT, "")
 
 
@@ -157,15 +157,15 @@ def test_every_form_is_called_on_a_gpu(name: str) -> None:
 @pytest.mark.parametrize(("name", "why"), [*WRONG.items(), ("one_number", "one_number: expected a function")])
 def test_what_is_no_map_is_rejected_on_a_gpu(name: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        discovered(Function(FILE, name, 32, 4), 60)
+        discovered(FileFunction(FILE, name, 32, 4), 60)
 
 
 @pytest.mark.gpu
 def test_a_function_that_traps_or_never_ends_costs_its_process_alone() -> None:
-    trap = discovered(Function(FILE, "trap", 32, 4), 60)
+    trap = discovered(FileFunction(FILE, "trap", 32, 4), 60)
     assert isinstance(trap, Unavailable) and "launch failure" in trap.reason.lower().replace(
         "launchfail", "launch fail"
     )
-    endless = discovered(Function(FILE, "endless", 32, 4), 8)
+    endless = discovered(FileFunction(FILE, "endless", 32, 4), 8)
     assert isinstance(endless, Unavailable) and endless.reason.startswith("no answer within 8 s")
-    assert isinstance(discovered(Function(FILE, "as_int2", 32, 4), 60), FoundMap)
+    assert isinstance(discovered(FileFunction(FILE, "as_int2", 32, 4), 60), FoundMap)

@@ -57,7 +57,7 @@ def test_all_operands_number_an_axis_alike() -> None:
 def test_coordinates_that_name_no_class_number_nothing() -> None:
     (seen,) = gpu_checks.recordings()[TILED[0]]
     spoiled = tuple(
-        gpu_checks.Coordinates(one.name, one.operand, one.premise, np.zeros_like(one.labels))
+        gpu_checks.ElementCoordinates(one.name, one.operand, one.premise, np.zeros_like(one.labels))
         for one in seen.coordinates
     )
     for one in of_recording(replace(seen, coordinates=spoiled)):

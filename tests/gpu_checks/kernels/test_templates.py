@@ -17,7 +17,7 @@ from gpu_checks.banks.command import hash_of as hash_of_pattern
 from gpu_checks.banks.command import kernel as timing_kernel
 from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.banks.patterns import patterns
-from gpu_checks.discover.function import Function
+from gpu_checks.discover.function import FileFunction
 from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
 from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
 from gpu_checks.kernels.templates import beside
@@ -96,7 +96,7 @@ EXPANDED = {  # for which GPU -> texts that together hold every part
         *(timing_kernel(*one) for one in (("load", 128), ("store", 32), ("cp.async", 128))),
         *(tiling_kernel(one) for one in tilings.tilings() if one.name in TILED),
         *(probe.kernel for probe in PROBES),
-        Function(DISCOVERED, "as_int2", 32, 4).text(),
+        FileFunction(DISCOVERED, "as_int2", 32, 4).text(),
     ],
     "sm_100a": lambda: [module([signature(name) for name in TENSOR])],
     "sm_103a": lambda: [module([signature(REDUCED)])],

@@ -15,7 +15,7 @@ from gpu_checks.order import command as order
 from gpu_checks.order.command import (
     DELAYS,
     PROBES,
-    Observation,
+    OrderObservation,
     controls_hold,
     hash_of,
     main,
@@ -31,7 +31,7 @@ from tests.gpu_checks.simulated import INFO
 def seen(wrong_of=lambda probe, delay: 99 * (probe.expected == "wrong" and delay == DELAYS[-1])):
     """Observations as a GPU would give them."""
     return [
-        Observation(p.name, p.section, d, 1 << 25, (0, 0, 0, wrong_of(p, d)), hash_of(p), INFO, "2026-11-22")
+        OrderObservation(p.name, p.section, d, 1 << 25, (0, 0, 0, wrong_of(p, d)), hash_of(p), INFO, "2026-11-22")
         for p in PROBES
         for d in DELAYS
     ]

@@ -12,8 +12,8 @@ from layouts import Layout
 from layouts.atoms import registry
 from layouts.tensor import Tensor, make_fragment_like
 from layouts.tiled import (
-    CopyAtom,
     TiledCopy,
+    TiledCopyAtom,
     TiledMMA,
     make_tiled_copy,
     make_tiled_copy_A,
@@ -84,12 +84,12 @@ def tiled_mma(name: str) -> TiledMMA:
 
 def tiled_copy(name: str) -> TiledCopy:
     if name == "ldsm":
-        return make_tiled_copy_A(CopyAtom.of(registry()["SM75_U32x4_LDSM_N"], 16), tiled_mma("layout"))
+        return make_tiled_copy_A(TiledCopyAtom.of(registry()["SM75_U32x4_LDSM_N"], 16), tiled_mma("layout"))
     if name == "ldsm_t":
-        return make_tiled_copy_B(CopyAtom.of(registry()["SM75_U16x8_LDSM_T"], 16), tiled_mma("number"))
+        return make_tiled_copy_B(TiledCopyAtom.of(registry()["SM75_U16x8_LDSM_T"], 16), tiled_mma("number"))
     if name == "stsm":
-        return make_tiled_copy_C(CopyAtom.of(registry()["SM90_U32x4_STSM_N"], 16), tiled_mma("number"))
-    wide = CopyAtom.of(registry()["UniversalCopy<uint128_t,uint128_t>"], 16)
+        return make_tiled_copy_C(TiledCopyAtom.of(registry()["SM90_U32x4_STSM_N"], 16), tiled_mma("number"))
+    wide = TiledCopyAtom.of(registry()["UniversalCopy<uint128_t,uint128_t>"], 16)
     return make_tiled_copy(wide, Layout((16, 8), (8, 1)), Layout((1, 8)))
 
 

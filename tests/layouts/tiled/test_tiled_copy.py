@@ -15,8 +15,8 @@ from layouts.atoms import CopyAtom as Entry
 from layouts.atoms import registry
 from layouts.tensor import Tensor, copy, make_identity_tensor
 from layouts.tiled import (
-    CopyAtom,
     TiledCopy,
+    TiledCopyAtom,
     TiledMMA,
     make_tiled_copy,
     make_tiled_copy_A,
@@ -29,10 +29,10 @@ F16 = "SM80_16x8x16_F32F16F16F32_TN"
 MAKE = {"A": make_tiled_copy_A, "B": make_tiled_copy_B, "C": make_tiled_copy_C}
 
 
-def move(bits: int = 32) -> CopyAtom:
+def move(bits: int = 32) -> TiledCopyAtom:
     """One thread moves one value."""
     one = Layout((1, bits), (0, 1))
-    return CopyAtom(Layout(1, 0), one, one, one, bits)
+    return TiledCopyAtom(Layout(1, 0), one, one, one, bits)
 
 
 def in_values(bits_of: Layout, bits: int) -> np.ndarray:
@@ -84,7 +84,7 @@ CASES = [
 def test_matrix_moves_of_a_tiled_mma(case: Any) -> None:
     operand, name, atoms, permutation = case
     mma = TiledMMA(registry()[F16], atoms, permutation)
-    tiled = MAKE[operand](CopyAtom.of(registry()[name], 16), mma)
+    tiled = MAKE[operand](TiledCopyAtom.of(registry()[name], 16), mma)
     agrees(tiled)
     shape = tuple(2 * x for x in mma.tile_shape(operand))
     origin = make_identity_tensor(shape)
@@ -107,7 +107,7 @@ def test_registered_copies_are_distributed_as_defined() -> None:
         if key in seen or Layout.parse(atom.operands["Ref"]).shape == (1, 1):
             continue
         seen.add(key)
-        one = CopyAtom.of(atom, bits)
+        one = TiledCopyAtom.of(atom, bits)
         threads, values = in_values(one.ref, bits).shape
         if len({*in_values(one.ref, bits).ravel()}) < threads * values:
             continue  # `ref` has values twice: it does not divide a tile
@@ -144,7 +144,7 @@ def test_all_threads_together_copy_the_whole(x: int, y: int) -> None:
 def test_ldmatrix_reads_rows_of_swizzled_shared_memory() -> None:
     """Rows in, fragments out: the move, executed in numpy, gives each thread its fragment of the MMA."""
     mma = TiledMMA(registry()[F16], (2, 2, 1))
-    atom = CopyAtom.of(registry()["SM75_U32x4_LDSM_N"], 16)
+    atom = TiledCopyAtom.of(registry()["SM75_U32x4_LDSM_N"], 16)
     tiled = make_tiled_copy_A(atom, mma)
     plain = Layout((32, 16), (16, 1))
     shared = Tensor(np.arange(512) * 3, composition(Swizzle(1, 3, 3), plain))
@@ -182,27 +182,30 @@ LDSM = "SM75_U32x4_LDSM_N"
     ("make", "said"),
     [
         (
-            lambda: make_tiled_copy_B(CopyAtom.of(registry()[LDSM], 16), TiledMMA(registry()[F16])),
+            lambda: make_tiled_copy_B(TiledCopyAtom.of(registry()[LDSM], 16), TiledMMA(registry()[F16])),
             "4 values.* 8 would do",
         ),
-        (lambda: TiledCopy(CopyAtom.of(registry()[LDSM], 16), Layout((48, 8)), (48, 8)), "48 threads.* 64 would do"),
+        (
+            lambda: TiledCopy(TiledCopyAtom.of(registry()[LDSM], 16), Layout((48, 8)), (48, 8)),
+            "48 threads.* 64 would do",
+        ),
         (lambda: TiledCopy(move(), Layout(8), (8,)), "has 1"),
         (lambda: TiledCopy(move(), Layout((8, 2)), (8, (2, 1))).shape, "an extent or a layout"),
-        (lambda: CopyAtom.of(registry()[LDSM], 48).values("src"), "48"),
-        (lambda: CopyAtom(Layout(2), *[Layout((1, 8), (0, 1))] * 3), "src = .* has 1 threads, thr = 2:1 has 2"),
+        (lambda: TiledCopyAtom.of(registry()[LDSM], 48).values("src"), "48"),
+        (lambda: TiledCopyAtom(Layout(2), *[Layout((1, 8), (0, 1))] * 3), "src = .* has 1 threads, thr = 2:1 has 2"),
         (lambda: make_tiled_copy(move(), Layout((4, 2), (1, 5))), "name each thread and value once"),
         (lambda: make_tiled_copy(move(), Layout((4, 8), (8, 2))), r"threads \(4,8\):\(8,2\) .* name each thread"),
         (
-            lambda: make_tiled_copy(CopyAtom("1:0", *["(1,2):(0,1)"] * 3), Layout((2, 2)), Layout((3, 2))),
+            lambda: make_tiled_copy(TiledCopyAtom("1:0", *["(1,2):(0,1)"] * 3), Layout((2, 2)), Layout((3, 2))),
             r"2 values cuts across the modes of \(\(2,2\),\(3,2\)\):\(\(3,12\),\(1,6\)\)",
         ),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).get_slice(32), "thread 32 .* 0 .. 31"),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).tidfrg_S(Layout((6, 8))), "6 of .* 4: 4 or 8 would do"),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).tidfrg_D(Layout(4)), "less modes"),
         (
-            lambda: make_tiled_copy_A(CopyAtom.of(registry()[LDSM], 16), TiledMMA(registry()[F16], (), (32,))).retile(
-                Tensor(np.zeros(99), Layout((6, 2, 1)))
-            ),
+            lambda: make_tiled_copy_A(
+                TiledCopyAtom.of(registry()[LDSM], 16), TiledMMA(registry()[F16], (), (32,))
+            ).retile(Tensor(np.zeros(99), Layout((6, 2, 1)))),
             "blocks of 6",
         ),
     ],

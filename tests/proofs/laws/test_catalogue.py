@@ -14,7 +14,7 @@ import pytest
 from proofs.errors import ProblemError
 from proofs.laws import certificates, decide, solve
 from proofs.laws.decide import decide_law, kept_models, shipped
-from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
+from proofs.laws.formula import LawFormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
 from proofs.laws.solve import Model
@@ -171,7 +171,7 @@ def test_a_formula_prints_as_what_it_parses_to(formula: str) -> None:
 
 @pytest.mark.parametrize("formula", ["x.y", "x < y in z", "lambda: 1", "[1]", "x ** 2", "x if", "f(x=1)", "1.5", "'a'"])
 def test_a_text_that_is_not_a_formula_is_rejected(formula: str) -> None:
-    with pytest.raises(FormulaError):
+    with pytest.raises(LawFormulaError):
         parse(formula)
 
 

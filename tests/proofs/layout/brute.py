@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from layouts import Layout
-from proofs import Fragment
+from proofs import OperandLayout
 
 ONE = Layout.parse("1:0")
 
@@ -37,7 +37,7 @@ def tv(layout: Layout) -> dict[tuple[int, int], int]:
     return {(t, v): x + y for t, x in enumerate(threads) for v, y in enumerate(values)}
 
 
-def outside(f: Fragment) -> list[tuple[int, int]]:
+def outside(f: OperandLayout) -> list[tuple[int, int]]:
     tile = f.extent[0] * f.extent[1]
     return [p for p, e in tv(f.layout).items() if not 0 <= e < tile]
 
@@ -49,7 +49,7 @@ def miscounted(values: list[int], elements: int, copies: int) -> list[int]:
     return [e for e in owners.keys() | wanted.keys() if owners[e] != wanted.get(e, 0)]
 
 
-def different(f: Fragment) -> list[tuple[int, int]]:
+def different(f: OperandLayout) -> list[tuple[int, int]]:
     lanes, offsets = whole(f.thr), whole(f.rep)
 
     def differs(t: int, v: int, e: int) -> bool:
@@ -66,10 +66,10 @@ def fragment(
     copies: int = 1,
     thr: str | None = None,
     rep: str = "1:0",
-) -> Fragment:
+) -> OperandLayout:
     layout = Layout.parse(text)
     threads = len(image(layout.shape[0], layout.stride[0]))
-    return Fragment(layout, extent, Layout.parse(thr or f"{threads}:1"), Layout.parse(rep), locate, copies)
+    return OperandLayout(layout, extent, Layout.parse(thr or f"{threads}:1"), Layout.parse(rep), locate, copies)
 
 
 def mutants(layout: Layout) -> Iterator[Layout]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import proofs
 from layouts import Layout
-from proofs import Fragment, Outcome
+from proofs import OperandLayout, Outcome
 from tests.proofs.layout.brute import ONE, flat_layouts, fragment, miscounted, mutants, tv, tv_layouts, whole
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ RIGHT = [
 ]
 
 
-def check(f: Fragment, outcome: Outcome) -> None:
+def check(f: OperandLayout, outcome: Outcome) -> None:
     table = tv(f.layout)
     wrong = miscounted(list(table.values()), f.extent[0] * f.extent[1], f.copies)
     assert outcome.status == ("sat" if wrong else "unsat")
@@ -57,16 +57,16 @@ def test_layouts_with_right_ownership_and_their_mutants(text: str, extent: tuple
     check(f, proofs.prove_ownership(f))
     solver = proofs.Solver()
     for layout in mutants(f.layout):
-        g = Fragment(layout, extent, ONE, ONE, None, copies)
+        g = OperandLayout(layout, extent, ONE, ONE, None, copies)
         check(g, proofs.prove_ownership(g, solver=solver))
-    wrong_copies = Fragment(f.layout, extent, ONE, ONE, None, copies + 1)
+    wrong_copies = OperandLayout(f.layout, extent, ONE, ONE, None, copies + 1)
     check(wrong_copies, proofs.prove_ownership(wrong_copies))
 
 
 @given(tv_layouts(), st.integers(1, 4), st.sampled_from([1, 1, 1, 2, 4, 3]))
 def test_ownership_agrees_with_counting(layout: Layout, rows: int, copies: int) -> None:
     columns = max(1, len(tv(layout)) // copies // rows)
-    f = Fragment(layout, (rows, columns), ONE, ONE, None, copies)
+    f = OperandLayout(layout, (rows, columns), ONE, ONE, None, copies)
     check(f, proofs.prove_ownership(f))
 
 

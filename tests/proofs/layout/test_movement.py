@@ -11,7 +11,7 @@ import pytest
 from layouts import Swizzle, parse_layout, size
 from layouts.bank_conflicts import Access as Lanes
 from layouts.bank_conflicts import best_swizzle
-from proofs.layout.movement import Access, prove_conflict_free, prove_disjoint, prove_room, prove_whole
+from proofs.layout.movement import SharedAccess, prove_conflict_free, prove_disjoint, prove_room, prove_whole
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def swizzled(s: Swizzle, address: int) -> int:
     return address
 
 
-def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
+def accessed(case: str) -> tuple[SharedAccess, list[list[list[int]]]]:
     """An access and its byte addresses, [base][step][lane]."""
     threads_text, tile_text, element, bits, phase, swizzle = CASES[case]
     threads, tile, unit = parse_layout(threads_text), parse_layout(tile_text), bits // 8
@@ -57,7 +57,7 @@ def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
         [[swizzled(swizzle, unit * base + element * tile(threads(lane, first))) for lane in lanes] for first in steps]
         for base in range(bases)
     ]
-    return Access(threads, tile, element, bits, phase, swizzle, bases, unit), found
+    return SharedAccess(threads, tile, element, bits, phase, swizzle, bases, unit), found
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -112,7 +112,7 @@ def test_accesses_are_whole_where_every_value_follows_the_first(
         first, here = (swizzled(swizzle, unit * base + 2 * of(at(lane, v))) for v in (value - value % vector, value))
         if here != first + value % vector * 2 or first % (bits // 8):
             torn.append((base, lane, value))
-    outcome = prove_whole(Access(at, of, 2, bits, 8, swizzle, bases, unit))
+    outcome = prove_whole(SharedAccess(at, of, 2, bits, 8, swizzle, bases, unit))
     assert outcome.status == ("sat" if torn else "unsat")
     if torn:
         assert outcome.model is not None
@@ -139,7 +139,7 @@ def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str
         for one, other in product(box, box)
         if swizzled(swizzle, 2 * of(at(*one))) == swizzled(swizzle, 2 * of(at(*other))) and at(*one) != at(*other)
     ]
-    outcome = prove_disjoint(Access(at, of, 2, 16, 32, swizzle, 1, 2))
+    outcome = prove_disjoint(SharedAccess(at, of, 2, 16, 32, swizzle, 1, 2))
     assert outcome.status == ("sat" if meeting else "unsat")
     if meeting:
         assert outcome.model is not None
@@ -151,7 +151,7 @@ def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str
 def test_a_tile_has_room_where_its_last_byte_has(tile: str, swizzle: Swizzle) -> None:
     of, base = parse_layout(tile), 512
     ends = [base + swizzled(swizzle, 4 * of(index)) + 4 for index in range(size(of))]
-    access = Access(parse_layout("(1,1):(0,0)"), of, 4, 32, 32, swizzle, 1, 4)
+    access = SharedAccess(parse_layout("(1,1):(0,0)"), of, 4, 32, 32, swizzle, 1, 4)
     for room in (max(ends) - 1, max(ends), max(ends) + 1):
         outcome = prove_room(access, base, room)
         assert outcome.status == ("sat" if max(ends) > room else "unsat")

@@ -14,7 +14,7 @@ import pytest
 
 import proofs
 from layouts import Layout
-from proofs import Axis, Partition, ProblemError, prove_partition, prove_tiled
+from proofs import Partition, ProblemError, TileAxis, prove_partition, prove_tiled
 from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.smt.engine import Session
 from proofs.smt.sexpr import render
@@ -32,23 +32,23 @@ TWO_BY_TWO = parse("(32,2,2,1):(1,32,64,0)")
 INTERLEAVED = parse("(8,2,2):(1,16,8)")
 
 RIGHT = {
-    "C 2x2": Partition(C, TWO_BY_TWO, (Axis(16, 2, Layout(32, 1)), Axis(8, 2, Layout(16, 1))), (1, 2), 1),
-    "C permuted": Partition(C, TWO_BY_TWO, (Axis(16, 2, Layout(32, 1)), Axis(8, 2, INTERLEAVED)), (1, 2), 1),
-    "A enlarged": Partition(A, TWO_BY_TWO, (Axis(16, 2, Layout(64, 1)), Axis(16, 1, Layout(32, 1))), (1, 3), 1),
+    "C 2x2": Partition(C, TWO_BY_TWO, (TileAxis(16, 2, Layout(32, 1)), TileAxis(8, 2, Layout(16, 1))), (1, 2), 1),
+    "C permuted": Partition(C, TWO_BY_TWO, (TileAxis(16, 2, Layout(32, 1)), TileAxis(8, 2, INTERLEAVED)), (1, 2), 1),
+    "A enlarged": Partition(A, TWO_BY_TWO, (TileAxis(16, 2, Layout(64, 1)), TileAxis(16, 1, Layout(32, 1))), (1, 3), 1),
     "B permuted in k": Partition(
-        B, TWO_BY_TWO, (Axis(8, 2, Layout(16, 1)), Axis(16, 1, parse("(2,4,4):(1,8,2)"))), (2, 3), 1
+        B, TWO_BY_TWO, (TileAxis(8, 2, Layout(16, 1)), TileAxis(16, 1, parse("(2,4,4):(1,8,2)"))), (2, 3), 1
     ),
     "three atoms of 24": Partition(
         WGMMA_24,
         parse("(128,1,3,1):(1,0,128,0)"),
-        (Axis(64, 1, Layout(64, 1)), Axis(24, 3, parse("(8,3,3):(1,24,8)"))),
+        (TileAxis(64, 1, Layout(64, 1)), TileAxis(24, 3, parse("(8,3,3):(1,24,8)"))),
         (1, 2),
         1,
     ),
     "in memory": Partition(
         IN_MEMORY,
         parse("(32,2,1,1):(1,32,0,0)"),
-        (Axis(16, 2, Layout(32, 1)), Axis(8, 1, Layout(16, 1))),
+        (TileAxis(16, 2, Layout(32, 1)), TileAxis(8, 1, Layout(16, 1))),
         (1, 3),
         32,
     ),
@@ -114,13 +114,13 @@ def test_the_text_is_for_any_solver_to_check(name: str) -> None:
 TWINS = {
     "a wrong stride in the atom": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,1),(16,4))")),
     "the atom that was shipped": Partition(
-        S4_AS_SHIPPED, TWO_BY_TWO, (Axis(8, 2, Layout(16, 1)), Axis(32, 1, Layout(32, 1))), (2, 3), 1
+        S4_AS_SHIPPED, TWO_BY_TWO, (TileAxis(8, 2, Layout(16, 1)), TileAxis(32, 1, Layout(32, 1))), (2, 3), 1
     ),
     "a permutation that covers too little": replace(
-        RIGHT["C permuted"], axes=(Axis(16, 2, Layout(32, 1)), Axis(8, 2, parse("(8,2,2):(1,16,4)")))
+        RIGHT["C permuted"], axes=(TileAxis(16, 2, Layout(32, 1)), TileAxis(8, 2, parse("(8,2,2):(1,16,4)")))
     ),
     "a permutation that leaves the tile": replace(
-        RIGHT["C permuted"], axes=(Axis(16, 2, Layout(32, 1)), Axis(8, 2, parse("(8,2,2):(1,16,32)")))
+        RIGHT["C permuted"], axes=(TileAxis(16, 2, Layout(32, 1)), TileAxis(8, 2, parse("(8,2,2):(1,16,32)")))
     ),
     "an atom beyond its tile": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,1),(16,128))")),
     "a negative stride": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,-1),(16,8))")),
@@ -204,13 +204,13 @@ def filled(shape: object, strides: Iterator[int]) -> object:
 
 def test_atoms_that_do_not_divide_the_tile_are_rejected() -> None:
     with pytest.raises(ProblemError, match="2 atoms of 8 do not divide the 24 of 24:1"):
-        Axis(8, 2, Layout(24, 1))
+        TileAxis(8, 2, Layout(24, 1))
 
 
 ONE_WIDE = Partition(
     parse("(2,1):(3,0)"),
     parse("(2,1,1,1):(1,2,2,2)"),
-    (Axis(2, 1, Layout(2, 1)), Axis(1, 1, Layout(1, 1))),
+    (TileAxis(2, 1, Layout(2, 1)), TileAxis(1, 1, Layout(1, 1))),
     (1, 2),
     1,
 )
@@ -259,7 +259,7 @@ def small(draw: Random) -> Partition:
         count, rest = draw.choice((1, 2)), draw.choice((1, 2))
         tile = atom * count * rest
         across = Layout((rest, tile // rest), (tile // rest, 1)) if tile > rest else Layout(tile, 1)
-        axes.append(Axis(atom, count, draw.choice((Layout(tile, 1), across))))
+        axes.append(TileAxis(atom, count, draw.choice((Layout(tile, 1), across))))
     (m, n), threads = (axis.count for axis in axes), (x, axes[0].count, axes[1].count, 1)
     return Partition(
         Layout((x, y), tuple(strides)), Layout(threads, (1, x, x * m, x * m * n)), (axes[0], axes[1]), (1, 2), 1
@@ -280,14 +280,17 @@ AWKWARD = {
     "C by 2, 2, 2, 2, 2, 3": Partition(
         parse("((4,8,4),(2,2,4)):((128,1,16),(64,8,512))"),
         parse("(128,1,1,1):(1,0,0,0)"),
-        (Axis(64, 1, parse("(2,2,2,2,2,2):(8,1,16,32,4,2)")), Axis(32, 1, parse("(2,2,2,2,2,3):(8,2,1,16,4,32)"))),
+        (
+            TileAxis(64, 1, parse("(2,2,2,2,2,2):(8,1,16,32,4,2)")),
+            TileAxis(32, 1, parse("(2,2,2,2,2,3):(8,2,1,16,4,32)")),
+        ),
         (1, 2),
         1,
     ),
     "A by eights and fives": Partition(
         parse("(128,(64,16)):(0,(1,64))"),
         parse("(128,4,1,1):(1,128,0,0)"),
-        (Axis(64, 4, parse("(2,2,2,2,2,2,2,2,5):(20,320,10,640,160,5,40,80,1)")), Axis(16, 1, Layout(16, 1))),
+        (TileAxis(64, 4, parse("(2,2,2,2,2,2,2,2,5):(20,320,10,640,160,5,40,80,1)")), TileAxis(16, 1, Layout(16, 1))),
         (1, 3),
         128,
     ),
@@ -302,7 +305,7 @@ def test_many_small_digits_in_any_order_take_little_work(name: str) -> None:
     assert (outcome.status, outcome.rlimit < 1_000_000) == ("unsat", True)
     shape, stride = p.axes[0].tiler.shape, [*leaves(p.axes[0].tiler.stride)]
     stride[0], stride[1] = stride[0], stride[0]
-    twin = Axis(p.axes[0].atom, p.axes[0].count, Layout(shape, tuple(stride)))
+    twin = TileAxis(p.axes[0].atom, p.axes[0].count, Layout(shape, tuple(stride)))
     assert prove_partition(replace(p, axes=(twin, p.axes[1]))).status == "sat"
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import proofs
 from layouts import Layout
-from proofs import Fragment, Outcome
+from proofs import OperandLayout, Outcome
 from tests.proofs.layout.brute import ONE, different, fragment, mutants, outside, tv, tv_layouts, whole
 
 Locate = Callable[[Any, Any], tuple[Any, Any]]
@@ -54,7 +54,7 @@ RIGHT = {
 }
 
 
-def check(outcome: Outcome, f: Fragment, bad: list[tuple[int, int]]) -> None:
+def check(outcome: Outcome, f: OperandLayout, bad: list[tuple[int, int]]) -> None:
     if not bad:
         assert (outcome.status, outcome.model, outcome.bad) == ("unsat", None, None)
         return
@@ -82,7 +82,7 @@ def test_the_proof_of_every_mutant_agrees_with_enumeration(name: str) -> None:
     for layout in mutants(f.layout):
         threads = len(tv(layout)) // len({v for _, v in tv(layout)})
         dropped_threads = threads != len(whole(f.thr))
-        g = Fragment(layout, f.extent, f.thr, f.rep, f.locate, f.copies)
+        g = OperandLayout(layout, f.extent, f.thr, f.rep, f.locate, f.copies)
         check(proofs.prove_in_bounds(g, solver=solver), g, outside(g))
         if dropped_threads:
             with pytest.raises(proofs.ProblemError, match="threads"):
@@ -97,7 +97,7 @@ def test_the_proof_of_every_mutant_agrees_with_enumeration(name: str) -> None:
 @pytest.mark.long
 @given(tv_layouts(), st.integers(1, 9), st.integers(1, 9))
 def test_in_bounds_agrees_with_enumeration(layout: Layout, rows: int, columns: int) -> None:
-    f = Fragment(layout, (rows, columns), ONE, ONE, None, 1)
+    f = OperandLayout(layout, (rows, columns), ONE, ONE, None, 1)
     check(proofs.prove_in_bounds(f), f, outside(f))
 
 
@@ -111,7 +111,7 @@ def test_equals_agrees_with_enumeration(layout: Layout, rows: int, columns: int,
         lambda lane, i: ((lane ^ i) & 1, (lane | 2) >> 2),
     ]
     threads = len(whole(layout[0]))
-    f = Fragment(layout, (rows, columns), Layout(threads), Layout.parse(rep), formulas[kind], 1)
+    f = OperandLayout(layout, (rows, columns), Layout(threads), Layout.parse(rep), formulas[kind], 1)
     check(proofs.prove_equals(f), f, different(f))
 
 
@@ -121,9 +121,9 @@ def test_a_replica_that_disagrees_is_found_and_counted_once_per_point() -> None:
     def periodic(lane: Any, i: Any) -> tuple[Any, Any]:
         return c_volta_f32(lane % 8 + lane // 16 * 16, i)
 
-    g = Fragment(f.layout, f.extent, f.thr, Layout.parse("2:8"), periodic, 1)
+    g = OperandLayout(f.layout, f.extent, f.thr, Layout.parse("2:8"), periodic, 1)
     check(proofs.prove_equals(g), g, [])
-    wrong = Fragment(f.layout, f.extent, f.thr, Layout.parse("2:3"), c_volta_f32, 1)
+    wrong = OperandLayout(f.layout, f.extent, f.thr, Layout.parse("2:3"), c_volta_f32, 1)
     check(proofs.prove_equals(wrong), wrong, different(wrong))
     model = proofs.prove_equals(wrong).model
     assert model is not None and model["replica"] == 1
@@ -145,7 +145,7 @@ def test_wide_strides_are_proved_wider_never_wrapped() -> None:
 
 def test_numbers_beyond_every_width_are_unknown_with_the_reason() -> None:
     for sizes, stride in (((4, 2), 1 << 600), ((3, 2), 1 << 9000)):
-        huge = Fragment(Layout(sizes, (stride, 1)), (16, 8), ONE, ONE, None, 1)
+        huge = OperandLayout(Layout(sizes, (stride, 1)), (16, 8), ONE, ONE, None, 1)
         outcome = proofs.prove_in_bounds(huge)
         assert (outcome.status, outcome.model) == ("unknown", None)
         assert "512 bits" in outcome.reason
@@ -193,7 +193,7 @@ def test_right_inverse_agrees_with_enumeration(layout: Layout, right: Layout, el
         return k < min(elements, len(back)) and 0 <= back[k] < len(there) and there[back[k]] == k
 
     wrong = [k for k in range(max(elements, len(back))) if not good(k)]
-    outcome = proofs.prove_right_inverse(Fragment(layout, (elements, 1), ONE, ONE, None, 1), right)
+    outcome = proofs.prove_right_inverse(OperandLayout(layout, (elements, 1), ONE, ONE, None, 1), right)
     assert outcome.status == ("sat" if wrong else "unsat")
     if outcome.model is not None:
         assert (outcome.model["k"], outcome.bad) == (wrong[0], len(wrong))
@@ -208,7 +208,7 @@ def test_a_right_inverse_that_ends_early_is_refuted_where_it_ends() -> None:
 def test_one_product() -> None:
     f = RIGHT["C Volta"]
     assert proofs.prove_product(f, lambda lane: lane % 16 // 4).status == "unsat"
-    split = Fragment(f.layout, f.extent, Layout.parse("(4,2):(1,4)"), ONE, None, 1)
+    split = OperandLayout(f.layout, f.extent, Layout.parse("(4,2):(1,4)"), ONE, None, 1)
     outcome = proofs.prove_product(split, lambda lane: lane % 16 // 4)
     assert outcome.model == {"thread": 4, "replica": 0, "lane": 4, "product": 1, "product0": 0}
     assert outcome.bad == 4
@@ -232,7 +232,7 @@ def test_the_number_of_owners_of_each_element(layout: str, elements: int, copies
 
 def test_malformed_problems_are_rejected_with_the_reason() -> None:
     with pytest.raises(proofs.ProblemError, match="two modes"):
-        Fragment(Layout.parse("4:1"), (2, 2), ONE, ONE, None, 1)
+        OperandLayout(Layout.parse("4:1"), (2, 2), ONE, ONE, None, 1)
     with pytest.raises(proofs.ProblemError, match="positive"):
         fragment("(4,1):(1,0)", (0, 2))
     for extents in ((0,), (4, 0)):

@@ -22,8 +22,8 @@ from proofs import Outcome, Term
 from proofs.errors import EngineError
 from proofs.smt.engine import Session, engine
 from proofs.smt.script import Script
-from proofs.smt.solve import Claim, Point, decide
-from proofs.smt.term import Condition
+from proofs.smt.solve import BoxClaim, Point, decide
+from proofs.smt.term import BoolTerm
 from tests.proofs.layout.brute import fragment
 
 
@@ -135,12 +135,12 @@ def test_a_text_that_is_no_problem_is_an_internal_error() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Lying(Claim):
+class Lying(BoxClaim):
     """A claim whose encoding is false from 5 on, and whose evaluation is another."""
 
     good: Container[int]
 
-    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+    def pose(self, script: Script, at: Mapping[str, Term]) -> BoolTerm:
         return at["x"] < 5
 
     def facts(self, point: Point) -> Point | None:
@@ -178,7 +178,7 @@ def test_z3_is_loaded_by_one_module_and_only_when_something_is_proved() -> None:
     assert not [name for name, text in texts.items() if re.search(r"^\s*(import|from) z3", text, re.M)]
     assert [name for name, text in texts.items() if "CDLL" in text] == ["libz3.py"]
     code = """import sys, proofs
-proofs.certificate, proofs.Fragment, proofs.recheck
+proofs.certificate, proofs.OperandLayout, proofs.recheck
 sys.exit("proofs.smt.libz3" in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", code], cwd=package.parent, check=False).returncode == 0
 

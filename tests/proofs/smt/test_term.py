@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs import Condition, Term, TermError, TermOverflow
+from proofs import BoolTerm, Term, TermError, TermOverflow
 from proofs.errors import UnsupportedTerm
 from proofs.smt.engine import Session, Solver
 from proofs.smt.script import WIDTHS
@@ -177,8 +177,8 @@ def test_terms_take_numpy_integers_on_either_side() -> None:
 
 def test_conditions_join_with_truth_values() -> None:
     c = Term("y", 0, 31, 16) < 3
-    assert isinstance(True & c, Condition)
-    assert isinstance(False | c, Condition)
+    assert isinstance(True & c, BoolTerm)
+    assert isinstance(False | c, BoolTerm)
     assert (True ^ c).expr == ("not", c.expr)
     assert c.__where__(8, 0).hi == 8
 
@@ -213,7 +213,7 @@ def test_an_int_on_the_left_of_a_term_means_what_it_means_on_ints(name: str, wid
 def test_a_bool_on_the_left_of_a_condition_means_what_it_means_on_bools(operation: Any, width: int | None) -> None:
     for left in (True, False):
         found = operation(left, Term("lane", 0, 31, width) < 7)
-        assert isinstance(found, Condition)
+        assert isinstance(found, BoolTerm)
         for lane in (3, 20):
             wanted = operation(left, lane < 7)
             truth = render(found.expr)

@@ -12,10 +12,10 @@ import pytest
 from proofs.laws import published, refutations
 from proofs.laws.decide import shipped
 from proofs.laws.formula import evaluate
-from proofs.laws.problem import Query
+from proofs.laws.problem import SatQuery
 from proofs.laws.solve import satisfy
 from proofs.symbolic import definitions, enumerated, families, infer, loops, operations, pathwise, runs
-from proofs.symbolic.engine import Path, Space, SymInt, _folded, negated  # seam: a definition
+from proofs.symbolic.engine import InputSpace, Path, SymInt, _folded, negated  # seam: a definition
 from proofs.symbolic.infer import inferred
 
 A = (6, 2), (1, 100)
@@ -46,7 +46,7 @@ def test_a_mode_of_stride_0_does_not_overlap_its_complement() -> None:
 
 def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
     """Their order is not known there, so they stay in place, the first one included."""
-    path = Path(Space(("s", "d", "t", "e"), (), ()), [])
+    path = Path(InputSpace(("s", "d", "t", "e"), (), ()), [])
     assert pathwise.sorted_modes(path, [("s", "d"), ("t", "e")]) == [0, 1]
 
 
@@ -87,13 +87,13 @@ def test_a_digit_carries_where_it_is_its_extent_and_not_before() -> None:
 
 
 def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
-    path = Path(Space(("x",), ((">=", "x", 1),), ()), [], samples=[{"x": 2}])
+    path = Path(InputSpace(("x",), ((">=", "x", 1),), ()), [], samples=[{"x": 2}])
     facts = (">=", "x", 1), ("<", "x", 3), ("==", "x", 3)
     assert [pathwise.follows(path, fact) for fact in facts] == [True, False, False]
 
 
 def test_neighbours_that_merge_have_the_product_of_their_extents() -> None:
-    path = Path(Space(("x",), (), ()), [], samples=[{"x": 1}])
+    path = Path(InputSpace(("x",), (), ()), [], samples=[{"x": 1}])
     (extent, stride), other = pathwise.merged(path, [(2, 1), (3, 2), (1, 5), (4, 7)])
     assert (evaluate(extent, {}, {}), stride, other) == (6, 1, (4, 7))
     assert pathwise.merged(path, [(2, 1), (3, 4)]) == [(2, 1), (3, 4)]
@@ -110,7 +110,7 @@ def test_a_mode_of_a_right_inverse_is_a_group_of_modes_with_its_stride() -> None
 
 def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
     """The left inverse of 4:2 is (2,4):(0,1): odd numbers, which 4:2 never takes, count as the even ones below."""
-    path = Path(Space(("x",), (), ()), [], samples=[{"x": 1}])
+    path = Path(InputSpace(("x",), (), ()), [], samples=[{"x": 1}])
     (goal,) = pathwise.left_inverted(path, [(4, 2)], [(2, 0), (4, 1)])
     merging, digits = goal.steps
     assert all(evaluate(merging.goal, {"i": i}, {}) for i in range(20))
@@ -118,7 +118,7 @@ def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
 
 
 def test_samples_satisfy_all_that_is_assumed() -> None:
-    space = Space.drawn(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
+    space = InputSpace.drawn(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
     assert sorted(at["x"] for at in space.samples) == [3, 4, 5]
 
 
@@ -163,9 +163,9 @@ def test_a_division_and_a_product_have_two_modes() -> None:
 def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
     law = shipped()["DIVDEF"]
     wish = [[("<", "P", 0)]]
-    found = satisfy(Query(law, "P is 3", (("==", "P", 3),)), wish)
+    found = satisfy(SatQuery(law, "P is 3", (("==", "P", 3),)), wish)
     assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
-    assert satisfy(Query(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
+    assert satisfy(SatQuery(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
 
 
 def test_a_division_takes_the_tile_from_where_the_tiler_says() -> None:
@@ -180,7 +180,7 @@ def test_a_run_is_rejected_where_it_does_not_divide_its_mode_or_carries_with_wha
     """Of steps of 1 in (4,...): four until a digit carries, which is 4 of 6, or 4 of 8; one used digit is too many."""
     refuses = runs.composition_run(2).refuses
     assert refuses is not None
-    outside = next(iter(refuses(Path(Space(("N",), (), ()), [], samples=[{"N": 1}]))))
+    outside = next(iter(refuses(Path(InputSpace(("N",), (), ()), [], samples=[{"N": 1}]))))
     cases = [(6, 0), (8, 0), (8, 1)]
     found = [evaluate(outside.goal, {"M0": 4, "r": 1, "N": n, "u0": used}, {}) for n, used in cases]
     assert (outside.why, found) == ("outside", [True, False, True])

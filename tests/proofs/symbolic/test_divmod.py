@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from layouts.layout import trusted
-from proofs.symbolic.engine import Space, SymInt, explore
+from proofs.symbolic.engine import InputSpace, SymInt, explore
 from proofs.symbolic.execution import agrees
 
 
 def test_divmod_is_followed_with_the_symbol_on_either_side() -> None:
     """divmod(x, 3), and divmod(17, x), which Python evaluates by a method of the divisor."""
-    space = Space(("x",), ((">=", "x", 1), ("<=", "x", 20)), tuple({"x": x} for x in range(1, 21)))
+    space = InputSpace(("x",), ((">=", "x", 1), ("<=", "x", 20)), tuple({"x": x} for x in range(1, 21)))
     for divide in (lambda x: divmod(x, 3), lambda x: divmod(17, x), lambda x: divmod(-17, x)):
         paths, left = explore(space, lambda divide=divide: trusted(divide(SymInt("x")), (0, 0)), ())  # type: ignore[misc]
         assert (left, sum(len(path.samples) for path in paths)) == (0, 20)

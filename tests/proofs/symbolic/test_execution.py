@@ -15,7 +15,7 @@ from layouts.compose import Carry
 from layouts.layout import trusted
 from proofs.laws.formula import Node
 from proofs.symbolic import contracts, definitions, loops, runs
-from proofs.symbolic.engine import Space, SymInt, Unfollowed, explore
+from proofs.symbolic.engine import InputSpace, SymInt, Unfollowed, explore
 from proofs.symbolic.execution import Operation, agrees, examine, followed, ours, run
 from proofs.symbolic.operations import operations
 from proofs.symbolic.searched import refusing
@@ -215,8 +215,8 @@ def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:
 
 
 def test_python_semantics_of_division_are_followed() -> None:
-    space = Space.make(["x", "y"], [(">=", "x", -5), ("<=", "x", 5), ("!=", "y", 0), (">=", "y", -3)])
-    spread = Space(
+    space = InputSpace.make(["x", "y"], [(">=", "x", -5), ("<=", "x", 5), ("!=", "y", 0), (">=", "y", -3)])
+    spread = InputSpace(
         space.names, space.assumed, tuple({"x": x, "y": y} for x in range(-5, 6) for y in (-3, -2, -1, 1, 2))
     )
     x, y = SymInt("x"), SymInt("y")
@@ -237,7 +237,7 @@ USES: dict[str, Any] = {
 @pytest.mark.parametrize("use", USES)
 def test_what_cannot_be_followed_raises(use: str) -> None:
     with pytest.raises(Unfollowed):
-        explore(Space.make(["x"], []), lambda: USES[use](SymInt("x")), ())
+        explore(InputSpace.make(["x"], []), lambda: USES[use](SymInt("x")), ())
 
 
 def test_code_that_looks_at_a_number_is_found() -> None:

@@ -12,12 +12,12 @@ import pytest
 from proofs.errors import EngineError
 from proofs.laws.formula import Node
 from proofs.symbolic import engine, execution
-from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.engine import InputSpace, Path
 from proofs.symbolic.execution import Operation, examine, ours
 from proofs.symbolic.operations import operations
 
 COMPLEMENT = next(o for o in operations(1) if o.label == "complement, rank 1")
-UNSAMPLED: Operation = replace(COMPLEMENT, space=Space(COMPLEMENT.space.names, COMPLEMENT.space.assumed, ()))
+UNSAMPLED: Operation = replace(COMPLEMENT, space=InputSpace(COMPLEMENT.space.names, COMPLEMENT.space.assumed, ()))
 
 
 class Broken:

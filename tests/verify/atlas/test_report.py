@@ -11,7 +11,7 @@ import pytest
 
 from layouts.atoms import registry
 from verify.atlas import report
-from verify.atlas.rows import Atlas, Outcome, Row, joined, tabulate
+from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome, joined, tabulate
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 
@@ -30,12 +30,12 @@ GROUPS = {  # what the README's rows are called, and how the mnemonics in them b
 
 def overview(atlas: Atlas) -> str:
     """The README's table: the rows of the atlas in five groups, each row in the first that its mnemonic fits."""
-    grouped: dict[str, list[Row]] = {group: [] for group in GROUPS}
+    grouped: dict[str, list[AtlasRow]] = {group: [] for group in GROUPS}
     for row in atlas.rows:
         grouped[next(group for group, starts in GROUPS.items() if row.family.startswith(starts))].append(row)
     lines = ["| instructions | atoms | verdict | recorded on a GPU |", "| --- | --- | --- | --- |"]
     for row in (*(joined(group, rows) for group, rows in grouped.items()), joined("**total**", atlas.rows)):
-        recorded = row.atoms - row.outcomes[Check.GPU][Outcome.UNCHECKED]
+        recorded = row.atoms - row.outcomes[Check.GPU][CheckOutcome.UNCHECKED]
         lines.append(f"| {row.instruction} | {row.atoms} | {report.verdicts(row)} | {recorded} |")
     return "\n".join(lines) + "\n"
 
@@ -66,10 +66,10 @@ def test_the_sums_are_those_of_the_rows(whole: Atlas, rows: str, whole_of: str, 
     for key in ("verdicts", "claims"):
         assert Counter(sums[key]) == sum((Counter(row[key]) for row in listed), Counter())
     for check in Check:
-        outcomes = [{word: row["checks"][check][word] for word in Outcome} for row in listed]
+        outcomes = [{word: row["checks"][check][word] for word in CheckOutcome} for row in listed]
         assert all(sum(counts.values()) == row[counted] for counts, row in zip(outcomes, listed, strict=True))
-        assert {word: sums["checks"][check][word] for word in Outcome} == {
-            word: sum(counts[word] for counts in outcomes) for word in Outcome
+        assert {word: sums["checks"][check][word] for word in CheckOutcome} == {
+            word: sum(counts[word] for counts in outcomes) for word in CheckOutcome
         }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from layouts.atoms import registry
-from verify.atlas.rows import Atlas, Outcome, Row, instruction, tabulate
+from verify.atlas.rows import Atlas, AtlasRow, CheckOutcome, instruction, tabulate
 from verify.atom.checker import AtomChecker
 from verify.atom.pool import split
 from verify.core.errors import Exit
@@ -98,7 +98,7 @@ def test_known_defects_and_only_they_are_refuted(whole: Atlas) -> None:
 def test_missing_evidence_is_counted_and_has_a_reason(whole: Atlas) -> None:
     for row in whole.rows:
         for check, counts in row.outcomes.items():
-            missing = counts[Outcome.UNCHECKED] + counts[Outcome.PART]
+            missing = counts[CheckOutcome.UNCHECKED] + counts[CheckOutcome.PART]
             assert missing <= sum(row.reasons.get(check, Counter()).values())
             assert all(reason.strip() for reason in row.reasons.get(check, ()))
 
@@ -118,9 +118,9 @@ def test_a_check_that_refutes_what_it_is_not_required_on_counts_as_refuted() -> 
     product = Property("product", isa=lambda *_: [])
     claim = Claim("one", "", product, "multiplies")
     wrong = Evidence(Check.ISA, Status.REFUTED, "random integers")
-    row = Row("mma.sync m16n8k16", "mma.sync")
+    row = AtlasRow("mma.sync m16n8k16", "mma.sync")
     row.add(Case("one", (Verdict(claim, Status.REFUTED, (wrong,)),)), (), (Check.ISA, Check.PROOF))
-    assert row.outcomes == {Check.ISA: {Outcome.REFUTED: 1}, Check.PROOF: {Outcome.UNCHECKED: 1}}
+    assert row.outcomes == {Check.ISA: {CheckOutcome.REFUTED: 1}, Check.PROOF: {CheckOutcome.UNCHECKED: 1}}
 
 
 def test_provenance_is_of_operands_alone() -> None:

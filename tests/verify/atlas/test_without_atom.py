@@ -15,7 +15,7 @@ from isa_tables.signature import find
 from layouts import Layout, size
 from layouts.atoms import Atom, CopyAtom, registry
 from verify.atlas import command
-from verify.atlas.rows import Atlas, Outcome, tabulate
+from verify.atlas.rows import Atlas, CheckOutcome, tabulate
 from verify.atlas.without_atom import NoAtom, as_atom, without_atom, written
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
@@ -54,8 +54,8 @@ def test_nothing_that_was_recorded_is_left_out(bare: Atlas) -> None:
     products = [n for n in BARE if n in library and not n.startswith(("wmma", "wgmma")) and is_product(n)]
     moved = [n for n in BARE if n in library.moves]
     whole = bare.total_without_atom()
-    assert whole.outcomes[Check.GPU][Outcome.VERIFIED] >= len(products) + len(moved) > 140
-    assert whole.outcomes[Check.GPU][Outcome.REFUTED] == 0 and not whole.refuted
+    assert whole.outcomes[Check.GPU][CheckOutcome.VERIFIED] >= len(products) + len(moved) > 140
+    assert whole.outcomes[Check.GPU][CheckOutcome.REFUTED] == 0 and not whole.refuted
 
 
 def test_what_the_isa_leaves_open_is_unspecified(bare: Atlas) -> None:
@@ -113,7 +113,7 @@ def test_a_wrong_table_is_contradicted_by_the_recordings(tmp_path: Path, monkeyp
         found = tabulate((), AtomChecker(), [SPARSE])
     finally:
         look_up.cache_clear()
-    assert found.total_without_atom().outcomes[Check.GPU][Outcome.REFUTED] == 1 and found.exit == 3
+    assert found.total_without_atom().outcomes[Check.GPU][CheckOutcome.REFUTED] == 1 and found.exit == 3
 
 
 def test_the_command_shows_them_only_with_everything(capsys: pytest.CaptureFixture[str]) -> None:

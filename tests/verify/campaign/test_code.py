@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from verify.campaign import code, tasks
-from verify.campaign.found import Found
+from verify.campaign.found import Tally
 from verify.campaign.spec import LawsSpec
 from verify.campaign.tasks import Implementation, parts
 from verify.core.errors import UsageError
@@ -40,11 +40,11 @@ def write(folder: Path, **files: str) -> None:
         path.write_text(content, encoding="utf-8")
 
 
-def run(module: str, folder: Path | str) -> Found:
+def run(module: str, folder: Path | str) -> Tally:
     """The result of a chunk, in this process."""
     (part,) = parts(SPEC, Implementation(module, str(folder)))
     found = tasks.work(part.tasks[0], code.digest(module, str(folder)), module, str(folder))
-    assert isinstance(found, Found)
+    assert isinstance(found, Tally)
     return found
 
 

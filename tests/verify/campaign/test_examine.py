@@ -19,8 +19,8 @@ from proofs.symbolic.execution import Target
 from verify.campaign import examine, laws
 from verify.campaign.domain import Domain
 from verify.campaign.examine import DisagreementError, Second, examined
-from verify.campaign.found import Found
-from verify.campaign.laws import LAWS, Layouts, Rows
+from verify.campaign.found import Tally
+from verify.campaign.laws import LAWS, LayoutBatch, Rows
 
 SINGLE = Domain(3, 2, 8, (1, 2, 3, 4), (0, 1, 2, 4))
 PAIRED = Domain(2, 1, 4, (1, 2, 3, 4), (0, 1, 2, 3))
@@ -199,7 +199,7 @@ def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> 
         raise LayoutError("no")
 
     found = examined(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
-    assert found == Found(2, 0, 1, 1, 0, found.smallest) and found.smallest is not None
+    assert found == Tally(2, 0, 1, 1, 0, found.smallest) and found.smallest is not None
     assert found.smallest.case == "right_inverse(4:1)"
 
 
@@ -221,7 +221,7 @@ def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: py
 def test_a_law_that_does_not_apply_is_no_pass() -> None:
     """B leaves the domain of A: only k = 0 can be compared."""
     found = examined(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
-    assert found == Found(2, confirmed=1, unmet=1)
+    assert found == Tally(2, confirmed=1, unmet=1)
 
 
 def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,20 +234,20 @@ def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.Mo
 
 
 def test_values_that_may_not_fit_64_bits_are_not_computed_in_arrays() -> None:
-    far = Rows(Layouts(2, np.array([[1 << 31]])))
-    assert Rows(Layouts(4, np.array([[1 << 31]]))).after(far).tolist() == [[0, 1 << 62]]
+    far = Rows(LayoutBatch(2, np.array([[1 << 31]])))
+    assert Rows(LayoutBatch(4, np.array([[1 << 31]]))).after(far).tolist() == [[0, 1 << 62]]
     with pytest.raises(TooLarge):
-        Rows(Layouts(4, np.array([[1 << 32]]))).after(far)
+        Rows(LayoutBatch(4, np.array([[1 << 32]]))).after(far)
     with pytest.raises(TooLarge):
-        Rows(Layouts((4, 2), np.array([[1, 1 << 32]]))).after(far)
+        Rows(LayoutBatch((4, 2), np.array([[1, 1 << 32]]))).after(far)
 
 
 def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """There nothing checks that a law with a premise applies everywhere, so that its cases are no pass."""
     monkeypatch.setattr(examine, "MOST", 1)
     found = examined(execution.ours(), "right_inverse", [(4, 1)], [None])
-    assert found == Found(1, confirmed=1)
-    assert examined(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Found(1, unmet=1)
+    assert found == Tally(1, confirmed=1)
+    assert examined(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Tally(1, unmet=1)
 
 
 def test_the_laws_are_those_of_plain_python() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from verify.campaign import tasks
-from verify.campaign.found import Found
+from verify.campaign.found import Tally
 from verify.campaign.results import opened
 
 ROOT = Path(__file__).parents[3]
@@ -194,7 +194,7 @@ def test_a_file_system_without_room_is_a_line_and_the_results_are_kept(tmp_path:
     disk.mkdir()
     with opened(campaign.results) as others:
         for chunk in range(18):
-            others.append("another campaign", chunk, Found(3, 3))
+            others.append("another campaign", chunk, Tally(3, 3))
     before = campaign.results.read_bytes()
     assert 2900 < len(before) < 3400  # of 4096
     mounted = 'mount -t tmpfs -o size=4k none "$0" && cp "$1" "$0"'

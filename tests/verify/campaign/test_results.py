@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from gpu_checks.recordings_io.lines import with_digest, without_digest
-from verify.campaign.found import Found, Wrong
+from verify.campaign.found import Tally, Wrong
 from verify.campaign.results import ResultsError, opened
 from verify.core.errors import Exit, UsageError
 
-RIGHT, WRONG = Found(3, 2, 0, 1, 0), Found(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1)", "-> 4:2"))
+RIGHT, WRONG = Tally(3, 2, 0, 1, 0), Tally(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1)", "-> 4:2"))
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> dict[tuple[str, int], Found]:
+def read(path: Path) -> dict[tuple[str, int], Tally]:
     with opened(path) as results:
         return results.found
 
@@ -57,8 +57,8 @@ def test_a_chunk_that_is_there_twice_is_one(file: Path) -> None:
     assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG}
 
 
-@pytest.mark.parametrize("other", [WRONG, Found(3, 3)], ids=["other counts", "as many cases, other outcomes"])
-def test_a_chunk_with_two_results_is_a_contradiction(file: Path, other: Found) -> None:
+@pytest.mark.parametrize("other", [WRONG, Tally(3, 3)], ids=["other counts", "as many cases, other outcomes"])
+def test_a_chunk_with_two_results_is_a_contradiction(file: Path, other: Tally) -> None:
     with opened(file) as results:
         results.append("a", 0, other)
     with pytest.raises(ResultsError, match=r"results.jsonl:3: chunk 0 has another result above") as raised:

@@ -20,11 +20,11 @@ from proofs.symbolic.attempt import Stopped
 from verify.campaign import report, tasks
 from verify.campaign import run as running
 from verify.campaign.executors import InProcess
-from verify.campaign.found import Found, Wrong
+from verify.campaign.found import Tally, Wrong
 from verify.campaign.results import Results, opened
-from verify.campaign.run import Counted, GoneError, LongError, Run, check_minute, counted
+from verify.campaign.run import CampaignRun, CountedPart, GoneError, LongError, check_minute, counted
 from verify.campaign.spec import LawsSpec
-from verify.campaign.tasks import Implementation, Part, parts
+from verify.campaign.tasks import CampaignPart, Implementation, parts
 from verify.core.errors import UsageError
 
 OURS = Implementation()
@@ -41,13 +41,13 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def started(file: Path) -> Iterator[tuple[Run, Results, list[Part]]]:
+def started(file: Path) -> Iterator[tuple[CampaignRun, Results, list[CampaignPart]]]:
     found = parts(SPEC, OURS)
     with opened(file) as results:
-        yield Run(found, results, OURS), results, found
+        yield CampaignRun(found, results, OURS), results, found
 
 
-def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[Counted]:
+def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[CountedPart]:
     with started(file) as (run, results, found):
         run.go(pool or InProcess(), lambda: 1, Progress(run.cases, "cases", quiet=True), ask)
         return counted(found, results, run.stopped)
@@ -186,17 +186,17 @@ def test_a_part_that_was_stopped_is_never_a_pass_and_keeps_what_it_refuted(
 ) -> None:
     asked = []
 
-    def stopping(task: Any, *_: str) -> Found | Stopped:
+    def stopping(task: Any, *_: str) -> Tally | Stopped:
         asked.append(task)
         first = sum(one.law == task.law for one in asked) == 1
-        return Found(task.cases, task.cases - 1, 1, smallest=WRONG) if first else Stopped("it took too long")
+        return Tally(task.cases, task.cases - 1, 1, smallest=WRONG) if first else Stopped("it took too long")
 
     monkeypatch.setattr(running, "work", stopping)
     known = finished(tmp_path / "r.jsonl")
     assert [(one.done, one.stopped, one.found.smallest) for one in known] == [(1, "it took too long", WRONG)] * 2
     assert [report.status(one) for one in known] == ["REFUTED"] * 2
     assert len(asked) < sum(len(one.part.tasks) for one in known)  # the rest of a stopped part is left out
-    assert [report.status(replace(one, found=Found(2, 2))) for one in known] == ["UNCHECKED"] * 2
+    assert [report.status(replace(one, found=Tally(2, 2))) for one in known] == ["UNCHECKED"] * 2
 
 
 def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import gpu_checks
-from gpu_checks.model import Coordinates, Image
+from gpu_checks.model import ElementCoordinates, Image
 from layouts.atoms import Atom, registry
 from verify.atom.checker import prepared
 from verify.binding.atom import BoundAtom
@@ -97,7 +97,7 @@ def test_a_recorded_table_equals_itself_alone() -> None:
 
 def test_what_a_table_is_about_is_a_part_of_its_key() -> None:
     table = RECORDED.operands["A"]
-    address = Coordinates("scale", "A", "", table)
+    address = ElementCoordinates("scale", "A", "", table)
     image = Image("A", "128B", "K", 16, 1024, table)
     right = replace(RECORDED, coordinates=(address,), images=(image,))
     others = [replace(right, controls=right.controls._replace(relabelled=1))]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import TableError
-from isa_tables.formula import Name, Operation, Tree
+from isa_tables.formula import BinaryOperation, Identifier, Tree
 from isa_tables.semantics import SHIPPED, SIZES, Meaning, meaning, rows
 from tests.verify.kernel import small
 from verify.kernel.sizes import shadow
@@ -28,9 +28,9 @@ def test_each_word_of_the_column_is_used_and_has_code() -> None:
 
 
 def _is_ring(tree: Tree) -> bool:
-    if isinstance(tree, Operation):
+    if isinstance(tree, BinaryOperation):
         return tree.op in "+-*" and _is_ring(tree.left) and _is_ring(tree.right)
-    return isinstance(tree, Name) or getattr(tree, "value", None) == 0
+    return isinstance(tree, Identifier) or getattr(tree, "value", None) == 0
 
 
 def test_a_ring_operation_is_sums_and_products_that_nothing_clamps() -> None:

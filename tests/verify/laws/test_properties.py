@@ -12,7 +12,7 @@ from proofs.laws.decide import LawResult, decide_law, shipped
 from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import Examined, Violation
 from verify.core.verdict import Check, Property, Status
-from verify.laws.properties import CODE, HOLDS, LEAST, MET, MUTANTS, OPEN, PATHS, SMALL, Code, LawChecker
+from verify.laws.properties import CODE, HOLDS, LEAST, MET, MUTANTS, OPEN, PATHS, SMALL, LawChecker, OperationResult
 
 RIGHT = decide_law(shipped()["SPLIT"])
 WHOLE = Examined("coalesce", 3, 2, 1, 1, (), (), 0)
@@ -68,7 +68,7 @@ def test_an_open_statement_is_unknown_and_nothing_else_is_claimed_of_it() -> Non
     ],
 )
 def test_code_is_proved_where_every_path_is(found: object, expected: Status) -> None:
-    assert status(PATHS, Code("ours: coalesce", found)) == {expected}
+    assert status(PATHS, OperationResult("ours: coalesce", found)) == {expected}
 
 
 def test_small_layouts_agree_unless_one_is_wrong_and_prove_nothing() -> None:
@@ -76,13 +76,13 @@ def test_small_layouts_agree_unless_one_is_wrong_and_prove_nothing() -> None:
 
     right = Enumerated("coalesce", 9, 1, 0, ())
     wrong = replace(right, wrong=1, faults=("coalesce(1:0): one value",))
-    assert (status(SMALL, Code("ours", right)), status(SMALL, Code("ours", wrong))) == (
+    assert (status(SMALL, OperationResult("ours", right)), status(SMALL, OperationResult("ours", wrong))) == (
         {Status.AGREES},
         {Status.REFUTED},
     )
 
 
 def test_a_function_that_is_missing_leaves_its_paths_unchecked() -> None:
-    lacking = Code("mine: coalesce", None, lacks="mine has no function coalesce")
+    lacking = OperationResult("mine: coalesce", None, lacks="mine has no function coalesce")
     assert [need(lacking, None, ()) for row in CODE for need in row.needs] == ["mine has no function coalesce"]
     assert not LEAST.applies(lacking, None)

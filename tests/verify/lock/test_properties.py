@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from verify.lock.functions import Subject
 from verify.lock.lockfile import Locked
-from verify.lock.properties import Comparison
+from verify.lock.properties import LockComparison
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis
 
@@ -15,7 +15,7 @@ OTHER = FragmentMap.tabulate(lambda t, v: (t, 1 - v), MAP.inputs, MAP.outputs)
 
 def statuses(now: dict[str, FragmentMap], locked: dict[str, FragmentMap]) -> dict[str, tuple[str, str]]:
     """Name -> status, and the first words of what is wrong."""
-    comparison = Comparison(
+    comparison = LockComparison(
         "a.lock",
         [Subject(name, "f", name, {"ptx": "x"}, {"C": found}) for name, found in now.items()],
         [Locked(name, "f", {"ptx": "x"}, {"C": found}) for name, found in locked.items()],
@@ -40,6 +40,6 @@ def test_each_way_to_change() -> None:
 def test_an_operand_that_came_or_went_is_rejected() -> None:
     more = Subject("a", "f", "a", {"ptx": "x"}, {"A": MAP, "C": MAP})
     less = Locked("a", "f", {"ptx": "x"}, {"C": MAP, "B": MAP})
-    ((_, case),) = Comparison("a.lock", [more], [less]).cases()
+    ((_, case),) = LockComparison("a.lock", [more], [less]).cases()
     wrong = {v.claim.part: v.counterexample.statement for v in case.verdicts if v.counterexample}
     assert wrong == {"A": "added", "B": "missing"} and case.status == "REFUTED"

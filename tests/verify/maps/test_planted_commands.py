@@ -116,12 +116,12 @@ def plant_in_call(name: str, planted: pytest.MonkeyPatch) -> None:
 
 def plant_in_proof(name: str, planted: pytest.MonkeyPatch) -> None:
     """The proof reads strides that are twice as long: of a right layout all that it proves is false."""
-    right = proofs.Fragment
+    right = proofs.OperandLayout
 
     def misread(read: Layout, *rest: Any) -> Any:
         return right(Layout(read.shape, ((64, 2), (32, 16))), *rest)
 
-    planted.setattr(proofs, "Fragment", misread)
+    planted.setattr(proofs, "OperandLayout", misread)
     planted.setattr(proofs, "certificate", lambda *_: None)
 
 

@@ -123,13 +123,13 @@ def test_a_bug_in_any_evaluation_ends_in_exit_3(text: str, tile: str, monkeypatc
 
 
 def test_a_bug_in_the_reading_of_the_proof_ends_in_exit_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = proofs.Fragment
+    right = proofs.OperandLayout
 
     def misread(layout: Layout, *rest: Any) -> Any:
         (rows, columns), (down, across) = layout.shape, layout.stride  # type: ignore[misc]
         return right(Layout((rows, columns), (down, across // 2)), *rest)
 
-    monkeypatch.setattr(proofs, "Fragment", misread)
+    monkeypatch.setattr(proofs, "OperandLayout", misread)
     monkeypatch.setattr(proofs, "certificate", lambda *_: None)
     assert command.main([PLAIN, "--onto", "16x8"]) == 3
 

@@ -15,13 +15,13 @@ from verify.binding.operand import BoundOperand
 from verify.mutate import command as mutate
 from verify.mutate import score
 from verify.mutate.mutants import Mutant
-from verify.mutate.score import Bench, Score, campaign, score_one
+from verify.mutate.score import Checkers, Score, campaign, score_one
 
 
 def test_a_mutant_that_is_the_same_function_is_counted_and_not_checked() -> None:
     atom, score = registry()["SM75_16x8x8_F32F16F16F32_TN"], Score()
     for count in (1, 2):
-        score_one(score, Bench(), atom, "A", Mutant(atom.name, ("A",), "nothing", atom, same=True))
+        score_one(score, Checkers(), atom, "A", Mutant(atom.name, ("A",), "nothing", atom, same=True))
         assert (score.equivalent, score.mutants, score.survivors) == (count, 0, [])
 
 

@@ -78,14 +78,14 @@ def emulated():
             yield EMULATED[ast.unparse(branch.test)], names
 
 
-class Places:
+class LanePlaces:
     """What has (lane, value) at [value][lane]."""
 
     def __init__(self, *value):
         self.value = value
 
     def __getitem__(self, index):
-        return (index, *self.value) if self.value else Places(index)
+        return (index, *self.value) if self.value else LanePlaces(index)
 
 
 def of_emulated(types, functions, operand):
@@ -94,8 +94,8 @@ def of_emulated(types, functions, operand):
     tile = {"A": (("m", 16), ("k", k)), "B": (("k", k), ("n", 8)), "C": (("m", 16), ("n", 8))}[operand]
     place = (("lane", 32), ("value", tile[0][1] * tile[1][1] // 32))
     of = {
-        "A": lambda row, k: functions["a_elem"](Places(), k, row, 0),
-        "B": lambda k, col: functions["b_elem"](Places(), col, k, 0),
+        "A": lambda row, k: functions["a_elem"](LanePlaces(), k, row, 0),
+        "B": lambda k, col: functions["b_elem"](LanePlaces(), col, k, 0),
         "C": lambda lane, value: functions["c_map"](lane, value)[::-1],
     }[operand]
     inputs, outputs = (place, tile) if operand == "C" else (tile, place)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from isa_tables.formula import Constant, Name, Operation, Tree, evaluate
+from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree, evaluate
 
 
 class Interval(NamedTuple):
@@ -135,17 +135,17 @@ def hull(one: Interval, other: Interval, width: int) -> Interval:
 
 def is_polynomial(tree: Tree) -> bool:
     """Return whether a formula is made of sums, differences and products, and shifts to the right by a constant."""
-    if isinstance(tree, Operation):
+    if isinstance(tree, BinaryOperation):
         shift = tree.op == ">>" and isinstance(tree.right, Constant)
         return (tree.op in ("+", "-", "*") or shift) and is_polynomial(tree.left) and is_polynomial(tree.right)
-    return isinstance(tree, Name | Constant)
+    return isinstance(tree, Identifier | Constant)
 
 
 def is_ring(tree: Tree) -> bool:
     """Return whether a formula is made of sums, differences and products: it may be computed modulo 2^width."""
-    if isinstance(tree, Operation):
+    if isinstance(tree, BinaryOperation):
         return tree.op in ("+", "-", "*") and is_ring(tree.left) and is_ring(tree.right)
-    return isinstance(tree, Name | Constant)
+    return isinstance(tree, Identifier | Constant)
 
 
 def compute(tree: Tree, named: dict[str, Reach], width: int) -> Interval:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isa_tables.formula import Constant, Name, Operation, Tree, evaluate
+from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree, evaluate
 from isa_tables.parsing import parse
 from isa_tables.semantics import Meaning
 from verify.kernel.data.distinct import sort_distinct
@@ -60,10 +60,10 @@ def register_width(machine: Machine, operand: Operand) -> int:
 
 def _ring(tree: Tree, more: Collection[str] = ()) -> bool:
     """Whether a formula is made of sums and products alone, and of `more` by a constant."""
-    if isinstance(tree, Operation):
+    if isinstance(tree, BinaryOperation):
         known = tree.op in _RING or (tree.op in more and isinstance(tree.right, Constant))
         return known and _ring(tree.left, more) and _ring(tree.right, more)
-    return isinstance(tree, Name | Constant)
+    return isinstance(tree, Identifier | Constant)
 
 
 def integer(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
@@ -146,12 +146,12 @@ def _on_data(
 
 def _compute(values: Values, tree: Tree, named: Mapping[str, Ids], kind: str, wide: str, shift: int = 0) -> Ids:
     """Compute sums, products and shifts to the right, times 2^-shift, on integers; `wide` is the type of a product."""
-    if isinstance(tree, Operation) and tree.op == ">>" and isinstance(tree.right, Constant):
+    if isinstance(tree, BinaryOperation) and tree.op == ">>" and isinstance(tree.right, Constant):
         return _compute(values, tree.left, named, kind, wide, shift + tree.right.value)
     if not _ring(tree):
-        assert isinstance(tree, Operation)
+        assert isinstance(tree, BinaryOperation)
         parts = [_compute(values, part, named, kind, wide) for part in (tree.left, tree.right)]
-        made = values.field(Operation(tree.op, Name("a"), Name("b")), ("a", "b"), parts, kind)
+        made = values.field(BinaryOperation(tree.op, Identifier("a"), Identifier("b")), ("a", "b"), parts, kind)
     else:
         factor = _factor(values, tree, named)
         if shift and factor is not None:
@@ -162,7 +162,12 @@ def _compute(values: Values, tree: Tree, named: Mapping[str, Ids], kind: str, wi
 
 def _factor(values: Values, tree: Tree, named: Mapping[str, Ids]) -> tuple[str, Fraction] | None:
     """Return (role, number) of a product of an operand and a number that is the same in all threads."""
-    if isinstance(tree, Operation) and tree.op == "*" and isinstance(tree.left, Name) and isinstance(tree.right, Name):
+    if (
+        isinstance(tree, BinaryOperation)
+        and tree.op == "*"
+        and isinstance(tree.left, Identifier)
+        and isinstance(tree.right, Identifier)
+    ):
         for data, other in ((tree.left.name, tree.right.name), (tree.right.name, tree.left.name)):
             ids = sort_distinct(named[other])
             if len(ids) == 1 and not any(one.degree for one in values.among(ids)):

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from isa_tables.formula import Constant, Name, Operation, Tree
+from isa_tables.formula import BinaryOperation, Constant, Identifier, Tree
 from isa_tables.semantics import Meaning
 from verify.kernel.ptx.source import WIDTHS, Instruction, Operand, Register, Vector
 from verify.kernel.sizes.forms import (
@@ -106,9 +106,9 @@ def integer(reader: EffectReader, one: Instruction, meaning: Meaning) -> Made:
 def _ring(reader: EffectReader, one: Instruction, tree: Tree, given: Mapping[str, Polynomial]) -> Polynomial:
     if isinstance(tree, Constant):
         return Polynomial.number(tree.value)
-    if isinstance(tree, Name):
+    if isinstance(tree, Identifier):
         return given[tree.name]
-    if isinstance(tree, Operation) and tree.op in "+-*":
+    if isinstance(tree, BinaryOperation) and tree.op in "+-*":
         left, right = (_ring(reader, one, part, given) for part in (tree.left, tree.right))
         return left + right if tree.op == "+" else left - right if tree.op == "-" else left * right
     raise reader.refuse(f"{one.opcode} of a form")
