@@ -14,6 +14,7 @@ ZERO = "no infinity or NaN is multiplied by 0"
 MAGIC = "a sum with 12582912 is a multiple of 1"
 DIRECTION = "not its direction: .r"
 SUBNORMAL = "no subnormal number is flushed to zero"
+BEYOND = "a product with 1.70141e+38 leaves f32 if the other factor lies beyond 2"
 OVERFLOW = "lies beyond 65504, the largest f16, though the bounds allow"
 
 
@@ -36,6 +37,8 @@ OVERFLOW = "lies beyond 65504, the largest f16, though the bounds allow"
         ("fma.rn.f32 z,x,0f3F800000,0f4B400000; add.f32 z,z,0fCB400000;", "A[i]", MAGIC, ("f32", "f32")),
         ("add.f32 z,x,0f4B000000; sub.f32 z,z,0f4B000000;", "A[i]", "8388608 is a multiple of 1", ("f32", "f32")),
         ("add.f32 z,x,0f4AFFFFFE; sub.f32 z,z,0f4AFFFFFE;", "A[i]", "", ("f32", "f32")),
+        ("mul.f32 z,x,0f7F000000; mul.f32 z,z,0f00400000;", "A[i]", BEYOND, ("f32", "f32")),
+        ("mul.f32 z,x,0f5F000000; mul.f32 z,z,0f20000000;", "A[i]", "", ("f32", "f32")),  # by 2^63
         ("add.rz.f32 z,x,x;", "2 * A[i]", DIRECTION + "z", ("f32", "f32")),
         ("cvt.rz.f16.f32 h,x;", "A[i]", DIRECTION + "z", ("f32", "f16")),
         ("cvt.rm.f32.s32 z,x;", "A[i]", DIRECTION + "m", ("s32", "f32")),

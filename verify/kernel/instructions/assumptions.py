@@ -40,6 +40,10 @@ def note_numbers(machine: Machine, head: str, found: Sequence[Word], kind: str, 
     for one, other in zip(factors, factors[::-1], strict=True):
         if _numbers(one, kind, width, mask, 0.0, 0.0).size and _is_of_output(machine, other, kind, width, mask):
             machine.findings.note(NO_INFINITY)
+        most = float(largest(kind))
+        for size in sort_distinct(_numbers(one, kind, width, mask, most**0.5, most)).tolist():
+            text = f"a product with {size:.6g} leaves {kind} if the other factor lies beyond {most / size:.3g}"
+            machine.findings.note(f"overflow is not modelled, and {text}")
     ulp = MANTISSA[kind] - 1  # from here on a number of this type is an integer, and so is a sum with it
     for each in terms:
         if not each.plain or not each.bits.any():
