@@ -3,9 +3,13 @@
 
 Both are processes, started anew for each run: `lanecheck kernel X.ptx --claim X.toml --safety`, and `sentryward X.ptx
 --input X.json`, whose file is made of the same claim. `--other` is the second one's command, from an environment of
-its own (`pip install sentryward`). Times are medians of five runs of wall time, memory is the largest resident set.
-With `--faults` each kernel's faults are judged by both, once each. `--record` keeps what has run, for the next time. A
-run that ends by its time limit is not repeated.
+its own (`pip install sentryward`). Times are medians of five runs, of the clock and of the processor (user and system,
+of the process and of those that it started); memory is the largest resident set. Both have their bytecode, as pip
+leaves it. A run that ends by its time limit is not repeated.
+
+`--of` says which texts: the kernels themselves, their faults (`benchmarks.kernels.safety`), one planted edit of each
+class, the accepted edits that docs/kernel-score.md lists, or the bugs of tests/kernels/planted.toml; all but the
+kernels run once. `--record` keeps what has run, for the next time.
 """
 
 from __future__ import annotations
@@ -22,15 +26,21 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+from benchmarks.kernels.campaign import Sample, edits_of
+from benchmarks.kernels.edits import Edit
 from benchmarks.kernels.safety import FOLDERS, plant_faults
+from benchmarks.kernels.score import read_score
+from tests.kernels import compile as corpus
 from verify.kernel.claims.claim import claim_of
 from verify.kernel.claims.launch import Launch
 
 RUNS = 5
 SUM, EACH, LEAST = 0.15, 0.2, 0.5  # of the other's time: of all kernels, of one, and seconds that one may always take
 TIMEOUT = 60  # seconds of the other verifier
+CLOCKS = ("seconds", "processor")  # that are measured: the wall's, and the processor's
+VERDICTS = ("race_free", "verified", "potential_race", "not_wellsynced", "invalid_lifecycle")  # with which it ends
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^\n]*?\s(\w+_param_\d+)")
 _SCHEMA = "spverify.kernel-input/v1"
 
@@ -77,16 +87,27 @@ def describe_launch(ptx: str, launch: Launch) -> dict[str, Any]:
     return {**made, "tma_descriptors": maps} if maps else made
 
 
-def measure(command: Sequence[str]) -> tuple[float, float, str]:
-    """Return the wall time in seconds, the largest resident set in MB and the output of a process."""
+class Measured(NamedTuple):
+    """What one run of a process took."""
+
+    seconds: float  # of the clock
+    processor: float  # seconds of it, in the process and those that it started
+    megabytes: float
+    output: str
+
+
+def measure(command: Sequence[str]) -> Measured:
+    """Run a process and return what it took."""
+    given = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    given["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "lanecheck-bytecode")
     with tempfile.TemporaryFile() as out:
         started = time.monotonic()
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, env=given)
         _, _, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - started
         process.returncode = 0
         out.seek(0)
-        return seconds, usage.ru_maxrss / 1024, out.read().decode()
+        return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read().decode())
 
 
 def judge_ours(output: str) -> str:
@@ -124,64 +145,106 @@ def compare(text: str, table: Mapping[str, Any], other: str, runs: int) -> dict[
         found: dict[str, Any] = {}
         for who, command, judge in (("ours", ours, judge_ours), ("theirs", theirs, judge_theirs)):
             measured = [measure(command)]
-            while len(measured) < runs and measured[0][0] < TIMEOUT:
+            while len(measured) < runs and measured[0].seconds < TIMEOUT:
                 measured.append(measure(command))
-            seconds, memory = (median(one[part] for one in measured) for part in (0, 1))
-            found[who] = {"seconds": round(seconds, 3), "megabytes": round(memory), "verdict": judge(measured[0][2])}
+            seconds, processor, memory = (median(one[part] for one in measured) for part in range(3))
+            found[who] = {"seconds": round(seconds, 3), "processor": round(processor, 3), "megabytes": round(memory),
+                          "verdict": judge(measured[0].output)}  # fmt: skip
         return found
 
 
-def list_texts(paths: Sequence[Path], faults: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield a name, a text and a table of a claim: of each kernel, or of each fault of it."""
+def list_texts(paths: Sequence[Path], of: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield a name, a text and a table of a claim: of each kernel, or of what is made of it."""
+    if of == "bugs":
+        yield from _list_bugs()
+        return
     for path in paths:
-        table = tomllib.loads(path.with_suffix(".toml").read_text())
-        if not faults:
-            yield path.stem, path.read_text(), table
+        text, table = path.read_text(), tomllib.loads(path.with_suffix(".toml").read_text())
+        if of == "kernels":
+            yield path.stem, text, table
+        elif of == "faults":
+            for one in plant_faults(text):
+                yield f"{path.stem}:{one.line} {one.sort}: {one.old}", one.text, table
+        else:
+            edits = edits_of(text, Sample(1, 0, 0, 1)) if of == "classes" else _list_accepted(path.stem)
+            for edit in edits:
+                yield f"{path.stem} {edit}", edit.on(text), table
+
+
+def _list_accepted(kernel: str) -> Iterator[Edit]:
+    """Yield the accepted edits of a kernel that were read by hand: the page of the score lists each."""
+    for one in (one for listed in read_score().read.values() for one in listed):
+        found = re.match(r"`(\w+)\.ptx:(\d+)` (\w+): `(.*)` > `(.*)`", one)
+        if found and found[1] == kernel:
+            yield Edit(int(found[2]), found[3], found[4], found[5].replace("(nothing)", ""))
+
+
+def _list_bugs() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the bugs that people make in attention, compiled anew."""
+    rows = {row.name: row for row in corpus.rows()}
+    for name, bug in tomllib.loads((corpus.HOME / "planted.toml").read_text()).items():
+        row = rows[bug["kernel"]]
+        if corpus.missing([row]):
             continue
-        for one in plant_faults(path.read_text()):
-            yield f"{path.stem}:{one.line} {one.sort}: {one.old}", one.text, table
+        with tempfile.TemporaryDirectory() as folder:
+            text = (corpus.SOURCES / row.source).read_text().replace(bug["old"], bug["new"])
+            (Path(folder) / "ptx.cuh").write_text((corpus.SOURCES / "ptx.cuh").read_text())
+            (Path(folder) / row.source).write_text(text)
+            ((ptx, claim),) = corpus.compiled([row], Path(folder))
+        yield f"{bug['kernel']} {name}", ptx, tomllib.loads(claim)
 
 
-def print_table(found: Mapping[str, Any], faults: bool) -> bool:
-    """Print a table in Markdown, and whether the gates of time are met."""
-    print("| kernel | Lanecheck | seconds | MB | SentryWard | seconds | MB |\n|---|---|---|---|---|---|---|")
+def list_rows(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table in Markdown of what both said and took."""
+    yield "| kernel | Lanecheck | seconds | processor | MB | SentryWard | seconds | processor | MB |"
+    yield "|---|---|---:|---:|---:|---|---:|---:|---:|"
     for name, one in found.items():
         cells = (
-            f"{one[who]['verdict']} | {one[who]['seconds']:.2f} | {one[who]['megabytes']}" for who in ("ours", "theirs")
+            f"{both['verdict']} | {both['seconds']:.2f} | {both['processor']:.2f} | {both['megabytes']}"
+            for both in (one["ours"], one["theirs"])
         )
-        print(f"| `{name}` | {' | '.join(cells)} |")
-    if faults:
-        return True
-    total, slow = gates(found)
-    print(f"\nsum {total:.2f} of theirs (gate {SUM})")
-    print(f"slower than max({LEAST} s, {EACH} x theirs): {', '.join(slow) or 'none'}")
-    return total <= SUM and not slow
+        yield f"| `{name}` | {' | '.join(cells)} |"
 
 
-def gates(found: Mapping[str, Any]) -> tuple[float, list[str]]:
-    """Return the sum of our times as a part of theirs, and the kernels that take us too long."""
-    ours, theirs = ({name: float(one[who]["seconds"]) for name, one in found.items()} for who in ("ours", "theirs"))
+def is_comparable(one: Mapping[str, Any]) -> bool:
+    """Return whether both came to a verdict, so that their times are of the same work."""
+    return one["theirs"]["verdict"].partition(":")[0] in VERDICTS and one["ours"]["verdict"] in ("SAFE", "REFUTED")
+
+
+def gates(found: Mapping[str, Any], clock: str) -> tuple[float, list[str]]:
+    """Return the sum of our times over that of theirs, where both came to a verdict, and which take us too long."""
+    ours, theirs = (
+        {name: float(one[who][clock]) for name, one in found.items() if is_comparable(one)}
+        for who in ("ours", "theirs")
+    )
     slow = [name for name in ours if ours[name] > max(LEAST, EACH * theirs[name])]
-    return sum(ours.values()) / sum(theirs.values()), slow
+    return sum(ours.values()) / max(sum(theirs.values()), 1e-9), slow
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compare both on kernels of the tests; returns 1 if a gate of time is missed."""
+    """Compare both; returns 1 if a gate of time is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels.verifiers", description=__doc__)
     parser.add_argument("kernel", nargs="*", type=Path)
     parser.add_argument("--other", required=True, metavar="COMMAND")
-    parser.add_argument("--faults", action="store_true", help="each fault of the kernels, once")
+    parser.add_argument("--of", choices=("kernels", "faults", "classes", "accepted", "bugs"), default="kernels")
     parser.add_argument("--record", type=Path, metavar="FILE", help="keep what has run, and go on from there")
     options = parser.parse_args(argv)
     paths = options.kernel or [path for folder in FOLDERS for path in sorted(folder.glob("*.ptx"))]
     found = json.loads(options.record.read_text()) if options.record and options.record.is_file() else {}
-    for name, text, table in list_texts(paths, options.faults):
+    for name, text, table in list_texts(paths, options.of):
         if name not in found:
-            found[name] = compare(text, table, options.other, 1 if options.faults else RUNS)
+            found[name] = compare(text, table, options.other, RUNS if options.of == "kernels" else 1)
             print(name, found[name], file=sys.stderr, flush=True)
             if options.record:
                 options.record.write_text(json.dumps(found, indent=1))
-    return 0 if print_table(found, options.faults) else 1
+    print("\n".join(list_rows(found)))
+    missed = False
+    for clock in CLOCKS if options.of == "kernels" else ():
+        total, slow = gates(found, clock)
+        print(f"\n{clock}: sum {total:.2f} of theirs (gate {SUM})")
+        print(f"slower than max({LEAST} s, {EACH} x theirs): {', '.join(slow) or 'none'}")
+        missed = missed or total > SUM or bool(slow)
+    return int(missed)
 
 
 if __name__ == "__main__":
