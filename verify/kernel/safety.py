@@ -9,15 +9,20 @@ or a branch, their interval must show that every choice is safe; otherwise the v
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from copy import deepcopy
+
+import numpy as np
+from numpy.typing import NDArray
 
 from verify.core.verdict import Check, Place
 from verify.kernel.check import BUDGET, Outcome, elections, locate_finding, name_elections
 from verify.kernel.claims.claim import Claim
-from verify.kernel.claims.launch import Launch
+from verify.kernel.claims.launch import Array, Launch
+from verify.kernel.data.intervals import ones
 from verify.kernel.data.opaque import OpaqueValues
-from verify.kernel.data.values import Values
+from verify.kernel.data.values import LIMITS, Values
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.mends import Mending, mend
 from verify.kernel.ptx.libdevice import replace_functions
@@ -74,7 +79,7 @@ def _interpret(
         extra += missing.findings
     except Unclear as error:
         extra.append(Finding("no meaning", Severity.UNKNOWN, error.line, error.problem))
-    raw = _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra])
+    raw = _settle_reached(run, seed, budget, _settle_twice(run, seed, budget, [*run.findings.found.values(), *extra]))
     found = tuple(locate_finding(_as_safety(one), kernel) for one in raw)
     severities = {one.severity for one in found}
     refuted = severities - {Severity.UNKNOWN, *WARNINGS} or (strict and severities & WARNINGS)
@@ -119,6 +124,48 @@ def _settle_twice(run: Interpretation, seed: int, budget: int, found: Sequence[F
         else:
             settled.append(one)
     return settled
+
+
+def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings, races as unknown that no drawn data show, if spans of bytes stood for addresses.
+
+    A span has every address that a thread may choose, whatever the others choose: they may never choose the same.
+    """
+    if not any(one.severity is Severity.RACE for one in found) or not _reaches(run):
+        return list(found)
+    shown: set[int] = set()
+    for arrays in _draw_data(run.launch, seed):
+        again = Interpretation(deepcopy(run.kernel), run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
+        with suppress(Missing, Unclear):
+            again.run()
+        if not _reaches(again):
+            settled = _settle_twice(again, seed, budget, [*again.findings.found.values()])
+            shown |= {one.line for one in settled if one.severity is Severity.RACE}
+    return [
+        one._replace(severity=Severity.UNKNOWN, text=f"{one.text}; no drawn data show that two threads meet there")
+        if one.severity is Severity.RACE and one.line not in shown else one
+        for one in found
+    ]  # fmt: skip
+
+
+def _reaches(run: Interpretation) -> bool:
+    return isinstance(run.values, OpaqueValues) and run.values.reached
+
+
+def _draw_data(launch: Launch, seed: int) -> Iterator[tuple[Array, ...]]:
+    """Yield the arrays of a launch twice with known integers in its inputs: drawn, and the least of each."""
+    draw = np.random.default_rng(seed)
+    for spread in (1, 0):
+        yield tuple(_with_content(one, spread * draw.random(one.shape)) for one in launch.arrays)
+
+
+def _with_content(one: Array, drawn: NDArray[np.float64]) -> Array:
+    """Return an input of integers with known ones, the least of them at 0, the greatest at 1; others as they are."""
+    if one.kind not in LIMITS or one.content is not None or one.out or one.scratch or one.zero:
+        return one
+    low, high = map(int, one.limits or LIMITS[one.kind])
+    most = min(high, low + ones(62))
+    return one._replace(content=np.minimum(low + (drawn * (most - low + 1)).astype(np.int64), most))
 
 
 def _as_safety(one: Finding) -> Finding:

@@ -195,6 +195,31 @@ def test_accesses_that_data_decide_race_as_others_do(body: str, kind: str) -> No
     assert found.status == "REFUTED" and kind in kinds(found), found.findings
 
 
+OFFSET = "ld.global.u32 %r2, [%d1]; and.b32 %r3, %r2, 1; mad.lo.u32 %r3, %r3, 64, %r1; "  # the same for all threads
+OFFSETS = OFFSET.replace("[%d1]", "[%d4]").replace("64", "1")
+TICKET = "atom.global.add.u32 %r2, [%d2], 1; and.b32 %r3, %r2, 63; add.u32 %r3, %r3, 1; "
+TURNED = """ld.global.u32 %r2, [%d1]; add.u32 %r3, %r2, %r1; and.b32 %r3, %r3, 63; shl.b32 %r4, %r3, 2; mov.u32 %r5, s;
+add.u32 %r6, %r5, %r4; st.shared.u32 [%r6], %r1; bar.sync 0; ld.shared.u32 %r7, [%r6]; st.global.u32 [%d5], %r7;"""
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        (f"{OFFSET}{AT.replace('BASE', '%d2')}st.global.u32 [%d7], %r1;", (OFFSET, OFFSETS)),
+        (f"{OFFSET}{AT.replace('BASE', '%d2')}ld.global.u32 %r4, [%d7]; st.global.u32 [%d7], %r4;", (OFFSET, OFFSETS)),
+        (f"{TICKET}{AT.replace('BASE', '%d2')}st.global.u32 [%d7], %r1;", None),
+        (TURNED, ("[%d1]", "[%d4]")),
+    ],
+)
+def test_threads_that_data_keep_apart_are_not_refuted(body: str, wrong: tuple[str, str] | None) -> None:
+    """Each thread's address is an interval; that two of them meet is a race only if some data show it."""
+    arrays = {"A": {"dims": ["64"], "type": "u32"}, "C": {"dims": ["129"], "type": "u32", "out": True}}
+    found = safety(body, arrays=arrays)
+    assert found.status == "UNKNOWN" and not found.ended, found.findings
+    assert any("no drawn data" in one.text for one in found.findings)
+    assert wrong is None or safety(body.replace(*wrong), arrays=arrays).status == "REFUTED"
+
+
 def test_a_barrier_orders_atomic_operations_of_one_cta_alone() -> None:
     body = f"{SCATTER} bar.sync 0; setp.eq.u32 %p1, %r1, 7; {READ_LAST}"
     assert safety(body).status == "SAFE"

@@ -147,6 +147,7 @@ class _ReachedMemory:
             if (extent + size) * len(mine) > MOST:
                 self._doubt(f"data decide this address, which may be any of {extent + 1}: too many to follow")
                 continue
+            self.values.reached = self.values.reached or extent > 0
             yield ByteSpan(first, extent + size, zeros, mine)
 
     def _doubt(self, text: str) -> None:
