@@ -2,7 +2,7 @@
 """The arrays in global memory: the label and the plain bits of every byte, who wrote and read it, and on which way.
 
 Array i of the claim starts at address (i + 1) << 40. `region` has what is known of each array,
-`Global` all of them.
+`Global` all of them; an `Ended` is told of copies that have ended.
 """
 
 from __future__ import annotations
