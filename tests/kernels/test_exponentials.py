@@ -190,6 +190,21 @@ def test_a_planted_bug_is_refuted(name: str, tmp_path: Path) -> None:
     assert found.status == "REFUTED" or (bug.get("overflow") and overflow), found.findings
 
 
+@pytest.mark.slow
+def test_the_maximum_of_a_row_may_be_an_output(tmp_path: Path) -> None:
+    row = next(one for one in corpus.rows() if one.name == "attention_lse")
+    if reason := corpus.missing([row]):
+        pytest.skip(reason)
+    text, stored = (corpus.SOURCES / row.source).read_text(), "most + tl.log2(total), mask"
+    (tmp_path / row.source).write_text(text.replace(stored, "most, mask"))
+    ((ptx, table),) = corpus.compiled([row], tmp_path)
+    for mask, status in ((f"where(m >= n, {GROUPED}, -inf)", "VERIFIED"), (GROUPED, "REFUTED")):
+        claim = f"L[h,m] = max_n(1.4426950408889634 * {mask})"
+        (found,) = check(ptx, claim_of({**tomllib.loads(table), "claim": claim}), seed=3)
+        assert found.status == status, found.findings
+        assert status == "REFUTED" or found.bound < 1e-12
+
+
 def expected(launch: Launch, samples: dict[str, np.ndarray], name: str) -> np.ndarray:
     """Return what a kernel of the corpus computes, by numpy in f64."""
     if name.startswith(("softmax", "norm")):

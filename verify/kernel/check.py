@@ -18,7 +18,7 @@ from verify.core.verdict import WrongProduct
 from verify.kernel.chance import ASSUMED, INDEPENDENT, MOST_PAIRS, ClaimGrowth, estimate_pairs
 from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.defaults import SQUARE, hidden, list_unreached
-from verify.kernel.claims.expression import functions
+from verify.kernel.claims.expression import LARGEST, functions
 from verify.kernel.claims.launch import Launch
 from verify.kernel.comparison import Comparison, numbers_of
 from verify.kernel.data.values import Values
@@ -181,11 +181,11 @@ def _with_contents(
 def needs_exponents(kernel: Kernel, launch: Launch) -> bool:
     """Return whether the PTX or the claim has a power of 2, a logarithm or a quotient, whose laws take other primes.
 
-    A kernel may divide by a root where the claim says rsqrt.
+    A kernel may divide by a root where the claim says rsqrt. A running maximum begins with -inf, which is known there.
     """
     every = [kernel, *(one for one, _ in launch.before)]
     heads = {one.words[0] for part in every for one in part.instructions}
-    return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp", "rsqrt"})
+    return bool(heads & {"ex2", "lg2"} or functions(launch.value) & {"ex2", "lg2", "rcp", "rsqrt", LARGEST})
 
 
 def _outcome(run: Interpretation, seed: int, strict: bool, budget: int, samples: Mapping[str, Samples]) -> Outcome:

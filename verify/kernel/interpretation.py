@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
+from verify.kernel.claims.expression import LARGEST, functions
 from verify.kernel.claims.launch import MAX_PLACES, Array, Launch
 from verify.kernel.data.values import LIMITS, SIZE, Values
 from verify.kernel.instructions import handlers
@@ -53,6 +54,7 @@ class Interpretation:
         self.earlier = [Interpretation(*one, values, budget, {}, machine, self.regions) for one in launch.before]
         self.values.floor = launch.floor if self.values.pairs else 0.0
         self.values.allowed = frozenset(launch.narrow) - {"f32"}
+        self.values.choices.by_leaves = LARGEST in functions(launch.value)
         self.memory = Global(self.regions, self.values, self.findings)
         bases = {
             one.name: ((place + 1) << WINDOW) + one.offset * SIZE[one.kind] for place, one in enumerate(launch.arrays)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, scalars
+from verify.kernel.claims.expression import LARGEST, Apply, Below, Element, Node, Number, Scalar, Sum, scalars
 from verify.kernel.comparison import Comparison
 from verify.kernel.data.distinct import sort_distinct
 from verify.kernel.interpretation import Interpretation
@@ -76,6 +76,8 @@ def written(node: Node) -> str:
         return _written_leaf(node)
     if isinstance(node, Sum):
         return f"sum_{node.index} {_parenthesize(node.body)}"
+    if node.name == LARGEST and isinstance(node.parts[0], Sum):
+        return f"max_{node.parts[0].index}({written(node.parts[0].body)})"
     parts = [written(part) for part in node.parts]
     if node.name == "*":
         return "*".join(map(_parenthesize, node.parts))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.core.errors import SpecError
-from verify.kernel.claims.expression import Apply, Below, Element, Node, Number, Scalar, Sum, whole
+from verify.kernel.claims.expression import LARGEST, Apply, Below, Element, Node, Number, Scalar, Sum, whole
 from verify.kernel.data import levels
 from verify.kernel.data.choices import POLES, Choices
 from verify.kernel.data.histories import sign_of
@@ -87,6 +87,8 @@ class Evaluation:
             return self._leaf(node)
         if isinstance(node, Sum):
             return self._sum(node)
+        if node.name == LARGEST:
+            return self._largest(node.parts[0])
         parts = [self(part) for part in node.parts]
         if node.name in "+-*":
             return self._arithmetic(node.name, *parts)
@@ -228,6 +230,20 @@ class Evaluation:
         sign = np.where(taken, *(each.expand(each.signs, dims) for each in (chosen, other)))
         fixed = chosen.fixed and other.fixed
         return Tensor(dims, np.where(taken, x, y), np.where(taken, a, b), below, sign, fixed)
+
+    def _largest(self, node: Node) -> Tensor:
+        """Return the largest term over an index: -inf where every one is masked."""
+        assert isinstance(node, Sum)
+        part = self(node.body)
+        if node.index not in part.dims:
+            raise SpecError("claim", f"max_{node.index} of what has no index {node.index}")
+        dims = tuple(name for name in part.dims if name != node.index)
+        residues, sample, _ = part.align((node.index, *dims))
+        below = part.expand(part.where_below, (node.index, *dims))
+        signs = part.expand(part.signs, (node.index, *dims)).max(0)
+        flat = residues.reshape(len(self.primes), len(below), -1)
+        made = self.choose.find_largest(flat, below.reshape(len(below), -1)).reshape(-1, *below.shape[1:])
+        return Tensor(dims, made, sample.max(0), np.asarray(below.all(0)) if below.any() else None, signs)
 
     # ---- sums
 

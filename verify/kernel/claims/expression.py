@@ -80,7 +80,8 @@ FUNCTIONS = {"relu": 1, "abs": 1, "max": 2, "min": 2, "where": 4, "floor": 1, "t
 BASES = {"exp": "ex2", "exp2": "ex2", "log": "lg2", "log2": "lg2"}  # functions of a claim -> their opcodes
 FREE = ("ex2", "lg2", "sqrt", "rsqrt", "sin", "cos", "tanh", "rcp")
 LOG2_E, LN_2 = 1.4426950408889634, 0.6931471805599453  # exp and log are those to the base 2 with these factors, rounded
-REDUCED = ("softmax", "logsumexp")  # with the index behind: softmax_n(…)
+REDUCED = ("softmax", "logsumexp", "max")  # with the index behind: softmax_n(…)
+LARGEST = "largest"  # the operation of max_n, on the sum that has its index and its terms
 RELATIONS = (">", "<", ">=", "<=", "==", "!=")  # of the first two arguments of where
 _TOKEN = re.compile(r"\s*(\d+\.?\d*(?:e[+-]?\d+)?|[A-Za-z_]\w*|[<>=!]=|//|[][(),+*/%=<>-])")
 
@@ -274,10 +275,13 @@ class _Reader:
         return left, right, relation in ("<=", ">=")
 
     def _reduce(self, name: str, index: str) -> Node:
-        """Return softmax_n(x) = exp(x) / sum_n exp(x), or logsumexp_n(x) = log(sum_n exp(x))."""
+        """Return softmax_n(x) = exp(x) / sum_n exp(x), logsumexp_n(x) = log(sum_n exp(x)), or max_n(x)."""
         self.expect("(")
-        power = self._exp(self.sum())
+        inner = self.sum()
         self.expect(")")
+        if name == "max":
+            return Apply(LARGEST, (Sum(index, inner),))
+        power = self._exp(inner)
         total = Sum(index, power)
         if name == "softmax":
             return Apply("*", (power, Apply("rcp", (total,))))

@@ -50,6 +50,8 @@ def apply_with_laws(values: ValueTable, name: str, flat: Sequence[Ids], kind: st
     if name == "lg2":
         return _apply_logarithm(values, flat[0], kind, marks)
     found = values.choose(name, flat, kind, marks[0] if name in POWERS else marks[1])
+    if name == "max" and values.choices.by_leaves:
+        found = _settle_leaves(values, flat, found)
     if values.floor and any(values.weights(each).any() for each in flat):
         found = _settle_weights(values, name, flat, found, kind)
     if values.infinite and any(values.marks("level", each).any() for each in flat):
@@ -77,6 +79,17 @@ def _settle_weights(values: ValueTable, name: str, flat: Sequence[Ids], found: I
         made = np.where(finite & (gap <= values.floor), flat[1], made)
         made = np.where(finite & (gap >= -values.floor), flat[0], made)
     return made.astype(np.uint32)
+
+
+def _settle_leaves(values: ValueTable, flat: Sequence[Ids], found: Ids) -> Ids:
+    """Return the ids of results: the larger of x and x is x, that of 0 and what is not negative is the latter."""
+    left, right = (values.residues[:, each] for each in flat)
+    clear = np.logical_and.reduce([values.marks("cause", each) == 0 for each in flat])
+    made = np.where(clear & (left == right).all(0), flat[0], found)
+    for zero, number, other in ((right, flat[1], flat[0]), (left, flat[0], flat[1])):
+        absent = clear & (zero == 0).all(0) & (values.marks("degree", number) == 0)
+        made = np.where(absent & (values.marks("sign", other) >= levels.NONNEGATIVE), other, made)
+    return made
 
 
 def level_of(bits: int, kind: str) -> int:

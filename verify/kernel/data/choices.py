@@ -9,6 +9,9 @@ In a run with pairs of primes (`exponents`) the rows of residues are those modul
 There ex2 is a power modulo p by the exponent modulo q, log2 (of what is known to be positive) is a logarithm modulo q
 of a number modulo p, and rcp is an inverse. In the rows that such a law says nothing of, they are hashed as well. rsqrt
 is the inverse of sqrt, of which no law is known: the square of a root modulo p is x or -x.
+
+Where a claim has the largest of a row, max is not normalised: it is a sum of hashes of all that it is the largest of,
+so that neither their order nor how a kernel groups them matters (`by_leaves`).
 """
 
 from __future__ import annotations
@@ -110,9 +113,13 @@ class Choices:
         self.log2_e = [source.randrange(1, int(one)) for one in primes]  # an unknown of its own
         self.stand_for = False  # whether a constant was log2(e) or ln(2)
         self.hashed = 0  # arguments so far of functions that are hashed modulo p too
+        self.by_leaves = False  # whether max is a sum of hashes
 
-    def __call__(self, name: str, residues: Sequence[Residues], samples: Sequence[Samples]) -> tuple[Residues, Samples]:
-        """Return the values of a function of arrays of arguments."""
+    def __call__(
+        self, name: str, residues: Sequence[Residues], samples: Sequence[Samples],
+        joined: Sequence[NDArray[np.bool_]] = (),
+    ) -> tuple[Residues, Samples]:  # fmt: skip
+        """Return the values of a function of arguments; `joined` says which arguments of max are sums of hashes."""
         self.hashed += samples[0].size * self.is_hashed(name)
         known = POWERS if self.pairs and name in POWERS else FUNCTIONS | ROUNDED
         if name in known:
@@ -124,12 +131,34 @@ class Choices:
             return (double + self.primes - residues[0]) % self.primes, np.abs(samples[0])
         gap = self._minus(residues[0], residues[1])
         if name == "max":
-            return (residues[1] + self._relu(gap)) % self.primes, np.maximum(samples[0], samples[1])
+            made = self._join(residues, joined) if joined else (residues[1] + self._relu(gap)) % self.primes
+            return made, np.maximum(samples[0], samples[1])
         if name == "min":
             return self._minus(residues[0], self._relu(gap)), np.minimum(samples[0], samples[1])
         made = self._gate(gap, self._minus(residues[2], residues[3]))  # where(a > b, x, y)
         sample = np.where(samples[0] > samples[1], samples[2], samples[3])
         return (residues[3] + made) % self.primes, sample
+
+    def joins(self, name: str) -> bool:
+        """Return whether the results of a function are sums of hashes of all that they are the largest of."""
+        return name == "max" and self.by_leaves
+
+    def _join(self, residues: Sequence[Residues], joined: Sequence[NDArray[np.bool_]]) -> Residues:
+        """Return the larger ones of two arrays of arguments; those that are `joined` are sums of hashes."""
+        self.hashed += joined[0].size
+        leaves = [self._hashed("largest", [one]) for one in residues]
+        first, second = (np.where(*each) for each in zip(joined, residues, leaves, strict=True))
+        return np.asarray((first + second) % self.primes)
+
+    def find_largest(self, residues: Residues, below: NDArray[np.bool_]) -> Residues:
+        """Return the largest of each column of (primes, terms, columns) arguments; those `below` are -inf."""
+        self.hashed += int((~below).sum())
+        primes, alone = self.primes, (~below).sum(0) == 1
+        made = [np.zeros((len(primes), below.shape[1]), np.uint64) for _ in range(2)]
+        for term, masked in zip(residues.transpose(1, 0, 2), below, strict=True):
+            for total, each in zip(made, (term, self._hashed("largest", [term])), strict=True):
+                total[:] = (total + np.where(masked, np.uint64(0), each)) % primes
+        return np.where(alone, *made)  # one term alone is the largest, and is no sum
 
     def is_hashed(self, name: str) -> bool:
         """Return whether a function has no law modulo p, so that two arguments which are taken for one matter."""

@@ -51,6 +51,7 @@ class History(NamedTuple):
     divided: int = 0  # whether it is a quotient of polynomials
     unit: float = MIXED  # it is this number times an integer combination of products of inputs and of functions
     weight: float = 0.0  # what numbers that stand for -inf make up of it; UNKNOWN_WEIGHT if that is not known
+    joined: int = 0  # whether it is the largest of several, as a sum of their hashes
 
     @property
     def marked(self) -> bool:
@@ -198,7 +199,9 @@ def chosen_growth(name: str, parts: Sequence[Growth]) -> Growth:
     elif name == "where":  # where(a > b, x, y)
         low, high = min(lows[2:]), max(highs[2:])
     degree, norm, denominator = (parts[0].degree, parts[0].norm, parts[0].denominator) if name == "rcp" else (1, 0, 0)
-    unit = find_unit(parts) if name in ("max", "min") else MIXED if name in ("rcp", "rsqrt", "lg2", "log2") else 1.0
+    unit = MIXED if name in ("rcp", "rsqrt", "lg2", "log2") else 1.0
+    if name in ("max", "min", "largest"):
+        unit = find_unit(parts)
     sign, divided = _chosen_sign(name, parts), int(name in ("rcp", "rsqrt"))
     weight = parts[0].weight if name in ("max", "min") and len({one.weight for one in parts}) == 1 else 0.0
     return Growth(max(degree, 1), norm, denominator, low, high, 0, sign, divided, unit, weight)

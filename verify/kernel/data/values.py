@@ -415,7 +415,8 @@ class Values:
         first = self.new(len(flat[0]), CODE[kind])
         place = slice(first, self.top)
         parts = [self.exact(one) for one in flat]
-        made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts])
+        joined = [self.marks("joined", one) > 0 for one in flat] if self.choices.joins(name) else []
+        made = self.choices(name, [one.residues for one in parts], [one.sample for one in parts], joined)
         self.residues[:, place], self.sample[place] = made
         if name == "ex2":
             self.above |= {self.line} if (parts[0].sample > EVEN).any() else set()
@@ -423,7 +424,7 @@ class Values:
 
         def unknown(parts: Sequence[History]) -> History:
             self.hashed = widest((self.hashed, *parts)) if self.choices.is_hashed(name) else self.hashed
-            return applied(name, opaque, parts)
+            return applied(name, opaque, parts)._replace(joined=int(bool(joined)))
 
         self.history[place] = self.histories.combined([self.history[one] for one in flat], unknown)
         return lose_poles(self, name, flat[0], np.arange(first, self.top, dtype=np.uint32))
