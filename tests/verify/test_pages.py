@@ -31,6 +31,7 @@ PAGES = {
     "kernel": (kernel.main, ["examples/kernel/fragment.ptx", "--claim", "examples/kernel/fragment.toml", "--seed=1"]),
     "movement": (movement.main, ["examples/movement.toml", "--only", "ldmatrix fills A"]),
     "tiling": (tiling.main, ["--atom", "SM80_16x8x8_F32F16F16F32_TN"]),
+    "several": (atom.main, ["SM80_16x8x8"]),
     "layout": (layout.main, ["(4,2):(2,1)", "--equals", "(4,2):(1,4)"]),
 }
 SMALL = ["verified", "refuted", "atlas"]
@@ -85,8 +86,17 @@ def test_a_large_picture_is_drawn_and_scrolls_in_its_own_frame(
     shown.open(address(pages["large"]), width)
     assert shown.sideways() <= 0 and shown.fetched() == []
     assert pages["large"].stat().st_size < 1_000_000
-    assert shown.js("document.querySelector('.lc-scroll').scrollWidth > window.innerWidth")
-    assert shown.js("document.querySelector('[data-at=\"0 0\"]').getBoundingClientRect().left < 200")  # seen at once
+    wide = "document.querySelector('.lc-whole').scrollWidth"
+    assert shown.js(f"{wide} <= window.innerWidth")  # all of it is seen
+    shown.js("document.querySelector('.lc-full input').click()")
+    assert shown.js(f"{wide} > window.innerWidth") and shown.sideways() <= 0
+    assert shown.js("document.querySelector('[data-at=\"0 0\"]').getBoundingClientRect().left < 200")
+
+
+def test_the_counterexample_is_on_the_first_screen_of_a_phone(shown: Browser, pages: dict[str, Path]) -> None:
+    shown.open(address(pages["refuted"]), 400)
+    place = "document.querySelector('.lc-zoom .m').getBoundingClientRect()"
+    assert 0 < shown.js(f"{place}.top") and shown.js(f"{place}.bottom") < 800 and shown.js(f"{place}.width") > 40
 
 
 def test_a_page_that_is_wrong_is_found(shown: Browser, tmp_path: Path) -> None:
@@ -109,14 +119,15 @@ def test_a_page_follows_the_scheme(shown: Browser, pages: dict[str, Path]) -> No
 def test_the_keyboard_alone_unfolds_a_verdict(shown: Browser, pages: dict[str, Path]) -> None:
     from selenium.webdriver import Keys
 
-    shown.open(address(pages["verified"]))
+    shown.open(address(pages["several"]))
     shown.press(Keys.TAB)
     assert shown.js("document.activeElement.className") == "skip"
     shown.press(Keys.TAB)
     assert shown.js("document.activeElement.tagName") == "SUMMARY"
-    shown.press(Keys.ENTER)
     assert shown.js("document.querySelector('details').open") is False
-    shown.press(Keys.ENTER, Keys.TAB)
+    shown.press(Keys.ENTER)
+    assert shown.js("document.querySelector('details').open") is True
+    shown.press(Keys.TAB)
     assert shown.js("document.activeElement.className") == "permalink"
     assert shown.js("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 

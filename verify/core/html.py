@@ -22,17 +22,22 @@ a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { position: static; }
+h1 { font-size: 1.6rem; }
+@media (max-width: 30rem) { h1 { font-size: 1.3rem; } }
 h1, h2, h3, h4 { line-height: 1.25; margin: 1.2rem 0 .4rem; }
 summary { cursor: pointer; padding: .4rem 0; }
 summary h2 { display: inline; font-size: 1.1rem; }
 code, pre, .status { font-family: ui-monospace, monospace; font-size: .9rem; }
 pre { white-space: pre-wrap; background: var(--box); padding: .6rem; margin: .4rem 0; }
 .case { border-top: 1px solid var(--line); }
+.operand h2 { font-size: 1.15rem; }
 .operand { border-left: 3px solid var(--line); padding-left: .8rem; margin: 1rem 0; }
 .claims, .checks { list-style: none; padding: 0; margin: 0; }
 .claims > li { padding: .3rem 0; border-top: 1px dotted var(--line); }
 .claims > li:target { background: var(--box); outline: 2px solid var(--link); }
 .checks { color: var(--dim); font-size: .85rem; padding-left: 1rem; }
+.place { font-family: ui-monospace, monospace; font-size: .9rem; margin: .2rem 0; }
+.follows { color: var(--dim); } .follows summary { padding: .2rem 0; }
 .wrong { border-left: 3px solid var(--bad); padding-left: .8rem; margin: .4rem 0; }
 .status { font-weight: 700; margin-right: .4rem; }
 .VERIFIED, .PROVED, .AGREES, .verified { color: var(--good); }
@@ -41,8 +46,7 @@ pre { white-space: pre-wrap; background: var(--box); padding: .6rem; margin: .4r
 .TAKEN, .dim { color: var(--dim); }
 .permalink { text-decoration: none; padding: 0 .3rem; }
 .permalink:hover, .permalink:focus { text-decoration: underline; }
-.wide, .lc-scroll { overflow-x: auto; }
-@media (min-width: 60rem) { .lc-scroll svg:not([data-box]) { max-width: 100%; height: auto; } }
+.wide { overflow-x: auto; }
 figure { margin: .6rem 0; }
 figcaption { color: var(--dim); font-size: .85rem; }
 math { font-size: 1.05rem; display: block; width: max-content; margin: 0; }

@@ -11,13 +11,25 @@ from xml.etree.ElementTree import Element
 from verify.core.html import document, element
 from verify.pictures import svg
 from verify.pictures.picture import Cell, Fault, Panel, Picture
+from verify.pictures.zoom import zoom
 
 ISOLATE = Path(__file__).with_name("isolate.js")  # the script of every page that has figures
 KEYS = "Click an element to see its thread alone, or press l in the drawing (L for the one before); Escape shows all. "
+PHONE = 360  # pixels: a wider drawing does not fit a phone
+FIGURES = """
+.lc-figure { margin: .6rem 0; }
+.lc-scroll { overflow: auto; max-width: 100%; } .lc-scroll svg { display: block; max-width: 100%; height: auto; }
+.lc-zoom ~ .lc-whole svg { max-height: 90vh; width: auto; }
+.lc-figure:has(.lc-full :checked) .lc-whole svg { max-width: none; max-height: none; }
+.lc-lead { font-weight: 600; } .lc-lead, .lc-near { margin: .2rem 0; } .lc-near { font-size: .85rem; }
+.lc-keys { display: flex; flex-wrap: wrap; gap: .1rem .15rem; align-items: center; font-size: .85rem; margin: .3rem 0; }
+.lc-keys svg { vertical-align: -.15em; } .lc-keys span { margin-right: .8rem; }
+.lc-full { display: block; font-size: .85rem; }
+.lc-lane { font-weight: 600; } .lc-words { font-size: .85rem; }
+"""
 STYLE = """
 body { max-width: 120rem; }
-.lc-scroll { overflow: auto; max-width: 100%; } .lc-scroll svg { display: block; }
-figcaption { max-width: 50rem; } .lc-lane { font-weight: 600; }
+figcaption { max-width: 50rem; }
 table { border-collapse: collapse; font-size: .85rem; margin: .5rem 0; }
 caption { text-align: left; font-weight: bold; }
 th, td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowrap; text-align: left; }
@@ -26,13 +38,15 @@ th, td { border: 1px solid var(--line); padding: .1rem .4rem; white-space: nowra
 
 def page(pictures: Sequence[Picture], cells: int = svg.STATIC) -> str:
     """One file with all pictures that needs no other file."""
-    title = pictures[0].title if len(pictures) == 1 else f"{len(pictures)} pictures"
+    titles = [": ".join(filter(None, (one.title, one.status))) for one in pictures]
+    title = titles[0] if len(pictures) == 1 else f"{len(pictures)} pictures"
     main = element("main", element("h1", title), id="main")
     for number, picture in enumerate(pictures):
         if len(pictures) > 1:
-            main.append(element("h2", picture.title))
-        main.append(figure(picture, cells, f"lc{number}-"))
-    return document(title, main, style=STYLE, script=script())
+            main.append(element("h2", titles[number]))
+        wrong = not picture.status.startswith("VERIFIED")
+        main.append(figure(picture, cells, f"lc{number}-", wrong=wrong))
+    return document(title, main, style=FIGURES + STYLE, script=script())
 
 
 def script() -> str:
@@ -40,32 +54,60 @@ def script() -> str:
     return ISOLATE.read_text(encoding="utf-8")
 
 
-def figure(picture: Picture, cells: int = svg.STATIC, prefix: str = "lc") -> Element:
-    """Return a picture's <figure>; the drawing scrolls by itself, so that a narrow page does not. `prefix` is of ids.
+def figure(
+    picture: Picture, cells: int = svg.STATIC, prefix: str = "lc", *, wrong: bool = False, lead: bool = True
+) -> Element:
+    """Return the <figure> of a picture: of a wrong one its first wrong cells, then the whole as wide as the page.
 
-    With more cells than `cells` its panels are below each other: the first one is seen without scrolling.
+    With more cells than `cells` its panels are below each other. `prefix` is of ids; `lead` has the first note above.
     """
     if picture.cells > cells:
         below = (replace(panel, place=(number, 0)) for number, panel in enumerate(picture.panels))
         picture = replace(picture, panels=tuple(below))
+    made = element("figure", class_="lc-figure")
+    made.extend([element("p", picture.notes[0], class_="lc-lead")] if lead and picture.notes else [])
+    near = zoom(picture) if wrong else None
+    if near is not None:
+        part, drawn = near
+        made.append(element("p", ", ".join(filter(None, (part.heading, part.window))), class_="lc-near"))
+        drawing = svg.drawing(drawn, cells, f"{prefix}near-", words=False)
+        made.append(_scrolled("lc-scroll lc-zoom", f"the first wrong cells of {picture.title}", drawing))
+    whole = svg.drawing(picture, cells, prefix, words=False)
+    if float(whole.get("width", "0")) > PHONE:
+        made.append(element("label", element("input", type="checkbox"), " full size", class_="lc-full"))
+    made.append(_scrolled("lc-scroll lc-whole", f"drawing of {picture.title}", whole))
+    name = whole.get("aria-labelledby", "").removesuffix("-title")
+    made.append(element("figcaption", _legend(picture, name), *_by_thread(picture)))
+    tables = _scrolled("lc-scroll", f"tables of {picture.title}", *_tables(picture, cells))
+    made.append(element("details", element("summary", "In words and as tables"), *_in_words(picture), tables))
+    return made
 
-    def scrolled(what: str, *inside: Element) -> Element:
-        return element(
-            "div", *inside, class_="lc-scroll", tabindex="0", role="region", aria_label=f"{what} of {picture.title}"
-        )
 
-    return element(
-        "figure",
-        scrolled("drawing", svg.drawing(picture, cells, prefix)),
-        element("figcaption", picture.summary(), *_by_thread(picture)),
-        element("details", element("summary", "The same as tables"), scrolled("tables", *_tables(picture, cells))),
-    )
+def _scrolled(kind: str, label: str, *inside: Element) -> Element:
+    """Return what scrolls by itself, so that a narrow page does not."""
+    return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
+
+
+def _legend(picture: Picture, name: str) -> Element:
+    """Return a sample of each colour and mark; `name` begins the ids of the drawing."""
+    made = element("div", class_="lc-keys")
+    for drawn, words in svg.samples(picture, name):
+        made.append(element("span", drawn, f" {words}") if words else drawn)
+    return made
+
+
+def _in_words(picture: Picture) -> Iterator[Element]:
+    """Yield what is to be seen, then the formulas that it is drawn from."""
+    yield element("p", picture.summary(), class_="lc-words")
+    captions = [line for panel in picture.panels for line in panel.captions]
+    if captions:
+        yield element("pre", "\n".join(captions))
 
 
 def _by_thread(picture: Picture) -> Iterator[Element | str]:
     """Yield how to see a thread alone, where cells are coloured by thread, and the place where the script names it."""
     if picture.shades == "thread":
-        yield " " + KEYS
+        yield KEYS
         yield element("span", class_="lc-lane", aria_live="polite")
 
 

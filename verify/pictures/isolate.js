@@ -15,12 +15,12 @@
   function isolate(figure, lane) {
     const counts = new Map();
     figure.dataset.lane = lane ?? "";
-    for (const cell of figure.querySelectorAll(".lc .c")) {
+    for (const cell of figure.querySelectorAll(".lc-scroll .lc .c")) {
       const held = lanes(cell), panel = cell.parentNode;
       if (!held.length && lane !== null && !cell.classList.contains("missing")) continue; // a sample of the legend
       const mine = held.some(([first, last]) => first <= lane && lane <= last);
       cell.classList.toggle("away", lane !== null && !mine);
-      if (lane !== null && mine) counts.set(panel, (counts.get(panel) ?? 0) + 1);
+      if (lane !== null && mine && cell.closest(".lc-whole")) counts.set(panel, (counts.get(panel) ?? 0) + 1);
     }
     const name = (panel) => panel.querySelector(".h")?.textContent.split(" ")[0].replace(/:$/, "");
     const told = [...counts].map(([panel, count]) => `${count} of ${name(panel)}`);

@@ -139,22 +139,22 @@ class Picture:
         return " ".join([*panels, *(f"{note.rstrip('.')}." for note in self.notes)])
 
     def legend(self) -> list[tuple[Cell, str]]:
-        """Return a sample of each colour and mark in the picture with its meaning, of colours after the last."""
-        samples = {
-            self.several: Cell((), fault=Fault.SEVERAL),
-            "no owner": Cell((), fault=Fault.MISSING),
-            f"≠ {self.expected}": Cell((), expected=" "),
-            self.marked: Cell((), marked=True),
-        }
+        """Return a sample of each colour and mark in the picture with its meaning, and of how many cells it is.
+
+        The meaning of the colours is after the last of them.
+        """
         every = [cell for panel in self.panels for cell in panel.every()]
-        kinds = {(cell.fault, bool(cell.expected), cell.marked) for cell in every}
-        faults, expected, marked = ({kind[i] for kind in kinds} for i in range(3))
         shades = sorted({cell.shade % 8 for cell in every if cell.shade >= 0}) if self.shades else []
-        colours = [(Cell((str(shade),), shade), "") for shade in shades]
-        if colours:
-            colours[-1] = colours[-1][0], f"{self.shades} % 8"
-        has = (Fault.SEVERAL in faults, Fault.MISSING in faults, True in expected, True in marked)
-        return colours + [(sample, words) for (words, sample), there in zip(samples.items(), has, strict=True) if there]
+        found = [(Cell((str(shade),), shade), "") for shade in shades]
+        if found:
+            found[-1] = found[-1][0], f"{self.shades} % 8"
+        marks = (
+            (self.several, Cell((), fault=Fault.SEVERAL), sum(cell.fault is Fault.SEVERAL for cell in every)),
+            ("no owner", Cell((), fault=Fault.MISSING), sum(cell.fault is Fault.MISSING for cell in every)),
+            (f"≠ {self.expected}", Cell((), expected=" "), sum(bool(cell.expected) for cell in every)),
+        )
+        found += [(sample, f"{words}: {number}") for words, sample, number in marks if number]
+        return found + [(Cell((), marked=True), self.marked)] * any(cell.marked for cell in every)
 
     def only(self, names: Sequence[str]) -> Picture:
         """Return the picture of some of its panels, each with its block."""

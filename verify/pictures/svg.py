@@ -75,8 +75,8 @@ class Arrangement:
     corner: tuple[float, float]  # width and height of the place left of B and above A, where there is no panel
 
     @classmethod
-    def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes]) -> Arrangement:
-        """Return the columns are as wide and the rows as high as their largest panels."""
+    def of(cls, panels: Sequence[Panel], sizes: Mapping[str, Sizes], narrowest: float = NARROWEST) -> Arrangement:
+        """Return places for columns as wide and rows as high as their largest panels."""
         wide: dict[int, float] = {}
         tall: dict[int, float] = {}
         for panel in panels:
@@ -90,7 +90,7 @@ class Arrangement:
         for row in sorted(tall):
             tops[row], y = y, y + tall[row] + GAP
         free = all(panel.place != (0, 0) for panel in panels) and {0} <= wide.keys() & tall.keys()
-        return cls(max(x, NARROWEST), y, lefts, tops, (wide[0], tall[0]) if free else (0.0, 0.0))
+        return cls(max(x, narrowest), y, lefts, tops, (wide[0], tall[0]) if free else (0.0, 0.0))
 
     def at(self, panel: Panel, lower: float) -> str:
         """Where a panel is, so much lower for a title of several lines."""
@@ -117,29 +117,22 @@ def text(element: Element) -> str:
     return ElementTree.tostring(element, encoding="unicode") + "\n"
 
 
-def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Element:
+def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc", words: bool = True) -> Element:
     """Return the <svg> of a picture; with more cells than `cells`, the panels that have too many are drawn by a script.
 
-    `prefix` begins the ids, for two drawings of one picture on a page.
+    `prefix` begins the ids, for two drawings of one picture on a page. Without `words` it has its panels alone: a page
+    says the others itself.
     """
     sizes = Sizes.of_all(picture.panels)
     large = picture.cells > cells
     few = max(1, cells // 4 // max(1, len(picture.panels)))  # a quarter is enough where no script runs
     shown = [first(panel, few) if large else panel for panel in picture.panels]
-    here, there = (Arrangement.of(panels, sizes) for panels in (shown, picture.panels))
+    narrowest = NARROWEST if words else 0.0
+    here, there = (Arrangement.of(panels, sizes, narrowest) for panels in (shown, picture.panels))
     name = f"{prefix}{crc32(repr((picture.title, picture.notes)).encode()):08x}"
-    title = textwrap.wrap(picture.title + (f": {picture.status}" if picture.status else ""), int(here.width / 6.1))
-    lower = NOTE * (len(title) - 1)
-    words, tall = _words(picture, here.corner[0], name)
-    inside = here.corner[0] > NARROWEST / 2 and tall < here.corner[1]
-    if inside:
-        at = to = f"{SIDE:g} {HEAD + lower + NOTE:g}"
-        deep = lower
-    else:
-        words, tall = _words(picture, here.width, name)
-        at, to = (f"{SIDE:g} {one.height + lower:g}" for one in (here, there))
-        deep = lower + tall
-    words.attrib |= {"transform": f"translate({at})", "data-to": to}
+    title = _title(picture, here.width) if words else []
+    lower = NOTE * (len(title) - 1) if words else SIDE - HEAD
+    below, deep = _placed_words(picture, here, there, lower, name) if words else (None, lower)
     svg = _svg(here.width + SIDE, here.height + deep)
     _described(svg, picture, name)
     SubElement(svg, "style").text = palette.STYLE
@@ -153,11 +146,40 @@ def drawing(picture: Picture, cells: int = STATIC, prefix: str = "lc") -> Elemen
         if panel is not whole:
             group.set("data-cells", packed(whole, sizes[panel.name], name))
         svg.append(group)
-    svg.append(words)
+    svg.extend([below] if below is not None else [])
     if large:
         svg.set("data-box", f"{there.width + SIDE:g} {there.height + deep:g} {SCALE}")
         SubElement(svg, "script").text = SCRIPT.read_text(encoding="utf-8")
     return svg
+
+
+def _title(picture: Picture, width: float) -> list[str]:
+    return textwrap.wrap(picture.title + (f": {picture.status}" if picture.status else ""), int(width / 6.1))
+
+
+def _placed_words(
+    picture: Picture, here: Arrangement, there: Arrangement, lower: float, name: str
+) -> tuple[Element, float]:
+    """Return the words of a picture at their place, and by how much they and its title make it higher."""
+    words, tall = _words(picture, here.corner[0], name)
+    if here.corner[0] > NARROWEST / 2 and tall < here.corner[1]:
+        at = to = f"{SIDE:g} {HEAD + lower + NOTE:g}"
+        deep = lower
+    else:
+        words, tall = _words(picture, here.width, name)
+        at, to = (f"{SIDE:g} {one.height + lower:g}" for one in (here, there))
+        deep = lower + tall
+    words.attrib |= {"transform": f"translate({at})", "data-to": to}
+    return words, deep
+
+
+def samples(picture: Picture, name: str) -> Iterator[tuple[Element, str]]:
+    """Yield each sample of the legend as a drawing of its own, with its words."""
+    for cell, words in picture.legend():
+        svg = _svg(13, 11)
+        svg.attrib |= {"role": "presentation", "aria-hidden": "true"}
+        svg.append(_cell(cell, 0.5, 0.5, Sizes(12, 10, 0), name))
+        yield svg, words
 
 
 def _svg(width: float, height: float) -> Element:

@@ -7,6 +7,7 @@ counterexample and a link to it. What is not verified is unfolded.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,53 +16,74 @@ from xml.etree.ElementTree import Element, tostring
 
 from verify.core.html import document, element, formula
 from verify.core.verdict import Counterexample, Status, Verdict
-from verify.pictures.html import figure, script
+from verify.pictures.html import FIGURES, figure, script
 from verify.pictures.picture import WHOLE, Picture
 from verify.pictures.svg import first
 from verify.report import Case, Report, surprise
-from verify.report.as_text import describe, summary
+from verify.report.as_text import describe, subjects, summary
 
 CELLS = 1024  # of a picture: from there on they are drawn by its script, which keeps a page small
 DRAWN = 32  # subjects of a page that are drawn, what is not verified first: a picture takes up to some seconds
+EXCERPT = re.compile(r"\s*\d* ?\| ")  # a line of a source, and the one below it that points
 MOST = 850_000  # bytes of a picture, which keeps the page of a subject below 1 MB
 
 
 def render(report: Report, verbose: bool = False) -> str:
     """Return the report as an HTML page that fetches nothing; `verbose` adds times."""
     ids = Counter[str]()
-    alone = len(report.cases) == 1
     wrong = [case for case in report.cases if case.status != "VERIFIED"]
     drawn = {id(case) for case in [*wrong, *report.cases][:DRAWN]}
     cases = [_case(case, report, verbose, id(case) in drawn, ids) for case in report.cases]
-    only = report.cases[0] if alone else None
-    title = "Lanecheck" if only is None else f"{only.name}: {only.headline}"  # a case that is refuted is false
     surprises = [surprise(name, how) for name, how in report.surprises.items()]
     failed = [f"{failure.name}: {failure.message}" for failure in report.failures]
-    head = element("header", element("h1", title), element("p", summary(report)), *_paragraphs(surprises + failed))
-    return document(title, head, element("main", *cases, id="main"), script=script() if drawn else "")
+    head = element("header", *_title(report), *_paragraphs([*surprises, *failed, summary(report)]))
+    only = report.cases[0] if len(report.cases) == 1 else None
+    title = f"{only.name}: {only.headline}" if only is not None else f"Lanecheck: {subjects(report)}"
+    main = element("main", *cases, id="main")
+    return document(title, head, main, style=FIGURES, script=script() if drawn else "")
+
+
+def _title(report: Report) -> Iterator[Element]:
+    """Yield of one subject its verdict, its name and where it is written; of several their file, or how many they are."""
+    files = {case.place.file for case in report.cases if case.place is not None}
+    if len(report.cases) == 1:
+        only = report.cases[0]
+        yield element("h1", _status(_colour(only), only.headline), element("bdi", only.name))
+        if only.place is not None:
+            yield element("p", str(only.place), class_="place")
+    else:
+        yield element("h1", *files) if len(files) == 1 else element("h1", subjects(report))
 
 
 def _case(case: Case, report: Report, verbose: bool, drawn: bool, ids: Counter[str]) -> Element:
-    head = element("h2", _status(_colour(case), case.headline), element("bdi", case.name))
     known = f"known defect: {case.known_defect}" if case.known_defect else ""
     gap = case.gap if case.status == Status.UNCHECKED or case.as_known else ""
     then = f"then: {case.adapter}" if case.adapter else ""
-    written = str(case.place) if case.place is not None else ""
     accepted = report.why_accepted(case) if report.is_accepted(case) else ""
-    lines = [line for line in (written, gap, *case.contradictions, known, accepted, then) if line]
+    lines = [line for line in (gap, *case.contradictions, known, accepted, then) if line]
     where = _place(ids, case.name)
-    link = element("p", _permalink(where, case.name), " link to this verdict")
-    made = element("details", element("summary", head), link, *_paragraphs(lines), id=where, class_="case")
-    if len(report.cases) == 1 or case.status != "VERIFIED":
-        made.set("open", "")
-    made.extend(list(_picture(case, where, drawn)))
-    made.extend(_operands(case, verbose, ids))
+    if len(report.cases) == 1:
+        made = element("section", id=where, class_="case")
+    else:
+        head = element("h2", _status(_colour(case), case.headline), element("bdi", case.name))
+        made = element("details", element("summary", head), id=where, class_="case")
+        link = element("p", *([str(case.place)] if case.place is not None else []), _permalink(where, case.name))
+        link.set("class", "place")
+        made.append(link)
+        if case.status != "VERIFIED":
+            made.set("open", "")
+    made.extend(_paragraphs(lines))
+    first = next((v for v in case.verdicts if v.counterexample is not None and not v.cause), None)
+    if first is not None and first.counterexample is not None:
+        made.append(_counterexample(first.counterexample, briefly=True))
+    made.extend(list(_picture(case, where, drawn, first is not None)))
+    made.extend(_operands(case, verbose, ids, "h2" if len(report.cases) == 1 else "h3"))
     if case.notes:  # what the verdicts speak of
         made.append(element("ul", *(element("li", note) for note in case.notes), class_="checks"))
     return made
 
 
-def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
+def _picture(case: Case, where: str, drawn: bool, wrong: bool) -> Iterator[Element]:
     """Yield the picture of a subject, or parts of a large one; without a picture, why, and which command draws it."""
     if case.picture is None:
         return
@@ -76,23 +98,27 @@ def _picture(case: Case, where: str, drawn: bool) -> Iterator[Element]:
     if not picture.panels:
         yield element("p", f"Not drawn: {'; '.join(picture.notes) or 'it has no elements'}")
         return
-    made, cells, panels = figure(picture, CELLS, f"{where}/"), picture.cells, picture.panels
+    made, cells, panels = (
+        figure(picture, CELLS, f"{where}/", wrong=wrong, lead=not wrong),
+        picture.cells,
+        picture.panels,
+    )
     while len(tostring(made)) > MOST:
         cells //= 2
         parts = tuple(first(panel, cells // len(panels)) for panel in panels)
-        made = figure(replace(picture, panels=parts), CELLS, f"{where}/")
+        made = figure(replace(picture, panels=parts), CELLS, f"{where}/", wrong=wrong, lead=not wrong)
     if cells < picture.cells:
         yield element("p", f"Its {picture.cells} elements are too many for this page: parts of it follow; ", command,
                       " draws the whole.")  # fmt: skip
     yield made
 
 
-def _operands(case: Case, verbose: bool, ids: Counter[str]) -> Iterator[Element]:
+def _operands(case: Case, verbose: bool, ids: Counter[str], heading: str) -> Iterator[Element]:
     """Yield a section for the subject as a whole, then one for each operand that a claim is about."""
     texts, formulas = dict(case.layouts), {part: cited for part, *cited in case.formulas()}
     for part in dict.fromkeys(verdict.claim.part for verdict in case.verdicts):
         made = element("section", class_="operand")
-        made.append(element("h3", part or "the whole"))
+        made.append(element(heading, part or "the whole"))
         if part in texts:
             made.append(element("p", element("code", texts[part])))
         if part in formulas:
@@ -110,16 +136,19 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
     status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
     link = _permalink(where, f"{claim.part} {claim.prop.words}")
     line = element("div", _status(status, case.word(verdict)), f"{claim.text}{rests} ", link)
-    made = element("li", line, id=where)
+    made = element("li", id=where)
     if verdict.counterexample is not None and verdict.cause:
         part, key = verdict.explained_by
         words = next(v.claim.prop.words for v in case.verdicts if v.claim.prop.key == key)
         wrong = verdict.counterexample
         told = "; ".join(filter(None, (wrong.statement, wrong.extent, *wrong.damage)))
-        made.append(element("p", f"follows from {part} {words}: {told}".replace("  ", " ")))
+        follows = element("summary", f"follows from {part} {words}".replace("  ", " "))
+        made.extend([line, element("details", follows, *_paragraphs([told]), class_="follows")])
     elif verdict.counterexample is not None:
-        made.append(_counterexample(verdict.counterexample))
+        made.extend([line, _counterexample(verdict.counterexample)])
         made.extend([element("code", str(verdict.place))] if verdict.place is not None else ())
+    else:
+        made.append(line)
     evidence = [element("li", " ".join(describe(case, e, verbose).split())) for e in verdict.evidence]
     if evidence:
         made.append(element("ul", *evidence, class_="checks"))
@@ -128,10 +157,18 @@ def _claim(case: Case, verdict: Verdict, verbose: bool, ids: Counter[str]) -> El
     return made
 
 
-def _counterexample(wrong: Counterexample) -> Element:
+def _counterexample(wrong: Counterexample, briefly: bool = False) -> Element:
+    """Return a counterexample; `briefly` what is wrong and the line of the source, for above its picture."""
     made = element("div", class_="wrong")
-    stated = [wrong.statement, wrong.arithmetic, f"({wrong.extent})" if wrong.extent else "", *wrong.damage]
+    excerpt = [line for line in wrong.damage if EXCERPT.match(line)]
+    damage = [line for line in wrong.damage if not EXCERPT.match(line)]
+    extent = f"({wrong.extent})" if wrong.extent else ""
+    stated = [wrong.statement] if briefly else [wrong.statement, wrong.arithmetic, extent]
     made.extend(_paragraphs(line for line in stated if line))
+    made.extend([element("pre", "\n".join(excerpt))] if excerpt else [])
+    if briefly:
+        return made
+    made.extend(_paragraphs(damage))
     if not wrong.reproduced:
         made.append(element("p", "Plain arithmetic does not reproduce this: the fault is in Lanecheck."))
     if wrong.isa:

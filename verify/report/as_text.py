@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
+from verify.core.wording import count_of
 from verify.report import Case, Report, consequence, cut_short, surprise
 from verify.report.alike import group_alike, name_sizes
 
@@ -47,13 +48,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 
 def summary(report: Report) -> str:
     """Return the last line: subjects by status, claims by status, which checks have no evidence, the exit code."""
-    by_status = Counter((HEADS.index(c.status), c.counted) for c in report.cases)
-    subjects = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
-    excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
-    if excused:
-        subjects += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
-    what = "subject" if len(report.cases) == 1 else "subjects"
-    line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
+    line = f"{subjects(report)}; claims: {tally(report.counts())}"
     missing = Counter(e.check.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
     if missing:
         line += f" (no evidence: {', '.join(f'{check} on {n}' for check, n in sorted(missing.items()))})"
@@ -70,6 +65,16 @@ def summary(report: Report) -> str:
     if not report.complete:
         line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"
+
+
+def subjects(report: Report) -> str:
+    """Return how many subjects there are, and by status."""
+    by_status = Counter((HEADS.index(c.status), c.counted) for c in report.cases)
+    words = ", ".join(f"{count} {words}" for (_, words), count in sorted(by_status.items()))
+    excused = Counter(c.excuse for c in report.unchecked if c.excuse and c.status == Status.UNCHECKED)
+    if excused:
+        words += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
+    return f"{count_of(len(report.cases), 'subject')}: {words or 'none'}"
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:

@@ -24,6 +24,7 @@ from verify.maps.map import Axis
 from verify.pictures import html, latex, layouts, maps, owners, palette, svg, terminal
 from verify.pictures.atoms import of_atom
 from verify.pictures.picture import WHOLE, Cell, Fault, Picture, Window, grid
+from verify.pictures.zoom import zoom
 
 MUSEUM = Path(__file__).parents[2] / "museum" / "wrong.toml"
 RIGHT = "SM80_16x8x16_F32F16F16F32_TN"
@@ -179,6 +180,22 @@ def test_words_of_any_length_are_within_the_drawing(wrong: Picture) -> None:
     assert height > 400
 
 
+def test_a_legend_says_how_many_cells_each_mark_is_on(wrong: Picture) -> None:
+    words = dict(word.rsplit(": ", 1) for _, word in wrong.legend() if ": " in word)
+    every = [cell for panel in wrong.panels for cell in panel.every()]
+    assert words["several owners"] == str(sum(cell.fault == "several" for cell in every)) != "0"
+    assert words["no owner"] == str(sum(cell.fault == "missing" for cell in every)) != "0"
+
+
+def test_of_a_wrong_picture_the_counterexample_and_its_neighbours_come_first(wrong: Picture, right: Picture) -> None:
+    assert zoom(right) is None
+    found = zoom(wrong)
+    assert found is not None
+    part, drawn = found
+    assert sum(cell.marked for cell in part.every()) == 1 and part.extent[0] == 6
+    assert float(svg.drawing(drawn, words=False).get("width", "0")) <= 368  # of 400 pixels, without the page's margins
+
+
 def test_names_of_users_are_text_in_every_format(right: Picture) -> None:
     bad = replace(right, title=HOSTILE, notes=(HOSTILE,), panels=(replace(right.panels[0], heading=HOSTILE),))
     root = ElementTree.fromstring(svg.document([bad]))
@@ -224,7 +241,7 @@ def test_html_has_every_cell_as_a_table_too_and_needs_no_other_file(wrong: Pictu
     assert len(found.cells) == 2 * wrong.cells and found.fetched == []
     assert "T0 V4, T1 V0: several owners; expected T0 V4; the counterexample" in found.cells
     ids = re.findall(r'\bid="([^"]*)"', html.page([wrong, wrong]))
-    assert len(ids) == len(set(ids)) == 7  # title, description and hatch of each, and the page's main part
+    assert len(ids) == len(set(ids)) == 13  # title, description and hatch of two drawings of each, and the main part
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

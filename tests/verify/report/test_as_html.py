@@ -18,7 +18,7 @@ from verify.pictures.html import script
 from verify.pictures.picture import Picture, Window
 from verify.report import Report, as_html
 
-VOID = {"meta"}  # HTML closes it by itself
+VOID = {"meta", "input"}  # HTML closes it by itself
 HOSTILE = """["<script>alert(1)</script>"]
 shape = [16, 8, 16]
 thr = "32:1"
@@ -103,9 +103,35 @@ def test_every_claim_has_a_place_and_every_operand_its_formula(tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_one_subject_is_unfolded_and_of_several_those_that_are_not_verified(tmp_path: Path) -> None:
-    text = [page(tmp_path, *words).unfolded for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"])]
-    assert text[0] == ["SM80_16x8x8_F32F16F16F32_TN"] and text[1] == [] and text[2] == ["SM61_DP2A"]
+def test_one_subject_is_not_folded_and_of_several_those_that_are_verified(tmp_path: Path) -> None:
+    one, *several = (page(tmp_path, *words) for words in (["SM80_16x8x8_F32F16F16F32_TN"], ["SM80_16x8x8"], ["SM61"]))
+    assert one.tags.count("section") == 1 + one.tags.count("h2") and len(one.cases) == 1
+    assert [made.unfolded for made in several] == [[], ["SM61_DP2A"]]
+    assert [made.tags.count("summary") > len(made.cases) for made in several] == [True, True]
+
+
+def test_a_refuted_subject_begins_with_its_verdict_and_place_and_folds_what_follows(tmp_path: Path) -> None:
+    museum = Path(__file__).parents[2] / "museum" / "wrong.toml"
+    made = page(tmp_path, "--atoms", str(museum), "--checks", "isa", "1: SM80_16x8x32_S32S4S4S32_TN")
+    raw = (tmp_path / "report.html").read_text(encoding="utf-8")
+    text = [word for word in made.words if word.strip()]
+    title = text.index("REFUTED")
+    assert text[title : title + 2] == ["REFUTED", "1: SM80_16x8x32_S32S4S4S32_TN"]
+    assert text[title + 2].startswith(f"{museum}:") and raw.index('class="wrong"') < raw.index("<svg")
+    folded = re.findall(r'<details class="follows"><summary>(.*?)</summary>', raw)
+    assert folded and all(one.startswith("follows from ") for one in folded)
+
+
+def test_a_line_of_the_source_is_one_block(tmp_path: Path) -> None:
+    from verify.kernel import command as kernel
+
+    root = Path(__file__).parents[3] / "examples" / "kernel"
+    target = tmp_path / "kernel.html"
+    words = [str(root / "wrong.ptx"), "--claim", str(root / "matmul.toml"), "--seed", "1"]
+    assert kernel.main([*words, "--format", "html", "-o", str(target)]) == 1
+    text = target.read_text(encoding="utf-8")
+    assert text.index("<pre>23 | total = tl.dot(x, y, total)\n   |         ^</pre>") < text.index("<svg")
+    assert "A 16x16 (m,k) holds A[m,k], shown: m 0..5 of 0..15" in text
 
 
 def test_a_name_is_text(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_keyboard_comes_to_the_drawing_and_to_the_tables(shown: Browser, tmp
     for _ in range(5):
         shown.press("\ue004")
         seen.append(shown.js("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"))
-    assert "drawing of SM80_16x8x16_F32F16F16F32_TN" in seen and "The same as tables" in seen
+    assert "drawing of SM80_16x8x16_F32F16F16F32_TN" in seen and "In words and as tables" in seen
 
 
 LEFT = "[...document.querySelectorAll('.lc g.c:not(.away) text:not(.e)')].map(one => one.textContent)"
