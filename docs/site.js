@@ -16,3 +16,21 @@ new MutationObserver(mend).observe(document.body, { childList: true, subtree: tr
 addEventListener("resize", mend);
 addEventListener("load", mend);
 mend();
+/* What a command printed: its verdicts have their colours, as in a terminal. */
+const VERDICTS = /\b(?:VERIFIED|PROVED|AGREES|SAFE|REFUTED|RELABELLED|CONTRADICTION|UNKNOWN|UNCHECKED|UNSPECIFIED)\b/g;
+for (const code of document.querySelectorAll(".highlight code:has(.go)")) {
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), found = [];
+  while (texts.nextNode()) if (texts.currentNode.data.search(VERDICTS) >= 0) found.push(texts.currentNode);
+  for (const one of found) {
+    const parts = document.createElement("span");
+    let last = 0;
+    for (const match of one.data.matchAll(VERDICTS)) {
+      const word = document.createElement("b");
+      [word.className, word.textContent] = [`lc-status ${match[0]}`, match[0]];
+      parts.append(one.data.slice(last, match.index), word);
+      last = match.index + match[0].length;
+    }
+    parts.append(one.data.slice(last));
+    one.replaceWith(parts);
+  }
+}

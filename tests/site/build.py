@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site of the documentation: `python -m tests.site.build` makes it from `docs` and from what the commands print.
 
-`build/pages` gets a copy of `docs` and the pages that are generated; Zensical makes `site` of it, without network.
+`build/pages` gets a copy of `docs` and the pages that are generated; Zensical makes `site` of it, without network. Then
+pictures become parts of their pages, where keys and a pointer reach cells, and the navigation is seen at 1200 pixels.
 """
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -16,6 +18,8 @@ from pathlib import Path
 from tests.site import command_line, museum
 from verify.atlas import command as atlas
 from verify.atom import command as atom
+from verify.pictures import palette
+from verify.pictures.html import FIGURES, KEYS, script
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "build" / "pages"
@@ -28,6 +32,13 @@ VERDICTS = {
     "verified.html": ["SM80_16x8x16_F32F16F16F32_TN"],
     "refuted.html": ["--atoms", "tests/museum/wrong.toml"],
 }
+IMAGE = re.compile(r'<p><img alt="([^"]*)" src="([^":]*\.svg)"\s*/?></p>')
+# The theme hides the navigation below 1220 pixels, in its style sheets and in its script.
+NARROW = {"76.25em": "68.75em", "76.234375em": "68.734375em"}
+SCHEMES = f"""
+[data-md-color-scheme="default"] .lc{{{palette.LIGHT_SCHEME}}}
+[data-md-color-scheme="slate"] .lc{{{palette.DARK_SCHEME}}}
+"""
 
 
 def pages(target: Path = PAGES) -> None:
@@ -38,6 +49,9 @@ def pages(target: Path = PAGES) -> None:
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
     for path in target.rglob("*.md"):
         path.write_text(coloured(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, more in (("site.css", FIGURES + SCHEMES), ("site.js", script())):
+        with (target / name).open("a", encoding="utf-8") as file:
+            file.write(more)
     (target / "verdicts").mkdir()
     for name, words in VERDICTS.items():
         atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
@@ -54,6 +68,32 @@ def coloured(text: str) -> str:
     return text
 
 
+def finish(site: Path) -> None:
+    """Put the pictures into the pages of a site, and show its navigation in narrower windows."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        with_pictures = IMAGE.sub(lambda image, page=page: figure(image[1], page.parent / image[2]), text)
+        if with_pictures != text:
+            page.write_text(with_pictures, encoding="utf-8")
+    for path in [*(site / "assets").rglob("*.css"), *(site / "assets").rglob("*.js")]:
+        text = path.read_text(encoding="utf-8")
+        for before, after in NARROW.items():
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
+
+
+def figure(words: str, picture: Path) -> str:
+    """Return a picture as a part of a page; `words` are HTML. Ids of two pictures on a page differ by their names."""
+    drawn = re.sub(r"(?<=[\"#( ])lc(?=[0-9a-f]{8}-)", f"lc{picture.stem}-", picture.read_text(encoding="utf-8"))
+    drawn = drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    caption = f"{words}. {KEYS}" if "thread % 8" in drawn else words
+    return (
+        f'<figure class="lc-figure"><div class="lc-scroll lc-whole" tabindex="0" role="region" '
+        f'aria-label="drawing: {html.escape(html.unescape(words))}">{drawn}</div>'
+        f'<figcaption>{caption} <span class="lc-lane" aria-live="polite"></span></figcaption></figure>'
+    )
+
+
 def atlas_page(target: Path = PAGES, report: Path = ROOT / "build" / "atlas.json") -> None:
     """Write the page of the whole atlas; its report, which takes a minute, is kept until `make clean`."""
     if not report.is_file():
@@ -67,7 +107,10 @@ def main(words: list[str]) -> int:
     pages()
     atlas_page()
     how = words or ["build", "--strict", "--clean"]
-    return subprocess.run([sys.executable, "-m", "zensical", *how], check=False).returncode
+    code = subprocess.run([sys.executable, "-m", "zensical", *how], check=False).returncode
+    if not code and how[0] == "build":
+        finish(ROOT / "site")
+    return code
 
 
 if __name__ == "__main__":

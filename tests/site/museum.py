@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from tests.museum.page import REPORTS, Report, page
+from verify.pictures import svg
+from verify.pictures.picture import Picture
+from verify.pictures.zoom import around, first_wrong
 from verify.show import command as show
+from verify.show import subjects
 
 ATOMS = "\n[The page of their verdicts](verdicts/refuted.html) has each of them with its picture.\n"
+SIDE = 24  # rows and columns of a panel of a large picture
 WHOLE = {"element", "base", "sbo", "lbo", "narrow", "width"}  # keys of an entry that are whole numbers
 
 
@@ -40,9 +46,17 @@ def draw(one: Report, folder: Path) -> bool:
         given = [str(entry)]
     else:
         return False
-    drawn = show.main([*given, "--svg", "-o", str(folder / f"{one.number}.svg")]) in (0, 1)
+    pictures = subjects.shown(show.parser().parse_args(given)).pictures
     entry.unlink(missing_ok=True)
-    return drawn
+    (folder / f"{one.number}.svg").write_text(svg.document([_near(one) for one in pictures]), encoding="utf-8")
+    return True
+
+
+def _near(picture: Picture) -> Picture:
+    """Return the picture; of a large one the rows and columns around what is wrong first in each panel."""
+    if picture.cells <= 32 * SIDE:
+        return picture
+    return replace(picture, panels=tuple(around(one, first_wrong(one), SIDE, SIDE) for one in picture.panels))
 
 
 def _entry(words: list[str]) -> str:

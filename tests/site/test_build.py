@@ -62,6 +62,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         environment = {**os.environ, **nowhere, "SITE_URL": "https://somebody.github.io/lanecheck/"}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    build.finish(folder / "site")
     return folder / "site"
 
 

@@ -25,7 +25,7 @@ from verify.__main__ import COMMANDS, main
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SLOW = {"docs/kernel.md"}  # its commands take seconds
+SLOW = {"docs/index.md", "docs/kernel.md"}  # its commands take seconds
 SESSIONS = [
     pytest.param(page, marks=pytest.mark.slow) if page.relative_to(ROOT).as_posix() in SLOW else page
     for page in PAGES

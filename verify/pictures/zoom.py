@@ -21,7 +21,7 @@ def zoom(picture: Picture) -> tuple[Panel, Picture] | None:
     >>> one = grid("C", "C 8x9", ("m", "n"), (8, 9), lambda r, c: Cell(("T10 V10",), r, expected="T0" * (r == c == 7)))
     >>> panel, _ = zoom(Picture("one", (one,)))
     >>> panel.window
-    'shown: m 2..7 of 0..7, n 5..8 of 0..8'
+    'shown: m 2..7 of 0..7, n 4..8 of 0..8'
     """
     found = [(panel, *at) for panel in picture.panels if (at := first_wrong(panel))]
     if not found:

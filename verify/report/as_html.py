@@ -44,7 +44,7 @@ def render(report: Report, verbose: bool = False) -> str:
 
 
 def _title(report: Report) -> Iterator[Element]:
-    """Yield of one subject its verdict, its name and where it is written; of several their file, or how many they are."""
+    """Yield of one subject its verdict, its name and where it is written; of several their file or number."""
     files = {case.place.file for case in report.cases if case.place is not None}
     if len(report.cases) == 1:
         only = report.cases[0]
