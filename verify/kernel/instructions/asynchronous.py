@@ -196,8 +196,7 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
     place, expects = address_of(one, 1), "expect" in meaning.words
     space, releases = meaning.words.get("space"), meaning.words.get("sem") != "relaxed"
     amount = machine.reader(one.operands[2]) if len(one.operands) > 2 else None
-    if isinstance(one.operands[0], Register):
-        raise Unclear(one.line, "no meaning for the state that mbarrier.arrive returns: `_` takes nothing")
+    put = machine.writer(one.operands[0]) if isinstance(one.operands[0], Register) else None
 
     def execute(mask: Mask | None) -> None:
         threads, addresses = shared_at(machine, place, mask, space)
@@ -226,6 +225,8 @@ def barrier_arrive(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
                     machine.findings.add("mbarrier overrun", Severity.STUCK, text, "9.7.13.15.13")
                     barrier.pending = 0
                 _turn(machine, barrier, address, cta)
+        if put is not None:
+            put(machine.unknown("is the state of an mbarrier", 8), mask)
 
     return execute
 

@@ -17,15 +17,15 @@ from isa_tables.semantics import Meaning
 from verify.kernel.data.intervals import of_mask, ones, zeros_of
 from verify.kernel.data.opaque import DATA, OpaqueValues
 from verify.kernel.data.registers import decided
-from verify.kernel.data.values import FIRST, Mask
+from verify.kernel.data.values import FIRST, Ids, Mask
 from verify.kernel.instructions.accesses import registers_of_vector
 from verify.kernel.instructions.integers import register_width
 from verify.kernel.instructions.opaque import split_threads
 from verify.kernel.ptx.source import WIDTHS, Address, Instruction, Operand
-from verify.kernel.state.adders import DECIDED
+from verify.kernel.state.adders import DECIDED, keep_lost
 from verify.kernel.state.findings import Severity, Unclear
 from verify.kernel.state.machine import Bind, Machine, Run
-from verify.kernel.state.memory import SHARED_WINDOW, WINDOW, check_window
+from verify.kernel.state.memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW, check_window
 from verify.kernel.state.order import Ints
 from verify.kernel.state.region import Region
 
@@ -118,7 +118,7 @@ class _ReachedMemory:
     ) -> None:  # fmt: skip
         self.machine, self.one, self.values = machine, one, values
         self.space, self.offset = meaning.words.get("space", ""), place.offset
-        if self.space not in ("", "global", "shared", "shared::cta"):
+        if self.space not in ("", "global", "shared", "shared::cta", "local"):
             self.space = "other"
         self.base: Operand = place.base
         self.read_base = machine.reader(place.base)
@@ -147,11 +147,22 @@ class _ReachedMemory:
             if (extent + size) * len(mine) > MOST:
                 self._doubt(f"data decide this address, which may be any of {extent + 1}: too many to follow")
                 continue
-            self.values.reached = self.values.reached or extent > 0
+            self.values.reached = self.values.reached or (extent > 0 and self.space != "local")
             yield ByteSpan(first, extent + size, zeros, mine)
 
     def _doubt(self, text: str) -> None:
         self.machine.findings.add("address from data", Severity.UNKNOWN, text)
+
+    def _find_local(self, span: ByteSpan) -> tuple[Ints, Ints] | None:
+        """Return the indices of a span's bytes in the threads' own memory; None if it is none of it."""
+        if self.space != "local" and (self.space or span.first >> WINDOW != LOCAL_WINDOW):
+            return None
+        low = span.first & ones(WINDOW)
+        if low + span.count > self.machine.local_size:
+            self._doubt(f"data decide this address: bytes {low} to {low + span.count - 1} of local memory, which has "
+                        f"{self.machine.local_size}")  # fmt: skip
+            return span.threads[:0, None], np.arange(0)
+        return span.threads[:, None], low + np.arange(span.count)
 
     def _in_shared(self, span: ByteSpan) -> bool:
         window = span.first >> WINDOW
@@ -199,6 +210,9 @@ class _ReachedMemory:
     def load_any(self, span: ByteSpan, size: int, constant: bool) -> None:
         """Read any bytes of a span."""
         shared = self.machine.shared
+        if (local := self._find_local(span)) is not None:
+            self._check_initialised(self.machine.local_labels[local], "local")
+            return
         if not self._in_shared(span):
             found = self._global(span, size)
             if found is not None and not self.machine.memory.read_anywhere(*found, span.threads, constant):
@@ -208,27 +222,31 @@ class _ReachedMemory:
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
             shared.check_read(many, who)
             shared.order.note_read(many, who, self.one.line)
-            self._check_initialised(place)
+            self._check_initialised(shared.labels[place], "shared")
 
-    def _check_initialised(self, place: Ints) -> None:
-        """Report bytes of shared memory of a span that nobody has written."""
-        labels = self.machine.shared.labels[place]
+    def _check_initialised(self, labels: Ids, space: str) -> None:
+        """Report bytes of a span that nobody has written."""
         if ((labels > 0) & (labels < FIRST << 3)).any():
-            self._doubt("data decide this address: it may be of shared bytes that nobody has written")
+            self._doubt(f"data decide this address: it may be of {space} bytes that nobody has written")
 
     def store_any(self, span: ByteSpan, size: int, label: int) -> None:
         """Write any bytes of a span."""
-        shared = self.machine.shared
+        machine, shared = self.machine, self.machine.shared
+        if (local := self._find_local(span)) is not None:
+            old = machine.local_labels[local]
+            machine.local_labels[local] = keep_lost(old, np.full(old.shape, label << 3, np.uint32))
+            machine.local_plain[local] = 0
+            return
         if not self._in_shared(span):
             found = self._global(span, size)
             if found is not None:
-                self.machine.memory.write_anywhere(*found, span.threads, label << 3)
+                machine.memory.write_anywhere(*found, span.threads, label << 3)
             return
         for place, cells, threads in self._find_shared(span, size):
             if len(threads) > 1:
                 text = f"{shared.who(int(threads[0]))} and {len(threads) - 1} others may write any of shared bytes "
                 text += f"{span.first & ones(32)} to {(span.first & ones(32)) + span.count - 1}, as data decide"
-                self.machine.findings.add(DECIDED, Severity.RACE, text, "8.7.1")
+                machine.findings.add(DECIDED, Severity.RACE, text, "8.7.1")
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
             shared.write_anywhere(place, many, who, label << 3)
 
@@ -252,7 +270,7 @@ class _ReachedMemory:
             return
         for place, cells, threads in self._find_shared(span, size):
             many, who = np.tile(cells, len(threads)), np.repeat(threads, len(cells))
-            self._check_initialised(place)
+            self._check_initialised(machine.shared.labels[place], "shared")
             machine.shared.add_atomically(many, who)
             machine.shared.write_labels(place, label << 3)
 
