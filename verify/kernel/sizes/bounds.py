@@ -132,22 +132,20 @@ class Bounds:
     ) -> None:  # fmt: skip
         statement, ends = self.run.statement, []
         for name, form, each in zip(names, forms, indices, strict=True):
-            size = statement.size(name.upper())
-            ends.append(
-                (size - form - Polynomial.number(1), size - form - Polynomial.number(each[:, -1] - each[:, 0] + 1))
-            )
+            size, rows = statement.size(name.upper()) - form, len(access.threads)
+            spans = (1, each[:, -1] - each[:, 0] + 1)
+            ends.append([self._keys(size - Polynomial.number(span), rows) for span in spans])
         parts = list(_conjunction(access.mask, access.line))
         count = self.run.machine.count
-        chosen = [_pick_threads(one, access.threads, count) if isinstance(one, Polynomial) else one for one in parts]
-        for row, thread in enumerate(access.threads.tolist()):
-            had = set()
-            for one in chosen:
-                if isinstance(one, Polynomial):
-                    had.add(self._key(one.thread(row)))
-                elif not one.mask[thread if len(one.mask) > 1 else 0]:
-                    raise NotLifted(access.line, "a mask that is open is false in some thread")
+        for one in parts:
+            if isinstance(one, Fixed) and not one.mask[access.threads if len(one.mask) > 1 else 0].all():
+                raise NotLifted(access.line, "a mask that is open is false in some thread")
+        chosen = [_pick_threads(one, access.threads, count) for one in parts if isinstance(one, Polynomial)]
+        masks = [self._keys(one, len(access.threads)) for one in chosen]
+        for row in range(len(access.threads)):
+            had = {each[row] for each in masks}
             for wanted in zip(*ends, strict=True):
-                keys = {self._key(each.thread(row)) for each in wanted} - {()}
+                keys = {each[row] for each in wanted} - {()}
                 enough = keys == had - {()} if access.zeros else keys <= had  # else only those in its mask read it
                 if not enough:
                     at = ", ".join(str(each[row, 0]) for each in indices)
@@ -156,6 +154,15 @@ class Bounds:
                         access.line, text, _words(keys),
                         [Less(Polynomial.of(dict(key))) for key in keys ^ (had - {()})], self.region,
                     )  # fmt: skip
+
+    def _keys(self, form: Polynomial, rows: int) -> list[Key]:
+        """Return of each thread the inequality form >= 0 in its normal form."""
+        names = list(form.terms)
+        table = np.stack([np.broadcast_to(form.terms[name], rows) for name in names])
+        different, place = np.unique(table, axis=1, return_inverse=True)
+        parts = [dict(zip(names, numbers, strict=True)) for numbers in different.T.tolist()]
+        keys = [self._key({name: number for name, number in part.items() if number}) for part in parts]
+        return [keys[at] for at in place.ravel().tolist()]
 
     def _key(self, part: Linear) -> Key:
         """Return the inequality part >= 0 in a normal form; () where the region implies it."""

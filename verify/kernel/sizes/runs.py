@@ -254,25 +254,26 @@ class LiftedRun:
             if places is None or held is None or held.ids is None:
                 continue
             held_before[index] = places
-            made = np.zeros(held.ids.shape, np.uint32)
-            for at, (row, column) in zip(np.ndindex(made.shape), places.reshape(-1, 2).tolist(), strict=True):
-                if not fresh[row, column]:
-                    fresh[row, column] = self._unknown(int(held.ids[at]), held.kind)
-                made[at] = fresh[row, column]
-            machine.registers[index] = Word.of(made, held.kind)
+            row, column = places[..., 0], places[..., 1]
+            new = fresh[row, column] == 0
+            missing, first = np.unique((row * columns + column)[new], return_index=True)
+            if missing.size:
+                fresh.reshape(-1)[missing] = self._unknowns(held.ids[new][first], held.kind)
+            machine.registers[index] = Word.of(fresh[row, column], held.kind)
         if not fresh.all():
             raise NotLifted(0, f"{int((fresh == 0).sum())} of {fresh.size} sums are in no register at the loop's head")
         self.fresh = fresh
         return held_before
 
-    def _unknown(self, old: int, kind: str) -> int:
-        """Return an unknown that has the history of a value, and its number on the sample."""
+    def _unknowns(self, old: Ids, kind: str) -> Ids:
+        """Return unknowns that have the history of values, and their numbers on the sample."""
         values = self.machine.values
-        made = values.new(1, CODE[kind])
+        first = values.new(len(old), CODE[kind])
+        made = slice(first, first + len(old))
         for row, prime in zip(values.residues, values.primes, strict=True):
-            row[made] = values.points.draw(int(prime))
+            row[made] = values.points.draw(int(prime), len(old))
         values.history[made], values.sample[made] = values.history[old], values.sample[old]
-        return made
+        return np.arange(first, first + len(old), dtype=np.uint32)
 
     # ---- the output
 
