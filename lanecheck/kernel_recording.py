@@ -14,8 +14,10 @@ import json
 import os
 import runpy
 import sys
+import sysconfig
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -150,9 +152,27 @@ def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:
         if report.outcome == "failed":
             crash = getattr(report.longrepr, "reprcrash", None)
             first = str(crash.message).partition("\n")[0] if crash else find_error(str(report.longrepr))
-            place = f"{Path(crash.path).name}:{crash.lineno}: " if crash else ""
+            place = f"{find_place(report.longrepr)}: " if crash else ""
             return {"outcome": "failed", "why": f"{place}{first}"[:400]}
     return {"outcome": "passed", "why": ""}
+
+
+def find_place(shown: Any) -> str:
+    """Return `file:line` of the innermost code that is the program's own, or else of the innermost."""
+    found = [shown.reprcrash]
+    for entry in getattr(getattr(shown, "reprtraceback", None), "reprentries", ()):
+        place = getattr(entry, "reprfileloc", None)
+        if place is not None and not find_folders() & {*Path(place.path).absolute().parents}:
+            found.append(place)
+    return f"{Path(found[-1].path).name}:{found[-1].lineno}"
+
+
+@cache
+def find_folders() -> frozenset[Path]:
+    """Return the folders of packages: of Python's own, of those that are installed, and of ours."""
+    ours = Path(__file__).parents[1]
+    installed = (Path(sysconfig.get_path(one)) for one in ("stdlib", "purelib", "platlib"))
+    return frozenset((*installed, ours / "verify", ours / "lanecheck"))
 
 
 def find_error(text: str) -> str:

@@ -335,8 +335,11 @@ class KernelItem(pytest.Item):
             self._leave("not captured", f"stops in capture: {why}" if record.get("outcome") == "failed" else why)
         assert self.entry is not None
         if record["outcome"] in ("failed", "xfail"):
-            stops = "stops in capture: " if record["outcome"] == "failed" else ""
-            self._leave("not captured", f"{stops}{record['why']}")
+            why = record["why"]
+            if record["outcome"] == "failed":
+                absent = find_plugin(self.config).judge(record).explain_absent()
+                why = f"stops in capture: {why}" + (f"; {absent}" if absent else "")
+            self._leave("not captured", why)
         found = find_plugin(self.config).judge(record).decide(*self.entry)
         if found.note:
             self.user_properties.append(("lanecheck-note", found.note))

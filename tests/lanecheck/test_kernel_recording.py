@@ -66,5 +66,7 @@ def test_each_test_becomes_what_its_comment_says(tmp_path: Path) -> None:
     wanted = expected()
     wanted["test_matmul"] *= 2
     assert found == wanted, text
+    assert "UNCHECKED: stops in capture: test_kernels.py:" in text
+    assert "torch_mode.py" not in text
     assert done.returncode == 1
     assert file.read_bytes() == before

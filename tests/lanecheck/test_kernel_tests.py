@@ -76,6 +76,9 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
     keep("test_right")
     keep("test_wrong", "torch.Tensor.sub")
     keep("test_stops", outcome="failed", why="test_x.py:3: ValueError: no")
+    log = guest.log()
+    log.use(log.launch([log.draw(), log.draw(), log.op("torch.empty")])[2], "tolist")
+    guest.records.append({**log.record(), "test": "test_x.py::test_reads", "outcome": "failed", "why": "x.py:4: no"})
     keep("test_later", outcome="xfail", why="the test is expected to fail: soon")
     keep("test_other", outcome="skipped", why="needs two GPUs")
     log = guest.log()
@@ -91,6 +94,8 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
     assert "Traceback" not in text and "kernel_tests.py" not in text
     for reason in (
         "stops in capture: test_x.py:3: ValueError: no",
+        "stops in capture: x.py:4: no; tolist (test_x.py:10) reads a number that isn't there: launch 1 writes out, "
+        "and no kernel runs here",
         "the test is expected to fail: soon",
         "needs two GPUs",
         "the test compares nothing that this launch wrote",
@@ -98,7 +103,7 @@ def test_every_outcome_is_reported(guest: Guest) -> None:
         "its process ended with signal 11",
     ):
         assert f"UNCHECKED: {reason}" in text
-    assert "1 compared, 1 refuted, 1 safety only, 5 not captured; for sm_90a, without a GPU; seed 1" in text
+    assert "1 compared, 1 refuted, 1 safety only, 6 not captured; for sm_90a, without a GPU; seed 1" in text
 
 
 @pytest.mark.long

@@ -210,7 +210,11 @@ def parents(value: Any) -> Iterator[int]:
 
 def say_made(content: Mapping[str, Any]) -> str:
     """Return how a content came about, with its line: `torch.cumsum (line test_x.py:12)`."""
-    made = content.get("op") or content.get("why") or {"source": "data of the host"}.get(content["kind"], "a tensor")
+    made = (
+        content.get("op")
+        or content.get("why")
+        or {"source": "data of the host, or of autograd,"}.get(content["kind"], "a tensor")
+    )
     return f"{made.removeprefix('torch.Tensor.').removeprefix('torch.')} ({content['at']})"
 
 

@@ -301,14 +301,20 @@ class Judge:
             return Decision(name, "UNCHECKED", words, at)
         return self._note(self._judge(name, claim, outcome, reason, at), one, claim)
 
-    def _refuse(self, event: Mapping[str, Any]) -> None:
-        """Raise Unchecked unless the test rests on the comparison, and reaches it with numbers that it has."""
+    def explain_absent(self, event: Mapping[str, Any] | None = None) -> str:
+        """Return which number the test reads, before an event, that isn't there; empty if it reads none."""
         for before in self.record["events"]:
             if before is event:
                 break
             why = self.contents.rests_on(before["content"]) if before["kind"] == "use" else ""
             if why:
-                raise Unchecked(f"{before['how']} ({before['at']}) reads a number that isn't there: {why}")
+                return f"{before['how']} ({before['at']}) reads a number that isn't there: {why}"
+        return ""
+
+    def _refuse(self, event: Mapping[str, Any]) -> None:
+        """Raise Unchecked unless the test rests on the comparison, and reaches it with numbers that it has."""
+        if why := self.explain_absent(event):
+            raise Unchecked(why)
         if event["number"] not in self.asserted:
             raise Unchecked("the test passes too if this comparison differs")
         if event.get("each") and (why := explain_part(self.contents, self.record["events"], event["number"])):

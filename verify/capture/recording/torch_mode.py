@@ -16,6 +16,7 @@ from verify.capture.table import read_table
 
 EQUALS = frozenset("eq __eq__ ne __ne__".split())
 MINUS = frozenset("sub __sub__ rsub __rsub__ subtract".split())
+FINITE = frozenset("isnan isinf isfinite".split())
 MOST = 1 << 24  # multiply-adds of a product that is computed
 USES = frozenset(
     "item tolist __bool__ __int__ __float__ __index__ __complex__ __contains__ nonzero is_nonzero unique".split()
@@ -43,6 +44,8 @@ def make_mode(recorder: Recorder, arrays: ArrayRecorder, index: int = 0) -> Any:
             return mode._call(from_numpy, "torch.from_numpy", "from_numpy", (array,), {})
 
     torch.from_numpy = record_array
+    torch.set_default_device = mode.set_default_device
+    torch.get_default_device = lambda: mode.default or torch.device("cpu")
     return mode
 
 
@@ -54,6 +57,8 @@ class _Handler:
         self.recorder, self.arrays, self.torch, self.device = recorder, arrays, recorder.torch, device
         self.resolve = importlib.import_module("torch.overrides").resolve_name
         self.products = frozenset(name for row in read_table() if row.product for name in row.names)
+        self.default: Any = None  # the device of tensors that are made without one
+        self.makers = importlib.import_module("torch.utils._device")._device_constructors()
         self.special: Mapping[str, Callable[..., Any]] = {
             "cuda": lambda tensor, *_, **__: self._copy_to(tensor, True, tensor.dtype),
             "cpu": lambda tensor, *_, **__: self._copy_to(tensor, False, tensor.dtype),
@@ -62,6 +67,7 @@ class _Handler:
             "isclose": self._isclose,
             "numpy": self._numpy,
             "__array__": self._numpy,
+            "pin_memory": lambda tensor, *_, **__: tensor,
             "get_device": lambda tensor: self.device.index if self._on_device([tensor]) else -1,
         }
 
@@ -77,15 +83,28 @@ class _Handler:
             if owner in ("is_cuda", "is_cpu"):
                 return self._on_device(args[:1]) == (owner == "is_cuda")
         if func is self.torch.device:
-            return func(*args, **kwargs)
+            return self._find_device(args[0]) if len(args) == 1 else func(*args, **kwargs)
+        if kwargs.get("device") is not None:
+            kwargs["device"] = self._find_device(kwargs["device"])
+        elif self.default is not None and func in self.makers:
+            kwargs["device"] = self.default
         if name in self.special and (tensors := list(self._tensors((args, kwargs)))) and tensors:
             return self.special[name](*args, **kwargs)
-        if name in EQUALS | MINUS and not kwargs and (made := self._compare_each(name, args)) is not None:
+        if not kwargs and (made := self._answer_each_of(name, args)) is not None:
             return made
         full = self.resolve(func) or f"{getattr(func, '__module__', '')}.{name}"
         if full in ESCAPES:
             self._escape(args[0], ESCAPES[full])
         return self._call(func, full, name, args, kwargs)
+
+    def set_default_device(self, device: Any) -> None:
+        """Let tensors that are made without a device be on this one."""
+        self.default = None if device is None else self._find_device(device)
+
+    def _find_device(self, value: Any) -> Any:
+        """Return a device as torch names it; its own constructor needs a GPU for a mere number."""
+        number = isinstance(value, int) and not isinstance(value, bool)
+        return self.torch.device("cuda", value) if number else self.torch.device(value)
 
     # ---- what a call is given
 
@@ -198,7 +217,7 @@ class _Handler:
 
     def _to_cpu(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self._to_cpu(one) for key, one in value.items()}
+            return {key: self._to_cpu(one) for key, one in value.items() if key != "pin_memory"}
         if type(value) in (list, tuple):
             return type(value)(self._to_cpu(one) for one in value)
         return "cpu" if self._is_gpu(value) else value
@@ -228,7 +247,8 @@ class _Handler:
         """Return what `to` gives: a copy on the device, or in the type, that the program asks for."""
         given = (*args, *kwargs.values())
         others = [one for one in given if isinstance(one, self.torch.Tensor)]
-        devices = [one for one in given if isinstance(one, (str, self.torch.device))]
+        places = (self._find_device(one) if type(one) is int else one for one in given)
+        devices = [one for one in places if isinstance(one, (str, self.torch.device))]
         gpu = self._on_device([tensor])
         if devices or others:
             gpu = any(map(self._is_gpu, devices)) or (bool(others) and self._on_device(others))
@@ -257,14 +277,25 @@ class _Handler:
         """Record torch.isclose: a tensor of truth values, on which `all` may be asked."""
         return self._answer_each("isclose", actual, expected)
 
-    def _compare_each(self, name: str, args: Sequence[Any]) -> Any:
-        """Record `==`, `!=` or `-` of what a launch wrote and a reference; None if these are none."""
-        if len(args) != 2 or not all(isinstance(one, self.torch.Tensor) and self.is_strided(one) for one in args):
+    def _answer_each_of(self, name: str, args: Sequence[Any]) -> Any:
+        """Record what `==`, `!=`, `-` or `isnan` says of what a launch wrote; None if it is none of them."""
+        wanted = 2 if name in EQUALS | MINUS else 1 if name in FINITE else 0
+        if not wanted or len(args) != wanted:
             return None
-        if args[0].shape != args[1].shape or not args[0].numel():
+        if not all(isinstance(one, self.torch.Tensor) and self.is_strided(one) and one.numel() for one in args):
             return None
         outputs = [self.recorder.is_output(self.recorder.read_tensor(one)["content"]) for one in args]
-        return self._answer_each(name, *args) if outputs.count(True) == 1 else None
+        if outputs.count(True) != 1 or len({one.shape for one in args}) != 1:
+            return None
+        return self._answer_each(name, *args) if wanted == 2 else self._answer_finite(name, *args)
+
+    def _answer_finite(self, name: str, tensor: Any) -> Any:
+        """Return that what a launch wrote is finite, as it is if it is what the test compares it with."""
+        made = self.torch.full(tensor.shape, name == "isfinite")
+        content = self.recorder.add("op", op=name, args=[], kwargs={}, layout=layout_of(made), dtype="bool")
+        self.recorder.write(made, content)
+        self.recorder.track(made).device = self._on_device([tensor])
+        return made
 
     def _answer_each(self, name: str, actual: Any, expected: Any) -> Any:
         """Return what an operation on equal tensors gives; one element is another if the comparison is to differ."""
