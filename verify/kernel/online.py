@@ -61,8 +61,10 @@ def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Findi
 
 def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, Node]]:
     """Yield changes of a claim with exponentials, in words: masks by one off, and blocks that are left out."""
-    for step, words in ((1, "one element more"), (-1, "one element less")):
-        yield f"the mask is off by one, it hides {words}", _change_each(node, "where", partial(_shift, step=step))
+    for mask in dict.fromkeys(_list_masks(node)):
+        for step, words in ((1, "too few"), (-1, "too many")):
+            shifted = partial(_shift, condition=mask.parts[:2], step=step if _hides(mask) else -step)
+            yield f"the mask is off by one, it hides one element {words}", _change_each(node, "where", shifted)
     yield "nothing is masked", _change_each(node, "where", _unmask)
     yield "the exponent lacks log2(e), or has it once too often", _change_each(node, "ex2", _without_factor)
     for index in sorted(_summed(node)):
@@ -72,6 +74,9 @@ def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str,
             end, at = Number(Fraction(extent - block)), Scalar(index)
             yield f"the last {block} terms of sum_{index} are skipped", _keep(node, end, at)
             yield f"the first {block} terms of sum_{index} are skipped", _keep(node, at, Number(Fraction(block - 1)))
+        for more in sorted({1, *(-extent % one for one in BLOCKS)} - {0}):  # the edge of the last block isn't masked
+            text = f"terms of the score 0 are summed beyond {index} = {extent - 1}, as many as {more}"
+            yield text, _add_terms(node, index, more)
 
 
 def _summed(node: Node) -> set[str]:
@@ -87,15 +92,42 @@ def _has_power(node: Node) -> bool:
     return isinstance(node, Apply) and (node.name == "ex2" or any(map(_has_power, node.parts)))
 
 
-def _shift(part: Apply, step: int) -> Node:
-    """Return a choice whose condition reaches one element further, or less far."""
+def _list_masks(node: Node) -> list[Apply]:
+    """Return every choice in a tree."""
+    if isinstance(node, Sum):
+        return _list_masks(node.body)
+    if not isinstance(node, Apply):
+        return []
+    return [*([node] if node.name == "where" else ()), *(one for part in node.parts for one in _list_masks(part))]
+
+
+def _hides(mask: Apply) -> bool:
+    """Return whether a choice hides what its condition is true of."""
+    return mask.parts[2] in (Below(), _ZERO)
+
+
+def _shift(part: Apply, condition: tuple[Node, ...], step: int) -> Node:
+    """Return a choice whose condition reaches one element further, or less far, if it is that one."""
     left, right, *rest = part.parts
+    if part.parts[:2] != condition:
+        return part
     return Apply("where", (left, Apply("+", (right, Number(Fraction(step)))), *rest))
 
 
 def _unmask(part: Apply) -> Node:
     """Return what a mask hides, in place of a choice between it and -inf or 0."""
     return next((one for one in part.parts[2:] if one not in (Below(), _ZERO)), part)
+
+
+def _add_terms(node: Node, index: str, more: int) -> Node:
+    """Return a tree whose sums of powers over an index have terms more, of exponents that are 0."""
+    if isinstance(node, Sum):
+        made = Sum(node.index, _add_terms(node.body, index, more))
+        alone = node.index == index and isinstance(node.body, Apply) and node.body.name == "ex2"
+        return Apply("+", (made, Number(Fraction(more)))) if alone else made
+    if not isinstance(node, Apply):
+        return node
+    return Apply(node.name, tuple(_add_terms(part, index, more) for part in node.parts))
 
 
 def _without_factor(part: Apply) -> Node:

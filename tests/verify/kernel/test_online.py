@@ -49,6 +49,21 @@ def test_the_last_block_of_a_sum_may_be_ragged() -> None:
     assert [text.split()[2] for text in texts if "the last" in text] == ["8", "16", "32", "64"]
 
 
+def test_each_mask_alone_may_be_off_by_one() -> None:
+    _, value = read("Y[m,n] = softmax_n(where(m >= n and m - n < W, X[m,n], -inf))")
+    texts = [text for text, _ in masked_claims(value, {"m": 4, "n": 4}) if "off by one" in text]
+    assert texts == [f"the mask is off by one, it hides one element too {few}" for few in ("few", "many")] * 2
+
+
+def test_an_edge_that_is_not_masked_is_named() -> None:
+    """Rows of 100 elements in blocks of 128, whose last 28 are 0 in place of -inf."""
+    text, claim = (COMPILED / f"softmax.{kind}" for kind in ("ptx", "toml"))
+    edited = text.read_text().replace("0fFF800000", "0f00000000").replace("-8388608", "0")
+    (found,) = check(edited, claim_of(tomllib.loads(claim.read_text())), seed=1)
+    said = "terms of the score 0 are summed beyond n = 99, as many as 28"
+    assert said in [one.text.partition(":")[0] for one in found.findings if one.kind == "another formula"]
+
+
 SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 
 
@@ -56,7 +71,9 @@ SCORE = "scale * sum_k Q[h,m,k]*K[h,n,k]"
 @pytest.mark.parametrize(
     ("score", "text"),
     [
-        (f"where(m > n - 2, {SCORE}, -inf)", "the mask is off by one"),
+        (f"where(m > n - 2, {SCORE}, -inf)", "the mask is off by one, it hides one element too many"),
+        (f"where(m > n, {SCORE}, -inf)", "the mask is off by one, it hides one element too few"),
+        (f"where(m >= n and m - n < 5, {SCORE}, -inf)", ""),
         (SCORE, ""),
         ("where(m >= n, sum_k Q[h,m,k]*K[h,n,k] * scale * scale, -inf)", ""),
     ],
