@@ -24,7 +24,7 @@ import numpy as np
 import gpu_checks
 from gpu_checks.recordings_io.reader import is_external
 from isa_tables.signature import Signature
-from layouts import Layout, size
+from layouts import Layout, batched, size
 from verify.binding.atom import BoundAtom
 from verify.binding.axes import AXES
 from verify.binding.coordinates import codomain
@@ -91,6 +91,17 @@ def _by_lane(layout: Layout | FragmentMap, width: int, thr: Layout, rep: Layout,
     table[..., 0], table[..., 1:] = replicas[:, None], elements[threads]
     table.setflags(write=False)
     return table
+
+
+def _are_read_alike(subject: BoundAtom, claimed: Labels) -> bool:
+    """Whether the blocks of the maps, which share nothing with the labels, have every element of the labels."""
+    lanes = batched.batch(subject.numbering[0]).values()
+    for part in subject.parts:
+        if part.name in claimed and part.points.searchable:
+            columns = np.stack(part.points.block(0, len(part.points)), axis=-1).reshape(*part.domain, -1)
+            if (claimed[part.name][lanes[: len(columns)], :, 1:] != columns).any():
+                return False
+    return True
 
 
 def relabelling(
@@ -340,7 +351,7 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
             first, second = found.operands
             extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
             wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
-            return Status.REFUTED, "", 0, wrong
+            return Status.REFUTED, "", 0, wrong._replace(reproduced=_are_read_alike(subject, claimed))
         pairs += found
     return Status.AGREES, view.how, pairs, None
 
@@ -381,6 +392,7 @@ def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
             lane, value, _ = (int(c) for c in np.argwhere(clashes)[0])
             at = (lane, value)
             wrong = _misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
+            wrong = wrong._replace(reproduced=_are_read_alike(subject, claimed))
             return Status.REFUTED, f"premise: {one.premise}", points, wrong
     if not points:
         why = "no absolute coordinates are known for the operands that the atom has in registers"

@@ -23,7 +23,7 @@ from layouts.arrays import np
 from verify.core.digits import image, lane_of, read, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.maps import blocks, search
-from verify.maps.map import Axis, IsaFormula, Map
+from verify.maps.map import Axis, IsaFormula, Map, has_arrays
 from verify.maps.strided import StridedMap
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     if (threads, values) != wanted:  # nothing is evaluated: a layout may have more points than an instruction
         statement = f"the {m.noun} has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         return _method(m), threads * values, Counterexample({"threads": threads}, statement)
+    if (misread := _misread_lane(subject)) is not None:
+        return _method(m), threads * values, misread
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = len(m) * len(cases)
     for formula, replica in cases:
@@ -190,6 +192,18 @@ def lanes_of(subject: BoundAtom, replica: int) -> list[int]:
         subject.tables["lanes"] = [lane_of(thr, thread) for thread in range(subject.threads)]
     first = lane_of(rep, replica)
     return [lane + first for lane in subject.tables["lanes"]]
+
+
+def _misread_lane(subject: BoundAtom) -> Counterexample | None:
+    """Return a thread whose lane is another by arrays than digit by digit; None where there are no arrays."""
+    lanes = lanes_of(subject, 0)
+    thr, rep = subject.numbering
+    among = (batched.batch(thr).values() + lane_of(rep, 0)).tolist() if has_arrays() else lanes
+    thread = next((t for t, pair in enumerate(zip(lanes, among, strict=True)) if pair[0] != pair[1]), None)
+    if thread is None:
+        return None
+    where = f"T{thread} is lane {lanes[thread]} by itself, {among[thread]} among all threads"
+    return Counterexample({"thread": thread}, f"{where}: an evaluation of ours is wrong", reproduced=False)
 
 
 def _unequal(

@@ -198,6 +198,8 @@ def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
     """Return a finding at every point that is compared, as evidence."""
     started = time.perf_counter()
     wrong, points = find(), len(_compared(part))
+    if wrong is not None and not all(_is_reproduced(part, point) for point in _inputs_named(part, wrong)):
+        wrong = wrong._replace(reproduced=False)
     seconds = time.perf_counter() - started
     return finding(Check.ISA, wrong, search.METHOD, points, "plain integers", seconds=seconds)
 
@@ -232,13 +234,11 @@ def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) ->
         return wrong
     from verify.index import repair
 
-    point = tuple(wrong.inputs.values())
     words, keys = repair.find(part, wanted)
     return wrong._replace(
         isa=part.operand.text(),
         proposals=(Proposal(words, partial(_with_keys, part.name, keys)),) if keys else (),
         replay=subject.spec.replay,
-        reproduced=_reproduced(part, point),
     )
 
 
@@ -267,11 +267,18 @@ def _arithmetic(part: IndexOperand, point: Point) -> str:
     return part.function.written_out(point, part.spec.lang, part.spec.type)
 
 
-def _reproduced(part: IndexOperand, point: Point) -> bool:
+def _inputs_named(part: IndexOperand, wrong: Counterexample) -> list[Point]:
+    """Return the inputs of the map that a counterexample names: none, one, or two with one image."""
+    names, count = [axis.word for axis in part.found.inputs], len(part.found.inputs)
+    at = tuple(wrong.inputs.values())
+    return [at[k : k + count] for k in range(0, len(at), count)] if [*wrong.inputs][:count] == names else []
+
+
+def _is_reproduced(part: IndexOperand, point: Point) -> bool:
     """Whether texts with the point's values in place of names, parsed anew, give the same image."""
-    if part.function is None:
+    if part.function is None or not (images := part.found.at(*point)):
         return True
-    return part.function.recomputed(point, part.spec.lang, part.spec.type) == part.found(*point)
+    return images == (part.function.recomputed(point, part.spec.lang, part.spec.type),)
 
 
 # The table

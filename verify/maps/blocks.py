@@ -15,7 +15,6 @@ from typing import ParamSpec, TypeAlias
 from layouts.arrays import np
 from verify.core.verdict import Counterexample
 from verify.maps.map import Array, Axis, Map, Point, contradict
-from verify.maps.strided import misread
 
 BLOCK = 1 << 18  # points
 GOLDEN = 0x9E3779B1  # odd: its multiples spread over a block
@@ -54,15 +53,9 @@ def read_block(m: Map, start: int, stop: int) -> Columns:
             point = m.point(start + place)
             (alone,), among = m.at(*point), image_at(columns, place)
             if alone != among:
-                raise EvaluationMismatch(_describe_misread(m, point, alone, among))
+                raise EvaluationMismatch(contradict(m, point, alone, among))
         compared.add((start, stop))
     return columns
-
-
-def _describe_misread(m: Map, point: Point, alone: Point, among: Point) -> Counterexample:
-    if len(point) == 2 and len(alone) == len(among):
-        return misread(point, m.show(alone), m.show(among))
-    return contradict(m, point, alone, among)
 
 
 def image_at(columns: Columns, place: int) -> Point:

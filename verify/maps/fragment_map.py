@@ -2,7 +2,8 @@
 """A map of a fragment: which element of an operand each (lane, value) has, whatever text or program it comes from.
 
 `FragmentMap` is the map of index arithmetic, tables, F2 bases, functions and the ISA's formulas. It keeps every point,
-in plain integers, so comparing two of them at every point is a proof for that domain. Coordinates are named: lane and
+in plain integers, so comparing two of them at every point is a proof for that domain. Of a map that has blocks every
+point is compared with them when it is kept. Coordinates are named: lane and
 value; thread; row and col, m and n and k; byte; the lane and column of tensor memory.
 
 `FragmentMap`   the relation: inputs, outputs, the images of every input
@@ -37,7 +38,21 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from verify.maps.linear import BasesMap
-from verify.maps.map import LARGEST, NOWHERE, Axis, Map, MapError, Origin, Point, grid
+from verify.maps.map import (
+    LARGEST,
+    NOWHERE,
+    Array,
+    Axis,
+    IsaFormula,
+    Map,
+    MapError,
+    Origin,
+    Point,
+    TooWide,
+    contradict,
+    grid,
+    has_arrays,
+)
 
 if TYPE_CHECKING:
     import isa_tables
@@ -133,7 +148,7 @@ class FragmentMap(Map):
             return m
         _check_size(m.inputs)
         images = {point: m.at(*point) for point in m.domain}
-        return cls(m.inputs, m.outputs, images, m.origin, misread=m.mismatch())
+        return cls(m.inputs, m.outputs, images, m.origin, misread=_compare_blocks(m, images) or m.mismatch())
 
     @classmethod
     def from_bases(
@@ -155,10 +170,12 @@ class FragmentMap(Map):
             return cls._placed(operand, tile, origin)
         inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
         packing = Packing(operand.bits, operand.bits * operand.per_register, operand.shift)
-        held = [operand.holds(lane) for lane in range(operand.lanes)]
-        return cls.tabulate(
-            lambda lane, value: operand.locate(lane, value) if held[lane] else None, inputs, tile, origin, packing
-        )
+        lanes = [lane for lane in range(operand.lanes) if operand.holds(lane)]
+        kept = cls.keep(IsaFormula(operand.locate, operand.name, lanes, operand.values, tile))
+        images: dict[Point, tuple[Point, ...]] = {
+            (lanes[thread], value): image for (thread, value), image in kept.images.items()
+        }
+        return cls(inputs, tile, images, origin, packing=packing, misread=kept.misread)
 
     @classmethod
     def _placed(cls, operand: isa_tables.Operand, tile: tuple[Axis, ...], origin: Origin) -> FragmentMap:
@@ -169,6 +186,31 @@ class FragmentMap(Map):
         ends = {name: 1 + max(place[name] for _, places in found for place in places) for name in names}
         pairs = ((point, tuple(place[name] for name in names)) for point, places in found for place in places)
         return cls.from_pairs(tile, [Axis(name, end) for name, end in ends.items()], pairs, origin)
+
+    @cached_property
+    def searchable(self) -> bool:  # type: ignore[override]
+        """Whether each input has one image, of numbers of 64 bits."""
+        return self.total and has_arrays() and self._columns is not None
+
+    def block(self, start: int, stop: int) -> tuple[Array, ...]:
+        """Return the coordinates of a block, of arrays that have each image at its input's number. Raises TooWide."""
+        if not self.searchable or self._columns is None:
+            raise TooWide(f"{self.origin}: an input without just one image, or numbers that do not fit 64 bits")
+        return tuple(column[start:stop] for column in self._columns)
+
+    @cached_property
+    def _columns(self) -> tuple[Array, ...] | None:
+        """Each coordinate of the images, by the input's number; None where one is too wide."""
+        import numpy as np
+
+        units = [prod(axis.extent for axis in self.inputs[place + 1 :]) for place in range(len(self.inputs))]
+        numbers = np.array(list(self.images), dtype=np.int64) @ np.array(units, dtype=np.int64)
+        columns = np.empty((len(self.outputs), len(numbers)), dtype=np.int64)
+        try:
+            columns[:, numbers] = np.array([image for (image,) in self.images.values()], dtype=np.int64).T
+        except OverflowError:
+            return None
+        return tuple(columns)
 
     @cached_property
     def key(self) -> Hashable:
@@ -279,6 +321,18 @@ class FragmentMap(Map):
     def source(self, point: Point) -> str:
         """Where the image of an input comes from: file and line, or the text."""
         return str(self.origin._replace(line=self.lines[point])) if point in self.lines else str(self.origin)
+
+
+def _compare_blocks(m: Map, images: Mapping[Point, tuple[Point, ...]]) -> Counterexample | None:
+    """Return the first point that the blocks of a map have otherwise than `at`, whose images are given."""
+    if not m.searchable:
+        return None
+    blocks = zip(*(column.tolist() for column in m.block(0, len(m))), strict=True)
+    for number, among in enumerate(blocks):
+        point = m.point(number)
+        if images[point] != (among,):
+            return contradict(m, point, images[point][0], among)
+    return None
 
 
 def _check_size(inputs: Sequence[Axis]) -> None:

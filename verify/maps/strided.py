@@ -147,13 +147,28 @@ class StridedMap(Map):
 
     def image(self, thread: int, value: int) -> Point:
         """Return the only image of a (thread, value), likewise."""
-        found = [threads(thread) + values(value) for threads, values in self._halves]
-        return tuple(found) if self.coordinates else _element(outside(self.layout, found[0]), self.tile)
+        if self.coordinates:
+            return tuple(a + b for a, b in zip(*map(_step, self._vectors, (thread, value)), strict=True))
+        threads, values = self._halves
+        return _element(outside(self.layout, threads(thread) + values(value)), self.tile)
 
     @cached_property
-    def _halves(self) -> list[tuple[Callable[[int], int], Callable[[int], int]]]:
-        """What a thread and what a value adds to each coordinate."""
-        return [(_added(thread), _added(value)) for thread, value in self.parts]
+    def _halves(self) -> tuple[Callable[[int], int], Callable[[int], int]]:
+        """What a thread and what a value adds to the element."""
+        thread, value = self.innermost
+        return _added(thread), _added(value)
+
+    @cached_property
+    def _vectors(self) -> tuple[list[tuple[int, Point]], ...]:
+        """The (extent, coordinates of the stride) of each digit, of threads and of values."""
+        nothing = (0,) * len(self.tile)
+        return tuple(
+            [
+                (extent, (*(() if step == 0 else step.value), *nothing)[: len(nothing)])
+                for extent, step in zip(leaves(half.shape), _strides(half), strict=True)
+            ]
+            for half in self.innermost
+        )
 
     def block(self, start: int, stop: int) -> tuple[Array, ...]:
         """Return the coordinates of a block, by arrays; of few points they are computed once. Raise TooWide."""
@@ -225,10 +240,10 @@ class StridedMap(Map):
     def count(self, image: Point) -> int:
         """Return how many points have an image, in plain integers."""
         if self.coordinates:
-            most = max(abs(c) for c in image) + sum((n - 1) * abs(d) for part in self.parts for n, d in _modes(part))
+            digits = [digit for half in self._vectors for digit in half]
+            most = max(abs(c) for c in image) + sum((n - 1) * abs(d) for n, step in digits for d in step)
             units = [(2 * most + 1) ** axis for axis in range(len(image))]  # one number for all coordinates
-            strides = zip(*([d for _, d in _modes(part)] for part in self.parts), strict=True)
-            pairs = zip((n for n, _ in _modes(self.parts[0])), (sum(map(mul, units, d)) for d in strides), strict=True)
+            pairs = [(n, sum(map(mul, units, step))) for n, step in digits]
             return often(pairs, sum(map(mul, units, image)))
         value = self.number(image)
         if _element(value, self.tile) != image:
@@ -339,6 +354,15 @@ def _steps(layout: Layout | ComposedLayout) -> list[tuple[Swizzle, int]] | None:
 
 def _modes(layout: Layout) -> list[tuple[int, int]]:
     return list(modes(layout.shape, layout.stride))
+
+
+def _step(digits: Sequence[tuple[int, Point]], index: int) -> Point:
+    """Return the sum of digit * stride of an index, by coordinates."""
+    found = [0] * len(digits[0][1])
+    for extent, step in digits:
+        index, digit = divmod(index, extent)
+        found = [a + digit * b for a, b in zip(found, step, strict=True)]
+    return tuple(found)
 
 
 def _added(half: Layout) -> Callable[[int], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +13,19 @@ import pytest
 import proofs
 from layouts import Layout
 from tests.verify.movement.arguments import SW128, X4, access
+from verify.atom import command as atom
 from verify.core.verdict import Check, Status
+from verify.evidence import gpu, isa
 from verify.index import command as index
 from verify.index.bind import bind
 from verify.index.properties import case as case_of_index
 from verify.index.spec import IndexSpec, OperandSpec
 from verify.layout import command as layout
 from verify.layout.product import of_operand
+from verify.maps import strided
 from verify.maps.array_map import ArrayMap
 from verify.maps.expression import ExpressionMap, IndexFunction
+from verify.maps.fragment_map import FragmentMap
 from verify.maps.linear import BasesMap
 from verify.maps.map import IsaFormula
 from verify.maps.strided import StridedMap
@@ -220,3 +225,146 @@ def test_a_bug_in_an_evaluation_of_a_program_ends_in_exit_3(
         if evidence["counterexample"] and "an evaluation of ours is wrong" in evidence["counterexample"]["statement"]
     }
     assert contradicted == properties
+
+
+# Bugs at one point, or in a reading that both evaluations of a map must not share
+
+LANES = [(lane, i, lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2) for lane in range(32) for i in range(4)]
+PYTHON = "def found(lane, i):\n    return lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2\n"
+WORDS = {  # every way to give a map of an operand
+    "bases": ["--bases", BASES],
+    "expressions": ["--row", ROW, "--col", COLUMN, "--lang", "c"],
+    "inverse expressions": ["--lane", "row%8*4 + col/2", "--value", "row/8*2 + col%2", "--lang", "c"],
+    "a table": ["--table", "c.csv"],
+    "a function": ["--function", "c.py::found", "--allow-exec"],
+}
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c.csv").write_text("lane,i,row,col\n" + "".join(",".join(map(str, one)) + "\n" for one in LANES))
+    (tmp_path / "c.py").write_text(PYTHON)
+
+
+def run_index(name: str) -> int:
+    return index.main(["--ptx", MMA, "--operand", "C", *WORDS[name]])
+
+
+def change_at(right: Any, where: tuple[int, ...]) -> Any:
+    """An evaluation of one point that is wrong at one."""
+    return lambda self, *point: tuple((one[0] ^ (point == where), *one[1:]) for one in right(self, *point))
+
+
+def change_block(right: Any, number: int) -> Any:
+    """An evaluation of many points that is wrong at one."""
+
+    def block(self: Any, start: int, stop: int) -> tuple[Any, ...]:
+        first, *others = (column.copy() for column in right(self, start, stop))
+        if start <= number < stop:
+            first[number - start] ^= 1
+        return (first, *others)
+
+    return block
+
+
+@pytest.mark.parametrize("number", [37, 90])  # neither the unit of a digit nor the last
+@pytest.mark.parametrize("name", ["at", "block"])
+def test_a_bug_in_the_bases_at_one_point_ends_in_exit_3(
+    name: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = getattr(BasesMap, name)
+    bug = change_block(right, number) if name == "block" else change_at(right, divmod(number, 4))
+    monkeypatch.setattr(BasesMap, name, bug)
+    assert run_index("bases") == 3
+
+
+@pytest.mark.usefixtures("inside")
+@pytest.mark.parametrize("kind", WORDS)
+@pytest.mark.parametrize("name", ["at", "block"])
+def test_a_bug_in_an_evaluation_of_a_table_ends_in_exit_3(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_index(kind) == 0
+    right = getattr(FragmentMap, name)
+    bug = change_block(right, 37) if name == "block" else change_at(right, (9, 1))
+    with monkeypatch.context() as planted:
+        planted.setattr(FragmentMap, name, bug)
+        assert run_index(kind) in (0, 3)  # a search may not ask `at` for the point
+    everywhere = {
+        "at": lambda self, *point: tuple((one[0] ^ 1, *one[1:]) for one in right(self, *point)),
+        "block": lambda self, start, stop: exchanged(right(self, start, stop)),
+    }
+    monkeypatch.setattr(FragmentMap, name, everywhere[name])
+    assert run_index(kind) == 3
+
+
+OPEN = ["--ptx", "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", "--operand", "C", "--lang", "c"]  # no formula
+EXPRESSIONS = {
+    "with a formula": ["--ptx", MMA, "--operand", "C", *WORDS["expressions"]],
+    "inverse": ["--ptx", MMA, "--operand", "C", *WORDS["inverse expressions"]],
+    "left open": [*OPEN, "--row", "lane/2", "--col", "lane%2*8 + i"],
+    "left open, inverse": [*OPEN, "--lane", "row*2 + col/8", "--value", "col%8"],
+}
+
+
+@pytest.mark.parametrize("kind", EXPRESSIONS)
+@pytest.mark.parametrize("place", [22, 37])
+def test_a_bug_at_one_point_of_expressions_ends_in_exit_3(
+    kind: str, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the ISA leaves the map open, so that only bounds and owners are found."""
+    known = index.main(EXPRESSIONS[kind])
+    assert known == (4 if "open" in kind else 0)
+    right = IndexFunction._images  # seam: the images of all points
+
+    def images(self: IndexFunction, points: Sequence[Any], texts: Any) -> list[Any]:
+        found = right(self, points, texts)
+        return [(one[0] + 64 * (at == place and len(points) > 1), *one[1:]) for at, one in enumerate(found)]
+
+    monkeypatch.setattr(IndexFunction, "_images", images)
+    assert index.main(EXPRESSIONS[kind]) == 3
+
+
+@pytest.mark.parametrize("name", ["at", "block"])
+@pytest.mark.parametrize("kind", ["bases", "expressions"])
+def test_a_bug_in_the_formula_of_an_operand_ends_in_exit_3(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one evaluation of it, at one point."""
+    right = getattr(IsaFormula, name)
+    monkeypatch.setattr(IsaFormula, name, change_block(right, 37) if name == "block" else change_at(right, (9, 1)))
+    assert run_index(kind) == 3
+
+
+@pytest.mark.parametrize("more", [["--onto", "16x8"], ["--ptx", MMA, "--operand", "C"]])
+def test_a_bug_in_the_strides_of_coordinates_ends_in_exit_3(more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """`at` and `block` each read the strides by themselves."""
+    right = strided._of_axes  # seam: the coordinates of a block
+    monkeypatch.setattr(strided, "_of_axes", lambda layout, length: right(layout, length)[::-1])
+    assert layout.main([LAYOUTS["coordinates"], *more]) == 3
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_a_bug_in_the_lanes_of_threads_ends_in_exit_3(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = isa.lane_of  # seam: the lane of a thread, digit by digit
+    monkeypatch.setattr(isa, "lane_of", lambda thr, thread: right(thr, thread) ^ (thread > 1))
+    assert layout.main([LAYOUTS[kind], "--ptx", MMA, "--operand", "C"]) == 3
+
+
+@pytest.mark.parametrize("checks", [[], ["--checks", "gpu"]])
+def test_a_bug_in_the_labels_that_a_recording_is_compared_with_ends_in_exit_3(
+    checks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by the check gpu alone, which reads the map by blocks again before it refutes."""
+    words = ["SM80_16x8x16_F32F16F16F32_TN", *checks]
+    assert atom.main(words) == 0
+    right = gpu._by_lane  # seam: the element of every lane and value
+
+    def wrong(*given: Any) -> Any:
+        labels = right(*given).copy()
+        labels[9, 1, 1] ^= 1
+        return labels
+
+    monkeypatch.setattr(gpu, "_by_lane", wrong)
+    assert atom.main(words) == 3
