@@ -34,29 +34,38 @@ def mend(verdicts: Sequence[Verdict], mending: Mending | None) -> list[Verdict]:
     return list(verdicts) if mending is None else settle(verdicts, mending.ptx, mending.confirms)
 
 
-def propose(found: Finding, mending: Mending | None = None) -> tuple[Proposal, ...]:
-    """Return what may be missing before the instruction where a finding is; in the user's file too, if it is PTX."""
-    row = _rows().get(found.kind)
-    if row is None or not found.line:
+def propose(found: Sequence[Finding], mending: Mending | None = None) -> tuple[Proposal, ...]:
+    """Return what may be missing before the instruction of the first finding; in the user's file too, if it is PTX.
+
+    Where others of its kind come from the same place of the source, as in a loop that was unrolled, before them too.
+    """
+    first = found[0]
+    row = _rows().get(first.kind)
+    if row is None or not first.line:
         return ()
-    where = f"{found.source} (PTX line {found.line})" if found.source else f"line {found.line}"
+    alike = [one.line for one in found if one.kind == first.kind and (one.source, one.column) == first[5:7]]
+    lines = sorted(alike) if first.source else [first.line]
+    ptx = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+    where = f"{first.source} (PTX {ptx})" if first.source else ptx
     cuda = f" ({row['cuda']})" if "cuda" in row else ""
     words = f"{row['missing']}: with {row['insert'].rstrip(';')}{cuda} before {where} the kernel is verified"
     edits: tuple[Edit, ...] = ()
     if mending is not None and mending.file:
-        place = Place(mending.file, found.line, find_begin(found.line, mending.ptx) + 1)
-        edits = (Edit(place, place, f"{row['insert']} "),)
-    return (Proposal(words, partial(insert_before, found.line, row["insert"]), edits),)
+        places = [Place(mending.file, line, find_begin(line, mending.ptx) + 1) for line in lines]
+        edits = tuple(Edit(place, place, f"{row['insert']} ") for place in places)
+    return (Proposal(words, partial(insert_before, lines, row["insert"]), edits),)
 
 
-def insert_before(line: int, text: str, ptx: str) -> str:
-    r"""Return PTX with instructions before the one that begins in a line, whose number stays.
+def insert_before(numbers: Sequence[int], text: str, ptx: str) -> str:
+    r"""Return PTX with instructions before those that begin in some lines, whose numbers stay.
 
-    >>> insert_before(2, "bar.sync 0;", "add;\n$L1: @%p1 st.shared;")
+    >>> insert_before([2], "bar.sync 0;", "add;\n$L1: @%p1 st.shared;")
     'add;\n$L1: bar.sync 0; @%p1 st.shared;'
     """
-    lines, at = ptx.split("\n"), find_begin(line, ptx)
-    lines[line - 1] = f"{lines[line - 1][:at]}{text} {lines[line - 1][at:]}"
+    lines = ptx.split("\n")
+    for line in numbers:
+        at = find_begin(line, ptx)
+        lines[line - 1] = f"{lines[line - 1][:at]}{text} {lines[line - 1][at:]}"
     return "\n".join(lines)
 
 

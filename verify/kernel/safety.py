@@ -22,6 +22,7 @@ from verify.kernel.claims.claim import Claim
 from verify.kernel.claims.launch import Array, Launch
 from verify.kernel.data.intervals import ones
 from verify.kernel.data.opaque import OpaqueValues
+from verify.kernel.data.points import Points
 from verify.kernel.data.values import LIMITS, Values
 from verify.kernel.interpretation import Interpretation, Missing
 from verify.kernel.mends import Mending, mend
@@ -37,6 +38,7 @@ TWICE = {  # findings of two writes that nothing orders -> those of two that wri
     "race: write after write": "race: write of equal values",
     "race: two writes in global memory": "equal values written twice",
 }
+PARTS = 1 << 32  # of the range of an integer that is drawn
 KEYS = ("memory", "order", "progress", "letter")  # of the properties that no claim is needed for
 SAFETY = tuple(one for one in PROPERTIES if one.key in KEYS)
 
@@ -134,7 +136,7 @@ def _settle_reached(run: Interpretation, seed: int, budget: int, found: Sequence
     if not any(one.severity is Severity.RACE for one in found) or not _reaches(run):
         return list(found)
     shown: set[int] = set()
-    for arrays in _draw_data(run.launch, seed):
+    for arrays in _draw_data(run.launch, run.values.points):
         again = Interpretation(deepcopy(run.kernel), run.launch._replace(arrays=arrays), OpaqueValues(seed), budget, {})
         with suppress(Missing, Unclear):
             again.run()
@@ -152,11 +154,10 @@ def _reaches(run: Interpretation) -> bool:
     return isinstance(run.values, OpaqueValues) and run.values.reached
 
 
-def _draw_data(launch: Launch, seed: int) -> Iterator[tuple[Array, ...]]:
+def _draw_data(launch: Launch, points: Points) -> Iterator[tuple[Array, ...]]:
     """Yield the arrays of a launch twice with known integers in its inputs: drawn, and the least of each."""
-    draw = np.random.default_rng(seed)
-    for spread in (1, 0):
-        yield tuple(_with_content(one, spread * draw.random(one.shape)) for one in launch.arrays)
+    for parts in (PARTS, 1):
+        yield tuple(_with_content(one, points.draw(parts, one.shape) / PARTS) for one in launch.arrays)
 
 
 def _with_content(one: Array, drawn: NDArray[np.float64]) -> Array:

@@ -176,7 +176,7 @@ def _evidence(judged: JudgedKernel, key: str) -> Evidence:
         more = (f"and {len(certain) - LISTED} more",) if len(certain) > LISTED else ()
         wrong = Counterexample(
             {"line": certain[0].line}, said(certain[0]), damage=rest + more, replay=judged.replay,
-            proposals=propose(certain[0], judged.mending),
+            proposals=propose([certain[0], *(one for one in found if one.line != certain[0].line)], judged.mending),
         )  # fmt: skip
         return Evidence(Check.ISA, Status.REFUTED, method, counterexample=wrong)
     if ended is not None and (key == "values" or not outcome.ended):

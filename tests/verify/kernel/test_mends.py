@@ -84,6 +84,16 @@ def test_no_barrier_is_named_for_a_kernel_that_stays_wrong_with_it() -> None:
         assert not report and not any(repairs(report).values()), report.text()
 
 
+def test_a_barrier_that_is_missing_in_an_unrolled_loop_is_named_once() -> None:
+    """Both reads are of one place of the source, so one barrier there is one before each of them."""
+    text = TURN.replace("{\n", '.file 1 "turn.cu"\n{\n', 1).replace("ld.shared", ".loc 1 9 5\nld.shared")
+    text = without("bar.sync", 1, without("bar.sync", 0, text))
+    words = "a barrier: with bar.sync 0 (__syncthreads()) before turn.cu:9 (PTX lines 17, 22) the kernel is verified"
+    assert repairs(verify_safety(text, LAUNCH, seed=1)) == {"order": words}
+    elsewhere = text.replace(".loc 1 9", ".loc 1 8", 1)
+    assert not any(repairs(verify_safety(elsewhere, LAUNCH, seed=1)).values())
+
+
 def test_no_barrier_is_named_where_threads_would_wait_for_ever() -> None:
     text = without("bar.sync", 0, TURN).replace(
         "ld.shared.f32 %f3", "setp.lt.u32 %p1, %r1, 32; @%p1 bra LOW; bra ON;\nLOW:\nld.shared.f32 %f3"
@@ -118,4 +128,4 @@ def test_every_row_is_of_a_kind_that_findings_have() -> None:
     ],
 )
 def test_instructions_are_put_before_a_line_and_behind_its_labels(line: int, ptx: str, wanted: str) -> None:
-    assert insert_before(line, "X;", ptx) == wanted
+    assert insert_before([line], "X;", ptx) == wanted
