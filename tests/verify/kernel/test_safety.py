@@ -226,6 +226,29 @@ def test_a_barrier_orders_atomic_operations_of_one_cta_alone() -> None:
     assert kinds(safety(body, grid=2)) >= {"race: atomic and plain access"}
 
 
+WARPS = """mov.u32 %r3, 0; and.b32 %r4, %r1, {lanes}; shl.b32 %r5, %r1, 2; mov.u32 %r6, s; add.s32 %r7, %r6, %r5;
+st.shared.u32 [%r7], %r3; bar.sync 0; shl.b32 %r5, %r4, 2; add.s32 %r7, %r6, %r5; red.shared.add.u32 [%r7], 1; {barrier}
+ld.shared.u32 %r8, [%r7]; st.global.u32 [%d5], %r8;"""
+
+
+@pytest.mark.parametrize(
+    ("barrier", "most"), [("bar.sync 0;", 64), ("bar.warp.sync -1;", 32), ("bar.warp.sync %r10;", 16), ("", 1)]
+)
+def test_a_barrier_orders_atomic_operations_of_its_lanes_before_a_read(barrier: str, most: int) -> None:
+    """So many lanes add to one number, which each of them reads after the barrier."""
+    half = "and.b32 %r9, %r1, 16; mov.u32 %r10, 0xffff; shl.b32 %r10, %r10, %r9; "
+    for lanes in (64, 32, 16, 1):
+        found = safety(WARPS.format(lanes=64 - lanes, barrier=half + barrier))
+        assert found.status == ("SAFE" if lanes <= most else "REFUTED"), (lanes, found.findings)
+        assert kinds(found) == (set() if lanes <= most else {"race: atomic and plain access"})
+
+
+@pytest.mark.parametrize("barrier", ["bar.sync 0;", "bar.warp.sync -1;", ""])
+def test_a_barrier_of_its_only_warp_orders_a_whole_cta(barrier: str) -> None:
+    found = safety(f"red.global.add.u32 [%d2], 1; {barrier} ld.global.u32 %r3, [%d2];", block=32)
+    assert (found.status == "REFUTED") == (not barrier), found.findings
+
+
 def test_a_read_by_several_ctas_is_no_read_of_the_last_one() -> None:
     body = "ld.global.u32 %r2, [%d2]; bar.sync 0; mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 1; "
     body += "setp.eq.u32 %p2, %r1, 0; and.pred %p3, %p1, %p2; @%p3 st.global.u32 [%d2], %r3;"

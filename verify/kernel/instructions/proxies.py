@@ -29,7 +29,7 @@ def proxy_fence(machine: Machine, one: Instruction, meaning: Meaning) -> Run:
         places = np.flatnonzero(shared.generic)
         writer = shared.order.writer[places]
         added = shared.order.added[places]
-        own = mask[writer] & (added == 0)
+        own = mask[writer] & (added == 0) & ~shared.order.several[places]
         who = np.flatnonzero(mask)[0]
         seen = np.maximum(shared.order.written[places], added) <= shared.order.floor[who]
         shared.generic[places[own | seen]] = False

@@ -49,7 +49,7 @@ EMPTY: Mapping[type, frozenset[str]] = {
         | {"kinds", "local_size", "arrangement", "unsure", "run_unsure", "fork"}
     ),
     Shared: frozenset({"loads", "loaded", "loaded_by", "held", "holds"}),
-    Order: frozenset({"engine", "columns", "added", "adds", "beside", "several"}),
+    Order: frozenset({"engine", "columns", "added", "added_by_lanes", "adds", "beside", "several"}),
     Barriers: frozenset({"executed"}),
     Barrier: frozenset({"arrived", "waiting", "times"}),
     Copies: frozenset({"sources"}),

@@ -70,6 +70,7 @@ class Order:
         self.by_lanes = np.zeros((threads // 32, cells), np.int32)  # when so many lanes of a CTA last read it
         self.adder = np.full(cells, NOBODY, np.int32)  # who last changed it by an atomic operation
         self.added = np.zeros(cells, np.int32)
+        self.added_by_lanes = np.zeros((0, cells), np.int32)  # when so many lanes last did, once anybody did
         self.adds = False  # whether anybody did
         self.write_line = np.zeros(cells, np.int32)
         self.read_line = np.zeros(cells, np.int32)
@@ -115,6 +116,8 @@ class Order:
         self.known[own, self.local] = self.now
         for table in (self.known, self.engine):
             table[:] = np.repeat(table.reshape(len(table) // 32, 32, table.shape[1]).max(1), 32, 0)
+        if self.threads == 32:
+            self.floor[:] = self.now
         self.known[own, self.local] = ALWAYS
 
     def clock(self, members: Ints) -> NDArray[np.int32]:
@@ -170,13 +173,18 @@ class Order:
         if not recent.any():
             return None
         adder = self.adder[cells]
-        single = self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]]
-        found: Mask = recent & (adder != threads) & (single | (adder == SEVERAL))
+        found: Mask = recent & (adder != threads)
+        found &= (adder == SEVERAL) | (self.added[cells] > self.known[threads, self.local[np.maximum(adder, 0)]])
+        if (many := np.flatnonzero(found & (adder == SEVERAL))).size:
+            known = self.known[threads[many]].reshape(len(many), -1, self.lanes).min(2)
+            found[many] = (self.added_by_lanes[:, cells[many]].T > known).any(1)
         return found if found.any() else None
 
     def note_atomic(self, cells: Ints, threads: Ints) -> None:
         """Remember an atomic operation: of one thread, or of several that no barrier tells apart."""
-        self.adds = True
+        if not self.adds:
+            self.adds, self.added_by_lanes = True, np.zeros_like(self.by_lanes)
+        self.added_by_lanes[self.local[threads] // self.lanes, cells] = self.now
         old = self.adder[cells]
         first = (old == NOBODY) | (old == threads) | (self.added[cells] <= self.floor[threads])
         mine = np.where(first, threads, SEVERAL).astype(np.int32)
@@ -227,6 +235,12 @@ class Order:
 
         `beside` finds the cells that others wrote, unordered: who comes after the write need not come after theirs.
         """
+        if self.beside:
+            gone = cells[self.several[cells]]
+            gone = gone if beside is None else np.setdiff1d(gone, cells[beside])
+            self.several[gone] = False
+            for cell in gone.tolist():
+                self.beside.pop(cell, None)
         for cell in cells[beside].tolist() if beside is not None else ():
             self._add_writer(cell, int(self.writer[cell]), int(self.written[cell]))
         self.writer[cells] = threads
