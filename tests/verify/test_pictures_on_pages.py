@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -75,3 +76,15 @@ def test_an_atom_that_is_not_well_formed_says_so_in_place_of_its_picture(tmp_pat
     words = ["--atoms", str(atoms), "--atom", "odd"]
     text = page(tiling.main, words, tmp_path / "page.html")
     assert "B = ((4,8),2):((16,1),(8,8)) is not well formed" in text and "A 16x8 (m,k)" in text
+
+
+def test_a_conflict_is_drawn_before_and_after_its_repair(tmp_path: Path) -> None:
+    shared = ["--shared", "(128,32):(32,1)", "--access", "((16,2),(8,2,8)):((1,1024),(128,2048,16))"]
+    words = [*shared, "--element", "16", "--how", "ldmatrix"]
+    text = page(movement.main, words, tmp_path / "page.html")
+    assert "16 wavefronts before the repair Sw&lt;2,3,3&gt; of elements, 4 after" in text
+    assert text.index("T0 and T2 access words 0 and 32 of bank 0") < text.index("<svg")  # the verdict is on top
+    before, after = (
+        re.findall(rf">{name}: phase \d, lanes \d+-\d+, (\d) wavefront", text) for name in ("before", "after")
+    )
+    assert before[:4] == ["4"] * 4 and after[:4] == ["1"] * 4

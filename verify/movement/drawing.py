@@ -15,6 +15,7 @@ from verify.core.verdict import Verdict
 from verify.maps.fragment_map import FragmentMap
 from verify.maps.map import Axis, Origin
 from verify.movement.bind import Movement
+from verify.movement.conflict_free import search
 from verify.movement.register_handover import HandOver, arriving
 from verify.movement.register_operand import RegisterOperand
 from verify.movement.smem_access import BYTE, PLAIN, SmemAccess
@@ -37,7 +38,7 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
     shared = [access for access in movement.accesses if access.memory == "shared" and movement.operand is None]
     for access in shared:
         try:
-            own, words = _access(access, 2 * bool(panels), window)
+            own, words = _access(access, _mended(access, verdicts), 2 * bool(panels), window)
         except LayoutError as error:  # it is not aligned, which the check refutes
             own, words = [], f"the banks are not drawn: {error}"
         panels += own
@@ -49,23 +50,36 @@ def of_movement(movement: Movement, verdicts: Sequence[Verdict], window: Window)
     return Picture(movement.name, tuple(panels), notes=tuple(notes), shades=shades, several=several)
 
 
-def _access(access: SmemAccess, column: int, window: Window) -> tuple[list[Panel], str]:
-    """Return the phases of a warp's access: the first of those that take the most wavefronts without the swizzle."""
+def _mended(access: SmemAccess, verdicts: Sequence[Verdict]) -> SmemAccess:
+    """Return the access with the swizzle of its repair, if it has one that was verified; else itself."""
+    repairs = [one.counterexample.repair for one in verdicts if one.counterexample is not None]
+    if access.swizzle.bits or not any(repairs):
+        return access
+    swizzle, _, line = search([access])
+    return replace(access, swizzle=swizzle) if line in repairs else access
+
+
+def _access(access: SmemAccess, mended: SmemAccess, column: int, window: Window) -> tuple[list[Panel], str]:
+    """Return the phases of one access of a warp: the first of those that take the most wavefronts without the swizzle.
+
+    Below each phase is the same one through the swizzle, that of its repair if it has none.
+    """
     plain = replace(access, swizzle=PLAIN).accesses(access.base or 0)
     times = [one.through(PLAIN).total for one in plain]
     number = times.index(max(times))
     chosen: Access = plain[number]
     warps = -(-size(access.threads[0]) // 32)
     what = f"access {number // warps} of warp {number % warps}, {access.how} of {access.width} bits"
-    step = 2 if access.swizzle.bits else 1  # each phase with the swizzle is below the same one without
-    panels = [*banks.phases("before" if access.swizzle.bits else "access", chosen, PLAIN, (0, column), step, window)]
-    after = times[number]
-    if access.swizzle.bits:
-        panels += banks.phases("after", chosen, access.bytes, (1, column), step, window)
-        after = chosen.through(access.bytes).total
-        what += f": {times[number]} wavefronts before {access.swizzle} of elements, {after} after"
+    swizzled = mended.swizzle.bits
+    step = 2 if swizzled else 1
+    panels = [*banks.phases("before" if swizzled else "access", chosen, PLAIN, (0, column), step, window)]
+    if swizzled:
+        panels += banks.phases("after", chosen, mended.bytes, (1, column), step, window)
+        after = chosen.through(mended.bytes).total
+        repair = "the repair " * (not access.swizzle.bits)
+        what += f": {times[number]} wavefronts before {repair}{mended.swizzle} of elements, {after} after"
     else:
-        what += f": {after} wavefronts"
+        what += f": {times[number]} wavefronts"
     return panels, f"{what} (one of {len(plain)} accesses)"
 
 
