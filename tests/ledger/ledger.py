@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,17 @@ class Claim:
     def id(self) -> str:
         """document/name."""
         return f"{self.document}/{self.name}"
+
+    @property
+    def anchor(self) -> str:
+        """The id of its place on the page."""
+        return re.sub(r"\W+", "-", self.id)
+
+    @property
+    def correction(self) -> str:
+        """What is right, in words or as the inputs with which it holds."""
+        inputs = "; ".join(f"{key} {_written(value, self.given[key])}" for key, value in self.correct.items())
+        return self.in_words or inputs
 
     @property
     def right(self) -> Mapping[str, Any]:
@@ -87,35 +98,43 @@ def _long(inputs: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]
     return {key: short.get(value, value) if isinstance(value, str) else value for key, value in inputs.items()}
 
 
-def page(claims: list[Claim]) -> str:
-    """The ledger as a page of the documentation: the statements of teaching documents, with their verdicts."""
-    refuted = sum(claim.verdict == "REFUTED" for claim in claims)
+def page(claims: list[Claim], pictures: Callable[[Claim], str] = lambda _: "") -> str:
+    """The ledger as a page: the statements of teaching documents with their verdicts, then each that is refuted.
+
+    `pictures` is the Markdown of those of a refuted statement, which the site has.
+    """
+    refuted = [claim for claim in claims if claim.verdict == "REFUTED"]
     lines = [
         "# Teaching documents, checked",
         "",
         f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
-        f"{len(claims) - refuted} hold, {refuted} are refuted.",
+        f"{len(claims) - len(refuted)} hold, {len(refuted)} are refuted.",
         "The tutorial in these pages uses the correct values. `tests/ledger/` has the inputs of each entry; a test",
         "evaluates it, requires the counterexample shown here, and shows that the correct value holds.",
     ]
     for title in dict.fromkeys(claim.title for claim in claims):
         lines += ["", f"## {title}", "", "| where | statement | check | verdict |", "|---|---|---|---|"]
         lines += [_row(claim) for claim in claims if claim.title == title]
+    lines += ["", "## What is refuted, and what is right"]
+    for claim in refuted:
+        lines += ["", f'<a id="{claim.anchor}"></a>**{_plain(f"{claim.title}, {claim.at}")}**', ""]
+        lines += [f"- It says: {_plain(claim.says)}", f"- REFUTED: {_plain(claim.counterexample)}"]
+        lines += [f"- Right: {_plain(claim.correction)}"]
+        lines += ["", drawn] if (drawn := pictures(claim)) else []
     return "\n".join(lines) + "\n"
 
 
 def _row(claim: Claim) -> str:
     verdict = claim.verdict
     if verdict == "REFUTED":
-        inputs = "; ".join(f"{key} {_written(value, claim.given[key])}" for key, value in claim.correct.items())
-        verdict = f"**REFUTED**: {claim.counterexample}. Correct: {claim.in_words or inputs}"
+        verdict = f"[**REFUTED**](#{claim.anchor}): {claim.counterexample}"
     cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
     return "| " + " | ".join(map(_plain, cells)) + " |"
 
 
 def _plain(text: str) -> str:
-    """A cell's text, none of which Markdown takes for markup but code in backticks and the two stars of a verdict."""
-    plain, marked = re.compile(r"[\\|*_\[\]<>]"), re.compile(r"(`[^`]*`|\*\*REFUTED\*\*)")
+    """A cell's text, none of which Markdown takes for markup but code in backticks and the link of a verdict."""
+    plain, marked = re.compile(r"[\\|*_\[\]<>]"), re.compile(r"(`[^`]*`|\[\*\*REFUTED\*\*\]\(#[\w-]+\))")
     parts = enumerate(marked.split(text))
     return "".join(part.replace("|", r"\|") if i % 2 else plain.sub(r"\\\g<0>", part) for i, part in parts)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.ledger.ledger import KINDS, Claim, check, load, page
+from tests.ledger.pictures import pictures
 
 CLAIMS = load()
 PAGE = Path(__file__).parents[2] / "docs" / "teaching.md"
@@ -34,6 +35,27 @@ def test_every_kind_of_check_is_used_and_no_statement_is_repeated() -> None:
     assert {claim.kind for claim in CLAIMS} == set(KINDS)
     twice = Counter((claim.title, claim.at, claim.says) for claim in CLAIMS)
     assert [key for key, n in twice.items() if n > 1] == []
+
+
+REFUTED = [claim for claim in CLAIMS if claim.verdict == "REFUTED"]
+
+
+def test_each_refuted_statement_has_its_own_place_to_which_its_row_leads() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    anchors = [claim.anchor for claim in REFUTED]
+    assert len(set(anchors)) == len(anchors) > 90
+    assert [one for one in anchors if text.count(f'<a id="{one}"></a>') != 1 or text.count(f"](#{one})") != 1] == []
+
+
+def test_the_two_pictures_of_a_statement_differ_where_it_is_wrong() -> None:
+    drawn = {claim.id: both for claim in REFUTED if (both := pictures(claim))}
+    assert len(drawn) > 30
+    for one, (says, right) in drawn.items():
+        marked = [cell for cell in says.panels[0].every() if cell.expected]
+        assert marked and not [cell for cell in right.panels[0].every() if cell.expected], one
+    figures = [says for says, _ in drawn.values() if says.panels[0].whole == (4, 8)]
+    wrong = [[(cell.text, cell.expected) for cell in one.panels[0].every() if cell.expected] for one in figures]
+    assert [("21", "22"), ("22", "21")] in wrong  # the mixed layout of a slide
 
 
 def test_the_page_is_current() -> None:

@@ -15,10 +15,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.ledger import ledger
+from tests.ledger.pictures import pictures as both_pictures
 from tests.site import command_line, museum
 from verify.atlas import command as atlas
 from verify.atom import command as atom
-from verify.pictures import palette
+from verify.pictures import palette, svg
 from verify.pictures.html import FIGURES, KEYS, script
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +49,7 @@ def pages(target: Path = PAGES) -> None:
     shutil.copytree(ROOT / "docs", target)
     (target / "command-line.md").write_text(command_line.page(), encoding="utf-8")
     (target / "museum.md").write_text(museum.with_pictures(target), encoding="utf-8")
+    (target / "teaching.md").write_text(teaching(target), encoding="utf-8")
     for path in target.rglob("*.md"):
         path.write_text(coloured(path.read_text(encoding="utf-8")), encoding="utf-8")
     for name, more in (("site.css", FIGURES + SCHEMES), ("site.js", script())):
@@ -55,6 +58,22 @@ def pages(target: Path = PAGES) -> None:
     (target / "verdicts").mkdir()
     for name, words in VERDICTS.items():
         atom.main([*words, "--format", "html", "-o", str(target / "verdicts" / name)])
+
+
+def teaching(target: Path) -> str:
+    """Return the page of the ledger, with the pictures that it writes to a folder `teaching` beside it."""
+    folder = target / "teaching"
+    folder.mkdir()
+
+    def drawn(claim: ledger.Claim) -> str:
+        found = []
+        for picture in both_pictures(claim) or ():
+            name = f"{claim.anchor}-{picture.title.split()[-1]}.svg"
+            (folder / name).write_text(svg.document([picture]), encoding="utf-8")
+            found.append(f"![{claim.at}: {picture.title}](teaching/{name})")
+        return "\n\n".join(found)
+
+    return ledger.page(ledger.load(), drawn)
 
 
 def coloured(text: str) -> str:
