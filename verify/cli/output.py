@@ -120,10 +120,7 @@ def write(text: str, output: str | None) -> None:
     if ONLY_ASCII.get():
         text = in_ascii(text)
     if output:
-        try:
-            write_file(output, text)
-        except Unwritable as error:
-            raise UsageError(str(error)) from error
+        write_bytes(text.encode(), output)
     else:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")
@@ -132,6 +129,14 @@ def write(text: str, output: str | None) -> None:
         with _writing():
             sys.stdout.write(text)
         flush()
+
+
+def write_bytes(content: bytes, output: str) -> None:
+    """Write a file."""
+    try:
+        write_file(output, content)
+    except Unwritable as error:
+        raise UsageError(str(error)) from error
 
 
 def in_ascii(text: str) -> str:

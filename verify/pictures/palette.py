@@ -7,6 +7,8 @@ another owner than expected is outlined with the expected one in it, the counter
 
 from __future__ import annotations
 
+import re
+
 PASTELS = (  # thread % 8: blue, green, yellow and teal, then lighter; CuTe's print_latex has pink in place of teal
     (175, 175, 255), (175, 255, 175), (255, 255, 175), (140, 222, 226),
     (210, 210, 255), (210, 255, 210), (255, 255, 210), (205, 240, 242),
@@ -40,7 +42,7 @@ STYLE = f"""
 .lc .several rect{{fill:var(--lc-red)}}.lc .several text{{fill:var(--lc-on-red);font-weight:bold}}
 .lc .several .b{{fill:none;stroke:var(--lc-on-red);stroke-width:1}}
 .lc .o{{fill:none!important;stroke:var(--lc-out)!important;stroke-width:1.5!important;stroke-dasharray:3 1.5}}
-.lc .e{{fill:var(--lc-out)!important;font-weight:bold!important}}
+.lc .c .e{{fill:var(--lc-out);font-weight:bold}}
 .lc .several .e{{fill:var(--lc-on-red)!important}}
 .lc .m{{fill:none!important;stroke:var(--lc-ink)!important;stroke-width:2.5!important}}
 .lc .away{{opacity:.13}}
@@ -48,3 +50,14 @@ STYLE = f"""
 .lc .n{{font-size:9px;white-space:pre}}.lc .r{{text-anchor:end}}.lc .k{{text-anchor:middle}}
 .lc .hatch{{stroke:var(--lc-dim);stroke-width:1}}
 """
+
+
+def plain() -> str:
+    """Return the style in the colours of the light scheme, without variables and rules for a dark one.
+
+    >>> "var(" in plain() or "@media" in plain(), ".lc .s0 rect{fill:#afafff}" in plain()
+    (False, True)
+    """
+    colours = dict(part.split(":") for part in LIGHT_SCHEME.strip(";").split(";"))
+    rules = re.sub(r"@media[^{]*\{.*?\}\}", "", STYLE, flags=re.DOTALL)
+    return re.sub(r"var\((--lc-[a-z0-9-]+)\)", lambda name: colours[name[1]], rules)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecheck show WHAT`: draw a map in the terminal, or as SVG, HTML or LaTeX."""
+"""`lanecheck show WHAT`: draw a map in the terminal, or as SVG, HTML, LaTeX or PNG."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lanecheck.console.command import Help, Version, add_execution, width
 from lanecheck.console.exits import RULE
 from verify import kinds
 from verify.cli import arguments, ending, output
+from verify.core.errors import UsageError
 from verify.core.wording import in_words
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ EPILOG = f"""example:
 {RULE}
 
 They are those of the check `isa`, which is the only one that is made."""
-FORMATS = ("text", "svg", "html", "latex")
+TEXTS = ("text", "svg", "html", "latex")
+FORMATS = (*TEXTS, "png")
 RANGE = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 
 
@@ -37,8 +39,15 @@ def _main(argv: Sequence[str] | None) -> int:
     options = parser().parse_args(argv)
     from verify.show import subjects
 
+    if options.format == "png" and not options.output:
+        raise UsageError("a PNG is written to a file: add -o FILE.png")
     shown = subjects.shown(options)
-    output.write(write_pictures(shown, options), options.output)
+    if options.format == "png":
+        from verify.pictures import png
+
+        output.write_bytes(png.document(shown.pictures), options.output)
+    else:
+        output.write(write_pictures(shown, options), options.output)
     return shown.code
 
 

@@ -29,8 +29,8 @@ class PictureText(str):
 
 def draw(what: str, form: str, options: Mapping[str, Any]) -> PictureText:
     """Return the pictures of an argument in a format. Raises UsageError for an option that there isn't."""
-    if form not in command.FORMATS:
-        raise UsageError(f"format={form!r}: expected {in_words(command.FORMATS, 'or')}")
+    if form not in command.TEXTS:
+        raise UsageError(f"format={form!r}: expected {in_words(command.TEXTS, 'or')}")
     known = {**vars(command.parser().parse_args(["what"])), "what": [what], "format": form}
     if unknown := options.keys() - (known.keys() - {*OF_COMMAND}):
         listed = in_words(sorted(known.keys() - {*OF_COMMAND}), "or")
