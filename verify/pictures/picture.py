@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from sys import maxsize
 from typing import NamedTuple
@@ -101,8 +101,6 @@ class Panel:
 
     def cut(self, rows: range, columns: range) -> Panel:
         """Return the panel of some of its rows and columns, counted from the first that is shown."""
-        from dataclasses import replace
-
         down, across = self.labels
         labels = tuple(down[i] for i in rows if down), tuple(across[i] for i in columns if across)
         cells = tuple(tuple(self.cells[r][c] for c in columns) for r in rows)
@@ -158,8 +156,6 @@ class Picture:
 
     def only(self, names: Sequence[str]) -> Picture:
         """Return the picture of some of its panels, each with its block."""
-        from dataclasses import replace
-
         return replace(self, panels=tuple(one for one in self.panels if one.name.removesuffix(" block") in names))
 
 

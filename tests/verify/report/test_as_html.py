@@ -14,6 +14,7 @@ import pytest
 
 from verify import verify_atom, verify_layout
 from verify.atom import command as atom
+from verify.kernel import command as kernel
 from verify.pictures.html import script
 from verify.pictures.picture import Picture, Window
 from verify.report import Report, as_html
@@ -123,8 +124,6 @@ def test_a_refuted_subject_begins_with_its_verdict_and_place_and_folds_what_foll
 
 
 def test_a_line_of_the_source_is_one_block(tmp_path: Path) -> None:
-    from verify.kernel import command as kernel
-
     root = Path(__file__).parents[3] / "examples" / "kernel"
     target = tmp_path / "kernel.html"
     words = [str(root / "wrong.ptx"), "--claim", str(root / "matmul.toml"), "--seed", "1"]
