@@ -42,7 +42,8 @@ def _main(argv: Sequence[str] | None) -> int:
         "kernel",
         metavar="KERNEL",
         nargs="?",
-        help="the compiled kernel, a PTX file; or MODULE.py::FUNCTION of Triton; else the claim names it",
+        help="the compiled kernel, a PTX file, FILE.ptx::NAME of several; or MODULE.py::FUNCTION of Triton; else the "
+        "claim names it",
     )
     claim = "what it computes, on which arrays: a TOML file; several if each names its kernel"
     parser.add_argument("--claim", metavar="FILE", action="append", help=claim)
@@ -121,6 +122,8 @@ def _spell_launch(options: argparse.Namespace) -> str:
 
 def _check_kernel(kernel: str) -> None:
     """Raise UsageError if the kernel's file is none, or of another kind."""
+    file, _, entry = kernel.partition("::")
+    kernel = file if entry and file.endswith((".ptx", *CUDA)) else kernel
     if fault := find_fault(kernel):
         raise UsageError(fault)
     if Path(kernel).suffix not in (".ptx", *CUDA) and Path(kernel).is_file():

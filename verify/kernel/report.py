@@ -109,6 +109,7 @@ def _verify(
     with nullcontext(dict(claim)) if isinstance(claim, Mapping) else located(claim) as read:
         table = _with_sizes(read, given.sizes)
         source = find_source(given.kernel, table, file_of_claim, given.target)
+        table |= {"kernel": source.entry} if source.entry else {}
         if source.function:
             from verify.kernel.claims.compiled import (
                 compile_function,  # starts a process, which a PTX file doesn't need
@@ -182,5 +183,8 @@ def _check(
     try:
         return run(ptx, claim, **options)
     except PtxError as error:
-        place = f"{name}, its PTX, line " if words else f"{name}:"
-        raise UsageError(f"{place}{error.line}: {error.problem}") from error
+        file, _, entry = name.partition("::")
+        place = f"{file}, its PTX, line " if words else f"{file}:"
+        several = "several kernels" in error.problem and not entry and Path(file).is_file()
+        way = f"; {file}::NAME chooses one" if several else ""
+        raise UsageError(f"{place}{error.line}: {error.problem}{way}") from error

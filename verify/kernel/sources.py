@@ -24,6 +24,7 @@ class KernelSource(NamedTuple):
     ptx: str = ""
     compiled: str = ""  # how, in words
     function: bool = False
+    entry: str = ""  # the kernel's name in the PTX, if it was given with the file
 
 
 def refuse_claim(claim: object) -> str | Path | Mapping[str, Any]:
@@ -52,13 +53,16 @@ def find_source(kernel: object, table: Mapping[str, Any], claim: str, target: st
         return (
             _compile_cuda(text, "kernel", target) if is_cuda else KernelSource("kernel", _refuse_target(text, target))
         )
-    if "::" in text:
+    file, colons, entry = text.partition("::")
+    if colons and not file.endswith((".ptx", *CUDA)):
         return KernelSource(text, function=True)
-    if fault := find_fault(text):
+    if fault := find_fault(file):
         raise UsageError(fault)
-    if text.endswith(CUDA):
-        return _compile_cuda(read_text(text), text, target)
-    return KernelSource(text, _refuse_target(read_text(text), target))
+    if file.endswith(CUDA):
+        found = _compile_cuda(read_text(file), file, target)
+    else:
+        found = KernelSource(file, _refuse_target(read_text(file), target))
+    return found._replace(name=text, entry=entry)
 
 
 def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
@@ -69,7 +73,7 @@ def find_code(kernel: str | None, claim: str | Path | Mapping[str, Any]) -> str:
         with located(claim) as table:
             kernel = _named_by(table, Path(claim).parent, str(claim))
     file, colons, _ = (kernel or "").partition("::")
-    return file if colons else ""
+    return file if colons and not file.endswith((".ptx", *CUDA)) else ""
 
 
 def _named_by(table: Mapping[str, Any], folder: Path, claim: str) -> str:

@@ -443,6 +443,23 @@ def test_the_command_takes_the_launch_as_options(tmp_path: Path, capsys: pytest.
     assert "k.ptx --safety --grid 1 --block 64 --param 'A=const f32[64]' --param 'C=f32[63]' --seed" in said
 
 
+def test_a_name_behind_the_file_says_which_of_several_kernels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, file = f"{HEAD}{DOUBLE}\nret;\n}}\n", str(tmp_path / "k.ptx")
+    (tmp_path / "k.ptx").write_text(one + one[one.index(".entry") :].replace("entry k", "entry other"))
+    launch = ["--safety", "--grid", "1", "--block", "64", "--param", "A=const f32[64]", "--param", "C=f32[63]"]
+    assert main([file, *launch]) == 2
+    assert "several kernels; there are: k, other; " in (said := " ".join(capsys.readouterr().err.split()))
+    assert "k.ptx::NAME chooses one" in said
+    assert main([f"{file}::other", *launch]) == 1
+    assert (
+        "k.ptx::other --safety --grid 1" in (said := " ".join(capsys.readouterr().out.split())) and "other REF" in said
+    )
+    assert main([f"{file}::none", *launch]) == 2
+    assert "no kernels have 'none' in their name" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.long
 def test_the_facade_asks_for_safety_too() -> None:
     home = Path(__file__).parents[3] / "examples" / "kernel"
