@@ -17,7 +17,6 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -151,10 +150,20 @@ def _outcome(reports: Sequence[pytest.TestReport]) -> dict[str, str]:
             return {"outcome": "skipped", "why": why.removeprefix("Skipped: ")}
         if report.outcome == "failed":
             crash = getattr(report.longrepr, "reprcrash", None)
-            first = str(crash.message).partition("\n")[0] if crash else find_error(str(report.longrepr))
+            first = say_error(str(crash.message)) if crash else find_error(str(report.longrepr))
             place = f"{find_place(report.longrepr)}: " if crash else ""
             return {"outcome": "failed", "why": f"{place}{first}"[:400]}
     return {"outcome": "passed", "why": ""}
+
+
+def say_error(text: str) -> str:
+    r"""Return the first line of an error's message, and the last one if the first only leads to it.
+
+    >>> say_error("CompilationError: at 3:8:\ndef f():\n  ^\nno such name")
+    'CompilationError: at 3:8: no such name'
+    """
+    lines = text.strip().splitlines() or [""]
+    return f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]
 
 
 def find_place(shown: Any) -> str:
@@ -162,17 +171,16 @@ def find_place(shown: Any) -> str:
     found = [shown.reprcrash]
     for entry in getattr(getattr(shown, "reprtraceback", None), "reprentries", ()):
         place = getattr(entry, "reprfileloc", None)
-        if place is not None and not find_folders() & {*Path(place.path).absolute().parents}:
+        if place is not None and not is_package(Path(place.path).resolve()):
             found.append(place)
     return f"{Path(found[-1].path).name}:{found[-1].lineno}"
 
 
-@cache
-def find_folders() -> frozenset[Path]:
-    """Return the folders of packages: of Python's own, of those that are installed, and of ours."""
-    ours = Path(__file__).parents[1]
-    installed = (Path(sysconfig.get_path(one)) for one in ("stdlib", "purelib", "platlib"))
-    return frozenset((*installed, ours / "verify", ours / "lanecheck"))
+def is_package(file: Path) -> bool:
+    """Return whether a file is of Python's own packages, of one that is installed, or of ours."""
+    ours = Path(__file__).resolve().parents[1]
+    folders = (Path(sysconfig.get_path("stdlib")).resolve(), ours / "verify", ours / "lanecheck")
+    return bool({"site-packages", "dist-packages"} & {*file.parts} or {*folders} & {*file.parents})
 
 
 def find_error(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.capture.contents import KINDS, Contents, TensorReading, Unchecked, say_made
+from verify.capture.contents import BITS, KINDS, Contents, TensorReading, Unchecked, is_exact, say_made
 from verify.capture.expressions import NAMES, GivenArray, Writer
 from verify.capture.masks import Names
 from verify.kernel.claims.expression import elements, read
@@ -89,6 +89,8 @@ def follow(contents: Contents, side: TensorReading, launch: int) -> tuple[set[st
         if row is None or not row.cast:
             raise Unchecked(f"a side is {say_made(content)}, not what a launch wrote")
         source = TensorReading.of(content["args"][0]["reading"])
+        if KINDS.get(content["dtype"]) not in BITS and not is_exact(source.dtype, content["dtype"]):
+            raise Unchecked(f"{say_made(content)} changes what the launch wrote: it is {content['dtype']} then")
         layout = content["layout"]
         own = TensorReading(
             number, content["dtype"], layout["offset"], tuple(layout["shape"]), tuple(layout["strides"])

@@ -40,13 +40,15 @@ def _read_condition(writer: TextWriter, value: Any, names: Names, depth: int) ->
     content, names = writer.find_content(reading, _broadcast(reading, names))
     row = writer.contents.operation(content["number"])
     given = writer.contents.arguments(content["number"]) if row is not None else {}
-    if row is None or not (row.relation or row.triangle) or reading.dtype != "bool":
+    if row is None or not (row.relation or row.triangle or row.cast) or reading.dtype != "bool":
         raise Unchecked(f"the reference rests on {say_made(content)}, which is no condition of a claim")
+    if row.cast:
+        return _read_cast(writer, content, given, names, depth)
     if row.triangle:
-        word, relations = _read_condition(writer, given["a"], names, depth + 1)
-        return _join(
-            "and", (word, relations), ("and", [_compare_indices(content, given, row.triangle, names)]), content
-        )
+        side: Condition = "and", [_compare_indices(content, given, row.triangle, names)]
+        if _is_true(writer.contents, read_operand(content, given["a"])):
+            return side
+        return _join("and", _read_condition(writer, given["a"], names, depth + 1), side, content)
     if row.relation == "not":
         word, relations = _read_condition(writer, given["a"], names, depth + 1)
         other = "or" if word == "and" else "and"
@@ -55,6 +57,27 @@ def _read_condition(writer: TextWriter, value: Any, names: Names, depth: int) ->
         left, right = (_read_condition(writer, given[one], names, depth + 1) for one in "ab")
         return _join(row.relation, left, right, content)
     return "and", [(*_write_sides(writer, content, given, row.relation, names, depth),)]
+
+
+def _is_true(contents: Contents, reading: TensorReading) -> bool:
+    """Return whether a tensor of truth values is true everywhere."""
+    number = contents.resolve(reading.content)
+    row = contents.operation(number)
+    if row is None or not row.constant or reading.dtype != "bool" or contents.table[number]["dtype"] != "bool":
+        return False
+    return row.constant == "1" or (row.constant == "value" and contents.arguments(number)["value"] in (1, True))
+
+
+def _read_cast(
+    writer: TextWriter, content: Mapping[str, Any], given: Mapping[str, Any], names: Names, depth: int
+) -> Condition:
+    """Return the relations of a copy of truth values, or of numbers that are true where they aren't 0."""
+    reading = read_operand(content, given["a"])
+    if list(reading.shape) != content["layout"]["shape"]:
+        raise Unchecked(f"{say_made(content)} gives another shape to what was computed")
+    if reading.dtype == "bool":
+        return _read_condition(writer, given["a"], names, depth + 1)
+    return "and", [(writer.write(reading, _broadcast(reading, names), depth + 1), "!=", "0")]
 
 
 def _join(word: str, left: Condition, right: Condition, content: Mapping[str, Any]) -> Condition:

@@ -179,6 +179,18 @@ def test_a_number_that_was_not_computed_is_read(log: Log) -> None:
     assert (found.status, "was not computed: it is large" in found.text) == ("UNCHECKED", True)
 
 
+def test_floats_of_the_output_that_become_whole_numbers_are_no_claim(log: Log) -> None:
+    """`out.int() == (x + y).int()` holds for other sums too."""
+    x, y, out = log.draw(), log.draw(), log.op("torch.empty")
+    written = log.launch([x, y, out])[2]
+    both = log.op("torch.Tensor.add", log.operand(x), log.operand(y))
+    whole = log.op("torch.Tensor.int", log.operand(written), dtype="int32")
+    log.compare(log.see(whole, dtype="int32"), log.see(both))
+    found = only(log)
+    assert (found.status, found.safe) == ("UNCHECKED", True)
+    assert "int (test_x.py:7) changes what the launch wrote: it is int32 then" in found.text
+
+
 def test_a_part_that_is_compared_is_no_claim(log: Log) -> None:
     x, y, out = log.draw(), log.draw(), log.op("torch.empty")
     written = log.launch([x, y, out])[2]

@@ -168,8 +168,8 @@ def variants(torch: Any, name: str, row: TorchOperation) -> list[list[Any]]:
         made = [[first[0], 2]]
     if word_of(name) in ("clamp", "clip"):
         made = [[first[0], 0.25, 0.75]]
-    if word_of(name) in ("tensor", "as_tensor", "asarray", "from_numpy"):
-        made = []  # of arrays, in test_arrays.py
+    if word_of(name) in ("tensor", "as_tensor", "asarray", "from_numpy", "bool"):
+        made = []  # of arrays, in test_arrays.py; truth values, in test_masks.py
     if word_of(name) in ("char", "short", "int", "long"):
         made = [[torch.randint(-99, 99, SHAPE, dtype=torch.int8)]]  # which no cast of these changes
     if row.sum == "variance":
