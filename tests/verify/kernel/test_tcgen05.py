@@ -9,6 +9,7 @@ import tomllib
 import pytest
 
 from tests.kernels.compile import COMPILED
+from tests.verify.kernel.test_check import ADD, ADDED, one
 from verify.kernel.check import Outcome, check
 from verify.kernel.claims.claim import claim_of
 
@@ -143,6 +144,28 @@ def test_a_waiter_a_phase_late_that_reads_tensor_memory_before_the_next_product_
 def test_a_deallocation_that_nothing_orders_after_the_accesses_is_refuted(old: str, new: str, kind: str) -> None:
     found = run(old, new)
     assert found.status == "REFUTED" and (kind, "race") in {(one.kind, str(one.severity)) for one in found.findings}
+
+
+# Warp 0 allocates and stores, warp 4 loads, and warp 0 gives back what both may access.
+SHARED = """mov.u32 %r20, start; shr.u32 %r21, %r1, 5; setp.eq.u32 %p1, %r21, 0; setp.eq.u32 %p2, %r21, 4;
+@!%p1 bra A; tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r20], 32; A: bar.sync 0;
+ld.shared.u32 %r22, [start]; @!%p1 bra B; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r22], {%r1};
+tcgen05.wait::st.sync.aligned; B: bar.sync 0; @!%p2 bra C; LOAD C: BARRIER @!%p1 bra D; AGAIN
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r22, 32; D: add.f32 %f3, %f1, %f2;"""
+LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r24}, [%r22]; tcgen05.wait::ld.sync.aligned;"
+
+
+@pytest.mark.parametrize("again", ["", LOAD], ids=["", "again"])
+@pytest.mark.parametrize("barrier", ["bar.sync 0;", ""], ids=["ordered", "not"])
+def test_a_load_of_the_warp_that_deallocates_hides_none_of_another_warp(barrier: str, again: str) -> None:
+    text = (
+        ADD.replace("sm_80", "sm_100a").replace("8.0", "8.7").replace(".entry", ".shared .align 4 .u32 start;\n.entry")
+    )
+    text = text.replace("BODY", SHARED.replace("LOAD", LOAD).replace("BARRIER", barrier).replace("AGAIN", again))
+    arrays = {name: {"dims": "i", "type": "f32", "out": name == "C"} for name in "ABC"}
+    found = one(text, {**ADDED, "block": 256, "sizes": {"I": 256}, "arrays": arrays})
+    assert [each.kind for each in found.findings] == ([] if barrier else ["after a tcgen05.ld"])
+    assert found.status == ("VERIFIED" if barrier else "REFUTED")
 
 
 @pytest.mark.parametrize(

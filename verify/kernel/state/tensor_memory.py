@@ -8,6 +8,8 @@ instructions, so an access that nothing orders breaks the letter of the ISA and 
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,7 @@ from verify.kernel.state.order import ALWAYS, Ints
 from verify.kernel.state.tensor_fences import TensorFences
 
 LANES, COLUMNS, PART = 128, 512, 32  # of a CTA; lanes that a warp can access
+GROUP = 128  # threads of a warpgroup
 ALLOCATION, ORDER, FENCE = "9.7.16.7", "9.7.16.6", "9.7.16.11.1"  # sections of the PTX ISA
 
 
@@ -35,12 +38,12 @@ class TensorMemory:
         self.product = np.zeros(shape, np.int32)  # the number of the last tcgen05.mma that uses a part of a column
         self.issuer = np.zeros(shape, np.int32)  # the column of `order.engine` for the thread that issued it
         self.line = np.zeros(shape, np.int32)  # and its line
-        self.by = {what: np.full(shape, -1, np.int32) for what in ("ld", "st")}  # the last warp's first thread
-        self.begun = {what: np.zeros(shape, np.int32) for what in ("ld", "st")}  # when it was issued
-        self.when = {
-            what: np.zeros(shape, np.int32) for what in ("ld", "st")
-        }  # when it was waited for: ALWAYS, not yet
-        self.open: dict[tuple[str, int], list[tuple[Ints, Ints, Ints]]] = {}  # of a warp: what it has not waited for
+        self.groups = -(-shared.threads // GROUP)  # of each, one warp accesses a part
+        each = (*shape, self.groups)
+        self.by = {what: np.full(each, -1, np.int32) for what in ("ld", "st")}  # a warp's first thread
+        self.begun = {what: np.zeros(each, np.int32) for what in ("ld", "st")}  # when it issued its last one
+        self.when = {what: np.zeros(each, np.int32) for what in ("ld", "st")}  # and waited for it: ALWAYS, not yet
+        self.open: dict[tuple[str, int], list[tuple[Ints, Ints, Ints, int]]] = {}  # what a warp has not waited for
         self.products = 0  # tcgen05.mma so far
         self.issued = np.zeros(len(self.order.known), np.int32)  # of each thread, the number of its last
         self.reading: dict[int, Ints] = {}  # by the issuer's column, the last one that reads a cell of shared memory
@@ -141,9 +144,9 @@ class TensorMemory:
         """Start a warp's tcgen05.ld or st of columns of a part of the lanes; its first thread is given."""
         self._after_products(ctas, parts, columns, thread, f"tcgen05.{what}")
         self._after(("st",) if what == "ld" else ("st", "ld"), ctas, parts, columns, thread, f"tcgen05.{what}")
-        self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns] = thread, ALWAYS
-        self.begun[what][ctas, parts, columns] = self.order.now
-        self.open.setdefault((what, thread), []).append((ctas, parts, columns))
+        place = ctas, parts, columns, int(self.order.local[thread]) // GROUP
+        self.by[what][place], self.when[what][place], self.begun[what][place] = thread, ALWAYS, self.order.now
+        self.open.setdefault((what, thread), []).append(place)
 
     def waits(self, what: str, thread: int) -> None:
         """Note that a warp has waited for its tcgen05.ld or st."""
@@ -177,8 +180,9 @@ class TensorMemory:
             self._unfenced(thread, f"{does} after the tcgen05.mma of line {line}", "after_thread_sync")
 
     def _after(self, kinds: tuple[str, ...], ctas: Ints, parts: Ints, columns: Ints, thread: int, does: str) -> None:
-        for what in kinds:
-            by, when = self.by[what][ctas, parts, columns], self.when[what][ctas, parts, columns]
+        for what, group in product(kinds, range(self.groups)):
+            place = ctas, parts, columns, group
+            by, when = self.by[what][place], self.when[what][place]
             pending = (by >= 0) & (when == ALWAYS)
             if pending.any():
                 ends = does == "tcgen05.dealloc"  # nothing of the CTA comes after it
@@ -186,7 +190,7 @@ class TensorMemory:
                 self.findings.add(f"no tcgen05.wait::{what}", Severity.LETTER, text, ALLOCATION if ends else ORDER)
                 if not ends:
                     continue
-                when = np.where(pending, self.begun[what][ctas, parts, columns], when)
+                when = np.where(pending, self.begun[what][place], when)
             known = self.order.known[thread, self.order.local[np.maximum(by, 0)]]
             if ((by >= 0) & (by != thread) & (when > known)).any():
                 text = (
