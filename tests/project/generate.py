@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is generated and committed, in one list: `make generate` writes what is out of date.
 
-The schemas of users' files, the tables of properties in the docs, the picture of the rooms, and the catalogue that
-`lanecheck identify` reads. What is recorded, drawn or measured has commands of its own (CONTRIBUTING.md).
+The schemas of users' files, the tables of properties in the docs, the page of planted bugs, the picture of the rooms,
+and the catalogue that `lanecheck identify` reads. What is recorded, drawn or measured has commands of its own
+(CONTRIBUTING.md).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from lanecheck.console.digests import sealed, unsealed
+from tests.kernels import planted
 from tests.project import rooms, schemas, tables
 from verify.explain import command as explain
 from verify.identify import catalogue, making
@@ -28,6 +30,7 @@ def generated() -> Iterator[tuple[Path, Callable[[], bytes]]]:
     for name in tables.tables():
         yield DOCS / name, partial(_page, DOCS / name, partial(tables.page, name))
     yield DOCS / "findings.md", lambda: explain.write_page().encode()
+    yield DOCS / "attention-bugs.md", lambda: planted.page().encode()
     yield rooms.PAGE, partial(_page, rooms.PAGE, rooms.page)
     yield catalogue.FILE, _catalogue
 

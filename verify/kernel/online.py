@@ -22,8 +22,8 @@ from verify.kernel.state.findings import Finding, Severity, Unclear
 
 BLOCKS = (16, 32, 64, 128, 256)  # terms that a step of a loop may have
 _RESCALED = (
-    "the accumulator or the sum of a row is not rescaled when the maximum grows (or a logarithm lacks the maximum): "
-    "with a maximum that never changes, all is right"
+    "the accumulator or the sum of a row is not rescaled as it should be when the maximum grows (or a logarithm lacks "
+    "the maximum): with a maximum that never changes, all is right"
 )
 _ZERO = Number(Fraction(0))
 
@@ -53,10 +53,7 @@ def explain_rescaling(run: Interpretation, seed: int, budget: int) -> list[Findi
     found = Comparison(again)
     if found.wrong.any() or found.compared < found.ids.size:
         return []
-    text = "the accumulator or the sum of a row is not rescaled when the maximum grows: "
-    return [
-        Finding("not rescaled", Severity.VALUE, 0, f"{text}with a maximum that never changes, every element is right")
-    ]
+    return [Finding("not rescaled", Severity.VALUE, 0, _RESCALED)]
 
 
 def masked_claims(node: Node, extents: Mapping[str, int]) -> Iterator[tuple[str, Node]]:
