@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.verify.report.test_alike import WRONG
+from verify.atom.command import main as verify_atom
 from verify.kernel.command import main
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.long
@@ -14,3 +22,24 @@ def test_an_editor_can_jump_to_the_line(capsys: pytest.CaptureFixture[str]) -> N
     assert main([*WRONG, "--seed", "1", "--format", "gcc"]) == 1
     first = capsys.readouterr().out.splitlines()[0]
     assert first.endswith("matmul.py:23:17: error: matmul  REFUTED: C[m,n] = sum_k A[m,k]*B[k,n] [values]")
+
+
+def matcher() -> dict[str, Any]:
+    """The problem matcher of VS Code that the page on CI shows."""
+    (tasks,) = re.findall(r'```json\n(\{\n  "version": "2.0.0".*?)```', (ROOT / "docs/ci.md").read_text(), re.DOTALL)
+    found: dict[str, Any] = json.loads(tasks)["tasks"][0]["problemMatcher"]
+    return found
+
+
+def test_the_problem_matcher_of_the_page_reads_every_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    pattern = matcher()["pattern"]
+    museum = ROOT / "tests" / "museum" / "wrong.toml"
+    assert verify_atom(["--atoms", str(museum), "--checks", "isa", "--format", "gcc", "--", "1:*", "2:*"]) == 1
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
+    findings = [re.fullmatch(pattern["regexp"][1:-1], line) for line in lines[:-1]]
+    assert findings and None not in findings
+    entries = museum.read_text(encoding="utf-8").splitlines()
+    for one in filter(None, findings):
+        assert one[pattern["file"]] == str(museum) and one[pattern["severity"]] in ("error", "warning", "note")
+        assert entries[int(one[pattern["line"]]) - 1].strip()
+        assert re.fullmatch("[a-z_]+", one[pattern["code"]])
