@@ -63,6 +63,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     build.finish(folder / "site")
+    (folder / "lanecheck").symlink_to(folder / "site")  # where its address says that it is
     return folder / "site"
 
 
@@ -127,12 +128,59 @@ def test_a_page_fits_a_narrow_window_and_axe_finds_nothing(site: Path, chromium:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("site")
-@pytest.mark.parametrize("page", ["index", "api", "claims", "kernel", "own-maps/functions", "museum"])
+@pytest.mark.parametrize("page", ["api", "claims", "own-maps/functions", "show"])
 def test_axe_finds_nothing_in_the_dark(site: Path, chromium: Browser, page: str) -> None:
     chromium.open(address(site / made(page)), dark=True)
     assert chromium.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert chromium.sideways() <= 0
     assert chromium.violations() == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("width", [1200, 768, 400])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("page", ["index", "museum", "kernel", "404"])
+def test_a_page_is_whole_in_every_window(site: Path, chromium: Browser, page: str, dark: bool, width: int) -> None:
+    with served(site.parent) as root:  # 404 has addresses from the root of a server
+        chromium.open(f"{root}/lanecheck/{made(page)}", width, dark)
+        assert chromium.sideways() <= 0
+        assert chromium.violations() == []
+        assert chromium.js(
+            "[...document.querySelectorAll('.lc-scroll svg')].every(one => one.clientWidth <= innerWidth)"
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_the_first_screen_has_the_navigation_and_the_quick_start(site: Path, chromium: Browser) -> None:
+    chromium.open(address(site / "index.html"))
+    nav = "document.querySelector('.md-sidebar--primary').getBoundingClientRect()"
+    assert chromium.js(f"{nav}.left") >= 0 and chromium.js(f"{nav}.width") > 100
+    start = "document.querySelector('#quick-start ~ .highlight').getBoundingClientRect()"
+    assert chromium.js(f"{start}.bottom") < 800
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+def test_a_click_in_a_picture_of_a_page_shows_one_thread_alone(site: Path, chromium: Browser) -> None:
+    chromium.open(address(site / "index.html"))
+    figure = "[...document.querySelectorAll('.lc-figure')].at(-1)"
+    cell = f"[...{figure}.querySelectorAll('.c text')].find(one => one.textContent === 'T5')"
+    chromium.js(f"{cell}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    assert chromium.js(f"{figure}.querySelector('.lc-lane').textContent") == "Thread 5 holds 8 of A, 4 of B, 4 of C."
+    chromium.js(f"{figure}.querySelector('.lc-scroll').focus()")
+    chromium.press("l")
+    assert chromium.js(f"{figure}.querySelector('.lc-lane').textContent").startswith("Thread 6 holds ")
+    assert chromium.js("[...document.querySelectorAll('b.lc-status')].map(one => one.textContent)").count("REFUTED") > 0
+
+
+def test_ids_of_two_pictures_of_a_page_differ() -> None:
+    one, other = (build.figure("words", ROOT / "docs" / "pictures" / name) for name in ("atom.svg", "wrong.svg"))
+    ids = [set(re.findall(r'\bid="([^"]*)"', text)) for text in (one, other)]
+    assert ids[0] and ids[1] and not ids[0] & ids[1]
+    used = set(re.findall(r"url\(#([^)]*)\)", other)) | set(re.findall(r'aria-\w+by="([^"]*)"', other))
+    assert used and used <= ids[1]
 
 
 @pytest.mark.slow

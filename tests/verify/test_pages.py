@@ -35,7 +35,8 @@ PAGES = {
     "layout": (layout.main, ["(4,2):(2,1)", "--equals", "(4,2):(1,4)"]),
 }
 SMALL = ["verified", "refuted", "atlas"]
-OTHERS = ["kernel", "movement", "tiling", "layout"]
+DRAWN = ["refuted", "kernel", "tiling", "movement", "layout"]
+STATES = ["verified", "refuted", "atlas", "kernel", "tiling", "error"]
 LIKE = 5.0  # the mean difference, of 255, up to which two screenshots are alike
 
 
@@ -51,13 +52,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     os.chdir(ROOT)
     for name, (command, words) in PAGES.items():
         command(["--format", "html", "-o", str(folder / f"{name}.html"), *words])
+    wrong = folder / "wrong.toml"
+    right = (ROOT / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
+    wrong.write_text(f'{right}\n["wrong"]\nptx = "mma.sync"\nA = 3\n', encoding="utf-8")
+    atom.main(["--atoms", str(wrong), "--format", "html", "-o", str(folder / "error.html")])
     os.chdir(before)
-    return {name: folder / f"{name}.html" for name in PAGES}
+    return {path.stem: path for path in folder.glob("*.html")}
 
 
-@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("width", [1200, 768, 400])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", STATES)
 def test_a_page_fits_and_is_accessible(
     name: str, dark: bool, width: int, shown: Browser, pages: dict[str, Path]
 ) -> None:
@@ -67,16 +72,18 @@ def test_a_page_fits_and_is_accessible(
     assert shown.fetched() == []
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1200, False), (400, True)])
-@pytest.mark.parametrize("name", OTHERS)
-def test_the_picture_of_another_subject_fits_and_is_accessible(
-    name: str, width: int, dark: bool, shown: Browser, pages: dict[str, Path]
-) -> None:
-    shown.open(address(pages[name]), width, dark)
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_drawing_fits_a_phone_and_keys_come_to_it(name: str, shown: Browser, pages: dict[str, Path]) -> None:
+    shown.open(address(pages[name]), 400)
     assert shown.js("document.querySelectorAll('svg g.c').length") > 7
     assert shown.sideways() <= 0
-    assert shown.violations() == []
-    assert shown.fetched() == []
+    assert shown.js("[...document.querySelectorAll('.lc-scroll svg')].every(one => one.clientWidth <= 400)")
+    for _ in range(8):
+        shown.press("\ue004")
+        if shown.js("document.activeElement.classList.contains('lc-whole')"):
+            break
+    assert (shown.js("document.activeElement.getAttribute('aria-label')") or "").startswith("drawing of ")
+    assert shown.js("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
 @pytest.mark.parametrize("width", [1200, 400])
