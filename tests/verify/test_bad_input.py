@@ -89,7 +89,7 @@ def test_the_unchanged_entries_are_verified(text: str, tmp_path: Path, capsys: p
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
     assert atom.main(["--atoms", str(path), "-q"]) == 0
-    assert "refuted, 0" not in capsys.readouterr().out.replace("0 refuted", "")
+    assert "refuted" not in capsys.readouterr().out
 
 
 @pytest.mark.long
